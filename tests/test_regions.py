@@ -18,9 +18,9 @@ from specedit.edit.regions.blocks import LONG, Block, blocks_of, listing_of
 from specedit.edit.regions.choice import about_all, choose, grouped, likely, readable
 from specedit.edit.regions.evidence import evidence_of, query, stem
 from specedit.edit.regions.narrowing import pays, shared_beginnings
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, Trying
 from specedit.edit.splice import joined, taken
-from specedit.edit.tries.attempts import Attempt, Earlier, job_of
+from specedit.edit.tries.attempts import Earlier, job_of
 from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
@@ -435,7 +435,7 @@ def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earl
     tried = text.replace("total = 4\n", "total = 98\n")
     earlier = [Earlier(text), Earlier(tried), Earlier(tried + "\n", "98 is not 99")]
     backend = Scripted(model())
-    list(once(job_of(job, Attempt(4, GREEDY, with_feedback=True), earlier), backend, Settings()))
+    list(once(job_of(job, Trying(4, 6, GREEDY, with_feedback=True), earlier), backend, Settings()))
     lemon, grape = backend.plans
     for plan in (lemon, grape):
         assert "98 is not 99" in plan.messages[-1].content

@@ -12,6 +12,7 @@ from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode.events import FREE
 from specedit.edit.apply.merged import MergedPart
+from specedit.engines.base import Sampling
 
 
 @dataclass(frozen=True)
@@ -233,13 +234,12 @@ class Report:
 
 @dataclass(frozen=True)
 class Trying:
-    """A try begins."""
+    """A try begins: its parameters."""
 
     number: int  # from 1
     most: int
-    seed: int
-    temperature: float
-    with_feedback: bool
+    sampling: Sampling
+    with_feedback: bool = False
 
 
 @dataclass(frozen=True)

@@ -218,8 +218,8 @@ class TraceWriter:
 
     def trying(self, item: Trying) -> None:
         """The passes that follow are this try's."""
-        self._try = {"number": item.number, "seed": item.seed}
-        self._try |= {"temperature": item.temperature, "with_feedback": item.with_feedback}
+        self._try = {"number": item.number, "seed": item.sampling.seed}
+        self._try |= {"temperature": item.sampling.temperature, "with_feedback": item.with_feedback}
 
     def planned(self, file: str, plan: Plan) -> None:
         """Record the names of the predictions, in the order that a pass numbers them."""

@@ -20,7 +20,6 @@ from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, sampling_of
 from specedit.edit.outcome import keep
 from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
-from specedit.engines.base import Sampling
 from specedit.errors import TooLong
 from specedit.settings import Settings
 
@@ -28,34 +27,12 @@ DEFAULT_TRIES = 6  # with a test command, where the settings do not say how many
 UNTESTED_TRIES = 2  # without one: the second is greedy and sees why the first was refused
 TOP_P = 0.95  # of a sampled try, where the settings do not say
 MOST_PREDICTIONS = 8  # earlier answers that are followed; the newest
-
-
-@dataclass(frozen=True)
-class Variation:
-    """How one try differs: the least temperature, and whether the model sees what was wrong."""
-
-    temperature: float
-    with_feedback: bool = False
-
-
-VARIATIONS = (  # of the second try and those after it (docs/research/2026-11-tries.md)
-    Variation(0.8),
-    Variation(1.0),
-    Variation(0.8),
-    Variation(1.0),
-    Variation(0.8, with_feedback=True),
-    Variation(1.2),
-    Variation(1.0, with_feedback=True),
+# The least temperature of the second try and those after it, and whether the model sees what was
+# wrong (docs/research/2026-11-tries.md).
+VARIATIONS = (
+    *((0.8, False), (1.0, False), (0.8, False), (1.0, False)),
+    *((0.8, True), (1.2, False), (1.0, True)),
 )
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """The parameters of one try."""
-
-    number: int  # from 1
-    sampling: Sampling
-    with_feedback: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,49 +43,27 @@ class Earlier:
     problem: str = ""
 
 
-def max_tries(settings: Settings) -> int:
-    """How many tries there are at most."""
-    if settings.compare and not settings.tries:
-        return 1
-    if not settings.test:
-        return min(settings.tries or UNTESTED_TRIES, UNTESTED_TRIES)
-    return settings.tries or DEFAULT_TRIES
-
-
-def attempts(settings: Settings) -> Iterator[Attempt]:
+def attempts(settings: Settings) -> Iterator[Trying]:
     """The tries, in order. Without a test command none but the first is sampled: what passes the
     checks by luck is worse than no answer."""
     first = sampling_of(settings)
-    yield Attempt(1, first)
-    if not settings.test:
-        if max_tries(settings) > 1:
-            yield Attempt(2, replace(first, temperature=0.0), with_feedback=True)
-        return
-    for number in range(2, max_tries(settings) + 1):
-        at = number - 2
-        variation = (
-            VARIATIONS[at] if at < len(VARIATIONS) else Variation(1.0, with_feedback=at % 2 == 0)
-        )
-        temperature = max(variation.temperature, settings.temperature)
+    usual = 1 if settings.compare else DEFAULT_TRIES if settings.test else UNTESTED_TRIES
+    most = settings.tries or usual
+    most = most if settings.test else min(most, UNTESTED_TRIES)
+    yield Trying(1, most, first)
+    for number in range(2, most + 1):
+        if not settings.test:
+            yield Trying(number, most, replace(first, temperature=0.0), with_feedback=True)
+            continue
+        least, with_feedback = VARIATIONS[(number - 2) % len(VARIATIONS)]
+        temperature = max(least, settings.temperature)
         top_p = settings.top_p if settings.top_p < 1 else TOP_P
         seed = (settings.seed + number - 1) % (1 << 63)
         sampled = replace(first, temperature=temperature, top_p=top_p, seed=seed)
-        yield Attempt(number, sampled if temperature else first, variation.with_feedback)
+        yield Trying(number, most, sampled, with_feedback)
 
 
-def trying(attempt: Attempt, settings: Settings) -> Trying:
-    """The event that announces a try."""
-    sampling = attempt.sampling
-    return Trying(
-        attempt.number,
-        max_tries(settings),
-        sampling.seed,
-        sampling.temperature,
-        attempt.with_feedback,
-    )
-
-
-def job_of(job: Job, attempt: Attempt, earlier: Sequence[Earlier]) -> Job:
+def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
     """The Job of one try: the first one's, with its own sampling, predictions and feedback."""
     plan = replace(job.plan, sampling=attempt.sampling)
     if plan.prediction is not None:
@@ -121,7 +76,7 @@ def job_of(job: Job, attempt: Attempt, earlier: Sequence[Earlier]) -> Job:
 
 
 def answer(
-    job: Job, attempt: Attempt, earlier: Sequence[Earlier], backend: Backend, settings: Settings
+    job: Job, attempt: Trying, earlier: Sequence[Earlier], backend: Backend, settings: Settings
 ) -> Generator[Planned | Event, None, Answered]:
     """Run one try. The first may narrow its Job, and the others use what it was narrowed to. Where
     the longer prompt of a try with feedback does not fit the window, the first one's is used."""
@@ -147,7 +102,7 @@ def _line(finding: Finding) -> str:
     return f"{where}{finding.text}"
 
 
-def try_of(attempt: Attempt, answered: Answered, earlier: Sequence[Try]) -> Try:
+def try_of(attempt: Trying, answered: Answered, earlier: Sequence[Try]) -> Try:
     """A try with the verdict of the checks."""
     edit = answered.edit
     same = (one.number for one in earlier if one.after_sha256 == edit.after_sha256)
@@ -187,7 +142,7 @@ def checked_tries(
     earlier: list[Earlier] = []
     for attempt in attempts(settings):
         if tries:
-            yield trying(attempt, settings)
+            yield attempt
         answered = yield from answer(job, attempt, earlier, backend, settings)
         edit = answered.edit
         job = job if tries else answered.job
@@ -195,9 +150,9 @@ def checked_tries(
         passed = not (edit.problems or unchanged)
         tries.append(replace(try_of(attempt, answered, tries), noted=unchanged, kept=passed))
         edits.append(edit)
-        asked_again = job.known is None and max_tries(settings) > 1
+        asked_again = job.known is None and attempt.most > 1
         if asked_again and (tries[-1].line or len(tries) > 1):
-            yield Tried(tries[-1], max_tries(settings))
+            yield Tried(tries[-1], attempt.most)
         if passed or job.known is not None:  # there is no other answer
             break
         if any(one.kind in LAST for one in edit.findings):

@@ -24,10 +24,8 @@ from specedit.edit.tries.attempts import (
     as_earlier,
     attempts,
     best,
-    max_tries,
     none_passes,
     try_of,
-    trying,
     whole_of,
     with_all_tries,
 )
@@ -117,7 +115,7 @@ class _Tries:
                 hint="Fix that first, or run without --require-green. Nothing was changed.",
             )
         for attempt in attempts(settings):
-            yield self._name, trying(attempt, settings)
+            yield self._name, attempt
             for file in files:
                 answers = answer(file.job, attempt, file.earlier, self._request.backend, settings)
                 answered = yield from _named(file.name, answers)
@@ -128,7 +126,7 @@ class _Tries:
                 file.earlier.append(as_earlier(answered))
             whole = yield from self._judged()
             self._wholes.append(whole)
-            yield self._name, Tried(whole, max_tries(settings))
+            yield self._name, Tried(whole, attempt.most)
             if whole.kept:
                 yield from self._ended(attempt.number - 1)
                 return
