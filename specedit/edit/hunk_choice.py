@@ -4,11 +4,12 @@ in parts, or as the user edits them. The text that this gives is not checked yet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 
 from specedit.syntax.diff import Hunk, Line, hunks
-from specedit.syntax.lines import lines_of
+from specedit.syntax.lines import common, lines_of
 
 GUIDE = """\
 # Edit the hunk; what you leave is what is applied.
@@ -27,57 +28,23 @@ class Cut:
     new: tuple[str, ...]  # each with its newline
 
 
-def part_of(hunk: Hunk, after: str) -> Cut:
+def part_of(hunk: Hunk) -> Cut:
     """All that a hunk changes."""
-    return Cut(*hunk.before, tuple(lines_of(after)[hunk.after[0] : hunk.after[1]]))
+    return _cut(hunk, _side(hunk, "+"), _side(hunk, "-"))
 
 
-def applied(before: str, parts: list[Cut]) -> str:
-    """The old text with these parts, which do not overlap."""
-    old = lines_of(before)
-    pieces: list[str] = []
-    at = 0
-    for part in sorted(parts, key=lambda one: (one.first, one.last)):
-        pieces += [*old[at : part.first], *part.new]
-        at = part.last
-    return "".join([*pieces, *old[at:]])
+def _side(hunk: Hunk, other: str) -> list[str]:
+    """A hunk's lines of one text: without those of the other."""
+    lines = (line for line in hunk.lines if line.kind != other)
+    return [f"{line.text}\n" if line.ends else line.text for line in lines]
 
 
-def split(hunk: Hunk) -> list[Hunk]:
-    """Its changes one by one, where lines that stay stand between them; itself, when none do. The
-    lines between two belong to both, as their context."""
-    runs = list(_runs(hunk.lines))
-    if len(runs) < 2:
-        return [hunk]
-    ends = [0, *(end for _, end in runs[:-1])]
-    starts = [*(start for start, _ in runs[1:]), len(hunk.lines)]
-    return [
-        _one(hunk, start, end, hunk.lines[low:high])
-        for (start, end), low, high in zip(runs, ends, starts, strict=True)
-    ]
-
-
-def _runs(lines: tuple[Line, ...]) -> Iterator[tuple[int, int]]:
-    """Where changed lines stand together, [first, last)."""
-    start = -1
-    for at, line in enumerate(lines):
-        if line.kind == " " and start >= 0:
-            yield start, at
-            start = -1
-        elif line.kind != " " and start < 0:
-            start = at
-    if start >= 0:
-        yield start, len(lines)
-
-
-def _one(hunk: Hunk, start: int, end: int, shown: tuple[Line, ...]) -> Hunk:
-    """The change that the lines [start, end) of a hunk are."""
-    old, new = _starts(hunk.lines)
-    old += sum(line.kind != "+" for line in hunk.lines[:start])
-    new += sum(line.kind != "-" for line in hunk.lines[:start])
-    gone = sum(line.kind == "-" for line in hunk.lines[start:end])
-    come = sum(line.kind == "+" for line in hunk.lines[start:end])
-    return Hunk(shown, (old, old + gone), (new, new + come))
+def _cut(hunk: Hunk, old: list[str], new: list[str]) -> Cut:
+    """What becomes of a hunk's old lines, without those that stay at both ends."""
+    start = common(old, new)
+    end = common(old[start:][::-1], new[start:][::-1])
+    first = _starts(hunk.lines)[0]
+    return Cut(first + start, first + len(old) - end, tuple(new[start : len(new) - end]))
 
 
 def _starts(lines: tuple[Line, ...]) -> tuple[int, int]:
@@ -85,6 +52,30 @@ def _starts(lines: tuple[Line, ...]) -> tuple[int, int]:
     old = next((line.before for line in lines if line.before is not None), 1)
     new = next((line.after for line in lines if line.after is not None), 1)
     return old - 1, new - 1
+
+
+def applied(before: str, parts: list[Cut]) -> str:
+    """The old text with these parts, which do not overlap."""
+    lines = lines_of(before)
+    for part in sorted(parts, key=lambda one: (one.first, one.last), reverse=True):
+        lines[part.first : part.last] = part.new
+    return "".join(lines)
+
+
+def split(hunk: Hunk) -> list[Hunk]:
+    """Its changes one by one, where lines that stay stand between them. The lines between two
+    belong to both, as their context."""
+    runs = [list(run) for _, run in groupby(hunk.lines, lambda line: line.kind == " ")]
+    pieces = []
+    for n, run in enumerate(runs):
+        if run[0].kind == " ":
+            continue
+        lines = tuple(line for one in runs[max(0, n - 1) : n + 2] for line in one)
+        above = len(runs[n - 1]) if n else 0
+        old, new = (start + above for start in _starts(lines))
+        gone, come = (sum(line.kind == kind for line in run) for kind in "-+")
+        pieces.append(Hunk(lines, (old, old + gone), (new, new + come)))
+    return pieces
 
 
 NO_END = "\\ No newline at end of file"
@@ -115,34 +106,14 @@ def edited(hunk: Hunk, text: str) -> Cut | None:
             return None
         old += [line] if kind != "+" else []
         new += [line] if kind != "-" else []
-    held = [_text(line) for line in hunk.lines if line.kind != "+"]
+    held = _side(hunk, "+")
     if not old and not new:
         new = old = held
     if [one.rstrip("\n") for one in old] != [one.rstrip("\n") for one in held]:
         return None
-    first = _starts(hunk.lines)[0]
-    return _trimmed(first, held, _ended(held, new))
-
-
-def _text(line: Line) -> str:
-    return f"{line.text}\n" if line.ends else line.text
-
-
-def _ended(old: list[str], new: list[str]) -> list[str]:
-    """A last line without a newline keeps none, whatever became of its mark."""
-    if new and old and not old[-1].endswith("\n") and new[-1].rstrip("\n") == old[-1]:
-        return [*new[:-1], old[-1]]
-    return new
-
-
-def _trimmed(first: int, old: list[str], new: list[str]) -> Cut:
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    return Cut(first + start, first + len(old) - end, tuple(new[start : len(new) - end]))
+    if new and held and new[-1] == f"{held[-1]}\n":  # a last line without a newline keeps none
+        new[-1:] = held[-1:]
+    return _cut(hunk, held, new)
 
 
 HELP = """\
@@ -214,9 +185,9 @@ def choose(
             else:
                 answered = [part]
         elif key == "a":
-            answered = [part_of(one, after) for one in left]
+            answered = [part_of(one) for one in left]
         elif key in ("y", "n"):
-            answered = [part_of(hunk, after) if key == "y" else None]
+            answered = [part_of(hunk) if key == "y" else None]
         parts += filter(None, answered)
         del left[: len(answered)]
         done += len(answered)

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 CAREFUL = 100_000  # lines x lines up to which each line is compared with every equal one
 
@@ -34,12 +35,8 @@ def _blocks(
     before: Sequence[Hashable], after: Sequence[Hashable], a: int, b: int
 ) -> Iterator[Block]:
     """Equal runs of two texts that start at the lines `a` and `b` of larger ones, in order."""
-    start, shorter = 0, min(len(before), len(after))
-    while start < shorter and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start = common(before, after)
+    end = common(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     yield a, b, start
     anchors = _anchors(old, new) if len(old) * len(new) > CAREFUL else []
@@ -74,6 +71,13 @@ def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int
         chain.append(pairs[index])
         index = previous[index]
     return chain[::-1]
+
+
+def common(*texts: Sequence[Hashable]) -> int:
+    """How many first lines are the same in all texts."""
+    return sum(
+        1 for _ in takewhile(lambda row: row.count(row[0]) == len(row), zip(*texts, strict=False))
+    )
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

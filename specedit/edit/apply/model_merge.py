@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful, Splice, joined
@@ -21,6 +20,7 @@ from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
 from specedit.models import catalogue
 from specedit.settings import Settings
+from specedit.syntax.lines import common
 
 ABOVE, BELOW = 10, 3  # lines open around what the readings change
 MOST = 150  # lines of one region
@@ -42,13 +42,13 @@ class OpenRegion:
     @property
     def given(self) -> int:
         """Lines with which all readings begin."""
-        return _common(self.readings)
+        return common(*self.readings)
 
     def settled(self, answer: str) -> str:
         """The text of the reading that an answer follows until all agree again; of none, or of
         several, the text that was there."""
         tails = [(*(line.strip() for line in one[self.given :]), END) for one in self.readings]
-        same = min(_common([one[::-1] for one in tails]), *map(len, tails))
+        same = min(common(*(one[::-1] for one in tails)), *map(len, tails))
         written = (*(line.strip() for line in answer.rstrip().split("\n") if answer.strip()), END)
         followed = [
             one
@@ -56,11 +56,6 @@ class OpenRegion:
             if written[: len(tail) - same + 1] == tail[: len(tail) - same + 1]
         ]
         return _text(followed[0] if len(followed) == 1 else self.before)
-
-
-def _common(texts: Sequence[_Lines]) -> int:
-    """Lines with which all texts begin."""
-    return sum(1 for _ in takewhile(lambda row: len(set(row)) == 1, zip(*texts, strict=False)))
 
 
 def _text(lines: Sequence[str]) -> str:

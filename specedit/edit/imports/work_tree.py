@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -21,6 +21,7 @@ from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.worktree import real
 from specedit.syntax.languages import BY_NAME, language_of
+from specedit.syntax.lines import common
 
 MOST_FILES, MOST_BYTES, LARGEST = 2_000, 20_000_000, 400_000
 MOST_OF_NAME = 40  # files that are parsed for one name, the nearest first,
@@ -87,7 +88,12 @@ class WorkTree:
         paths = [one for one in self._tracked if one.endswith(self._ends) and one != self.path]
         texts: dict[str, str] = {}
         size = 0
-        for path in sorted(paths, key=lambda one: (_distance(here, one), one))[:MOST_FILES]:
+
+        def distance(path: str) -> int:
+            there = PurePosixPath(path).parent.parts
+            return len(here) + len(there) - 2 * common(here, there)
+
+        for path in sorted(paths, key=lambda one: (distance(one), one))[:MOST_FILES]:
             place = root / path
             try:
                 if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGEST:
@@ -180,7 +186,7 @@ class WorkTree:
             base = parts[: len(parts) - dots + 1]
             rest = [part for part in what.module.lstrip(".").split(".") if part]
             mine = ours.split("/") if ours else []
-            same = _common(base, mine)
+            same = common(base, mine)
             if not same:
                 return None
             module = "." * (len(mine) - same + 1) + ".".join(base[same:] + rest)
@@ -201,15 +207,3 @@ class WorkTree:
         return next(
             (up for up in ups if posixpath.join(up, "Cargo.toml").removeprefix("./") in known), ""
         )
-
-
-def _distance(here: tuple[str, ...], path: str) -> int:
-    there = PurePosixPath(path).parent.parts
-    same = _common(here, there)
-    return len(here) + len(there) - 2 * same
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many first parts two paths share."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
