@@ -29,41 +29,59 @@ def bare(line: str) -> bool:
 
 
 class Fences:
-    """Reads an answer line by line. `closing` "": nothing but the end ends it."""
+    """Reads an answer as it comes, and finds its end. `closing` "": nothing but the end ends it."""
 
     def __init__(self, closing: str, nested: bool = False) -> None:
-        self._closing = closing
+        self.closing = closing
         self._nested = nested
+        self._line = ""  # what follows the last newline,
+        self._at = 0  # and where that begins
         self._inside = 0  # the length of the fence that opened a block of the answer's own
-        self.doubt: int | None = None  # where a bare fence stands that opened one, or ended all
+        self._doubt: int | None = None  # where a bare fence stands that opened one, or ended all
 
-    def line(self, line: str, at: int) -> int | None:
-        """A whole line, which begins at `at`: where the answer ended, if it has."""
-        if not self._closing:
+    def read(self, delta: str) -> int | None:
+        """More of the answer: where it ended, if it has."""
+        *whole, self._line = (self._line + delta).split("\n")
+        for line in whole:
+            if (cut := self._ended_at(line)) is not None:
+                return cut
+            self._at += len(line) + 1
+        return None
+
+    def _ended_at(self, line: str) -> int | None:
+        if not self.closing:
             return None
-        ends = line.rstrip() == self._closing
-        if not self._nested or (ends and len(self._closing) > 3):
-            return at if ends else None
+        ends = line.rstrip() == self.closing
+        if not self._nested or (ends and len(self.closing) > 3):
+            return self._at if ends else None
         match = _FENCE.fullmatch(line.strip())
         if match is None:
             return None
         run, text = len(match["run"]), bool(match["info"].strip())
         if not self._inside:
             self._inside = run
-            self.doubt = at if bare(line) else None
+            self._doubt = self._at if bare(line) else None
         elif text:
-            return self.doubt  # no block opens inside a block: the bare fence ended the answer
+            return self._doubt  # no block opens inside a block: the bare fence ended the answer
         elif run >= self._inside:
-            self._inside, self.doubt = 0, None
+            self._inside, self._doubt = 0, None
         return None
 
-    def end(self, line: str, at: int) -> int | None:
+    @property
+    def sure(self) -> int:
+        """Up to where the text belongs to the answer, whatever follows."""
+        if self._doubt is not None:
+            return self._doubt
+        fence = self.closing and ("```".startswith(self._line[:3]) or bare(self._line))
+        return self._at if fence else self._at + len(self._line)
+
+    def end(self) -> int | None:
         """The answer is over, in mid-line or behind a last whole line: where its text ended."""
-        if not self._closing:
+        if not self.closing:
             return None
         if self._inside:
-            return None if bare(line.strip()) else self.doubt
-        return at if bare(line) else None
+            return None if bare(self._line.strip()) else self._doubt
+        return self._at if bare(self._line) else None
 
 
 class Unfenced:
@@ -73,66 +91,45 @@ class Unfenced:
     it. A plan without a closing line has no block."""
 
     def __init__(self, closing: str, *, nested: bool = False) -> None:
-        self._closing = closing
         self._fences = Fences(closing, nested)
-        self._seen = ""  # not shown yet
-        self._read = 0  # of it, whole lines that were read
-        self._inside = not closing
-        self._mid = False  # what was shown ends within a line
+        self._opens = re.compile(rf"^[^\S\n]*{closing}.*\n", re.MULTILINE) if closing else None
+        self._head = ""  # in front of the opening fence
+        self._inside = ""
+        self._shown = 0
         self.closed = False
-        self.text = ""
+
+    @property
+    def text(self) -> str:
+        """What was shown."""
+        return self._inside[: self._shown]
 
     def more(self, delta: str) -> str:
         """What can be shown now."""
-        self._seen += "" if self.closed else delta
-        if not self._inside and not self._opened():
+        if self.closed:
             return ""
-        return self._lines() if self._closing else self._give(len(self._seen))
+        if self._opens is not None:
+            self._head += delta
+            if (opening := self._opens.search(self._head)) is None:
+                return ""
+            self._opens, delta = None, self._head[opening.end() :]
+        self._inside += delta
+        cut = self._fences.read(delta)
+        self.closed = cut is not None
+        return self._show(self._fences.sure if cut is None else cut)
 
     def end(self) -> str:
         """The rest."""
-        if not self._inside:
-            raise RefusedEdit("The answer holds no code block, so it is no file.")
-        if not self.closed and not self._mid:
-            at = self._fences.end(self._seen[self._read :], len(self.text) + self._read)
-            if at is not None:
-                self.closed, self._seen = True, self._seen[: at - len(self.text)]
-        self.closed = self.closed or not self._closing
-        return self._give(len(self._seen))
+        if self._opens is not None:
+            raise RefusedEdit("The answer contains no code block.")
+        if self.closed:
+            return ""
+        cut = self._fences.end()
+        self.closed = cut is not None or not self._fences.closing
+        return self._show(len(self._inside) if cut is None else cut)
 
-    def _opened(self) -> bool:
-        while (end := self._seen.find("\n")) >= 0:
-            line, self._seen = self._seen[:end], self._seen[end + 1 :]
-            if line.lstrip().startswith(self._closing):
-                self._inside = True
-                return True
-        return False
-
-    def _lines(self) -> str:
-        """Whole lines, and of the last one what cannot become a fence; nothing that is in doubt."""
-        while (end := self._seen.find("\n", self._read)) >= 0:
-            line = self._seen[self._read : end]
-            if not (self._read == 0 and self._mid):
-                cut = self._fences.line(line, len(self.text) + self._read)
-                if cut is not None:
-                    text = self._give(cut - len(self.text))
-                    self._seen, self.closed = "", True
-                    return text
-            self._read = end + 1
-        if self._fences.doubt is not None:
-            return self._give(self._fences.doubt - len(self.text))
-        last = self._seen[self._read :]
-        whole = self._read == 0 and self._mid
-        if whole or not ("```".startswith(last[:3]) or bare(last)):
-            return self._give(len(self._seen))
-        return self._give(self._read)
-
-    def _give(self, end: int) -> str:
-        text, self._seen = self._seen[:end], self._seen[end:]
-        self._read = max(0, self._read - end)
-        self._mid = not text.endswith("\n") if text else self._mid
-        self.text += text
-        return text
+    def _show(self, end: int) -> str:
+        shown, self._shown = self._shown, end
+        return self._inside[shown:end]
 
 
 class Pieces(Protocol):
@@ -167,8 +164,7 @@ class Reader:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._parts: list[str] = []
         self._fresh: list[str] = []
-        self._line = ""  # what follows the last newline,
-        self._at = 0  # and where that begins
+        self._length = 0
         self._tail = ""  # enough of the end to find a stop text across pieces
         self._cut: int | None = None  # characters to drop from the end
         named = (tokenizer.special(text) for text in (*self._stop, *tokens))
@@ -186,19 +182,13 @@ class Reader:
 
     def _fenced(self, piece: str, ended: bool) -> bool:
         """Whether a fence has ended the answer; on the last line only the end can tell."""
-        *whole, last = (self._line + piece).split("\n")
-        length = self._at + len(self._line) + len(piece)
-        for line in whole:
-            if (cut := self._fences.line(line, self._at)) is not None:
-                return self._close(length - cut)
-            self._at += len(line) + 1
-        self._line = last
-        if ended and (cut := self._fences.end(last, self._at)) is not None:
-            return self._close(length - cut)
-        return False
-
-    def _close(self, drop: int) -> bool:
-        self._cut, self.closed = drop, True
+        self._length += len(piece)
+        cut = self._fences.read(piece)
+        if cut is None and ended:
+            cut = self._fences.end()
+        if cut is None:
+            return False
+        self._cut, self.closed = self._length - cut, True
         return True
 
     def _stopped(self, piece: str) -> bool:

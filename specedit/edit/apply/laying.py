@@ -8,12 +8,11 @@ from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
-from specedit.edit.apply.elision import elided
 from specedit.edit.apply.merged import Ambiguity, Reading, Splice, joined
-from specedit.edit.apply.part_places import FileIndex, margin, squeezed
-from specedit.edit.apply.scoring import costs_of
-from specedit.edit.apply.similar import LIKE, likeness, weight
+from specedit.edit.apply.part_places import FileIndex, likeness, margin, squeezed, weight
+from specedit.edit.apply.scoring import LIKE, costs_of
 from specedit.edit.apply.snippet import Prepared, prepared
+from specedit.edit.apply.snippet_parts import elided
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 

@@ -1,4 +1,5 @@
-"""The file lines that the old side of a hunk stands for.
+"""Lines of a change and lines of a file: how they are compared, the file lines that the old side
+of a hunk stands for, and the indentation of new lines in the file's style.
 
 Lines are compared as they are, then without white space at their ends, then without their
 indentation, then without any white space, then without blank lines. Where that finds several
@@ -8,8 +9,11 @@ places, the hunk's header, the order of the hunks and line numbers that are righ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 
 Key = Callable[[str], str]
 
@@ -143,3 +147,100 @@ def _steady(places: list[HunkPlace], index: FileIndex, wanted: Sequence[str]) ->
 def margin(line: str) -> str:
     """The white space that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
+
+
+def weight(line: str) -> float:
+    """What it tells that a line is the same: little where it has no word of its own."""
+    text = line.strip()
+    if not text:
+        return 0.1
+    letters = sum(map(str.isalnum, text))
+    return 0.3 if letters < 2 or text in _WEAK else 0.6 if letters < 6 else 1.0
+
+
+_WEAK = frozenset(
+    f"{before}{word}{after}"
+    for word in ("else", "try", "finally", "do", "begin", "end", "return", "break", "continue")
+    for before in ("", "} ")
+    for after in ("", ":", ";", " {")
+) | {"default:", "pass", "</div>"}
+
+
+def likeness(one: str, other: str) -> float:
+    """From 0 to 1, white space left out."""
+    return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()
+
+
+class Margins:
+    """Which indentation of the change stands for which one of the file."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """`pairs`: a line of the change and the same line of the file."""
+        counts: dict[str, Counter[str]] = {}
+        for one, other in pairs:
+            if one.strip():
+                counts.setdefault(margin(one), Counter())[margin(other)] += 1
+        self._known = {own: found.most_common(1)[0][0] for own, found in counts.items()}
+        self.sure = all(len(found) == 1 for found in counts.values())
+        self.same = all(own == other for own, other in self._known.items())
+        known = list(self._known.items())
+        cut = {own.removesuffix(other) if own.endswith(other) else None for own, other in known}
+        more = {other.removesuffix(own) if other.endswith(own) else None for own, other in known}
+        self._cut = next(iter(cut)) if len(cut) == 1 else None  # the same for every line
+        self._more = next(iter(more)) if len(more) == 1 else None
+
+    def applied(self, line: str) -> str:
+        """A line of the change as the file has it indented."""
+        if self.same or not line:
+            return line
+        if not line.strip() and self._more is None:
+            return line
+        own = margin(line)
+        if self._more is not None:
+            return self._more + line
+        if self._cut is not None and line.startswith(self._cut):
+            return line[len(self._cut) :]
+        return self._of(own) + line[len(own) :]
+
+    def _of(self, own: str) -> str:
+        if own in self._known:
+            return self._known[own]
+        units = [self._unit(a, b) for a, b in self._steps()]
+        shorter = [one for one in self._known if own.startswith(one)]
+        base = max(shorter, key=len, default=None)
+        if base is not None:
+            return self._known[base] + _converted(own[len(base) :], units)
+        longer = min((one for one in self._known if one.startswith(own)), key=len, default=None)
+        if longer is None:
+            return own
+        wanted, less = self._known[longer], _converted(longer[len(own) :], units)
+        return wanted.removesuffix(less) if wanted.endswith(less) else own
+
+    def _steps(self) -> list[tuple[str, str]]:
+        """Pairs of indentations, one deeper than the other."""
+        known = sorted(self._known.items(), key=lambda one: len(one[0]))
+        known = known if any(not own for own, _ in known) else [("", ""), *known]
+        return [
+            (two[0][len(one[0]) :], two[1][len(one[1]) :])
+            for one, two in pairwise(known)
+            if two[0].startswith(one[0]) and two[1].startswith(one[1])
+        ]
+
+    @staticmethod
+    def _unit(own: str, other: str) -> tuple[str, str]:
+        """One step of both: four spaces and a tab, …"""
+        for times in range(min(len(own), len(other)), 1, -1):
+            if len(own) % times == 0 and len(other) % times == 0:
+                a, b = own[: len(own) // times], other[: len(other) // times]
+                if a * times == own and b * times == other:
+                    return a, b
+        return own, other
+
+
+def _converted(text: str, units: Sequence[tuple[str, str]]) -> str:
+    """White space in the file's units, where one divides it."""
+    for own, other in units:
+        times = len(text) // len(own) if own and other and own != other else 0
+        if own * times == text:
+            return other * times
+    return text

@@ -8,10 +8,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from specedit.edit.apply.change import ChangeHunk, replace_hunk
-from specedit.edit.apply.indentation import Margins
 from specedit.edit.apply.merged import Ambiguity, Splice
-from specedit.edit.apply.part_places import FileIndex, HunkPlace, equal_places, margin, squeezed
-from specedit.edit.apply.similar import likeness, similar_places
+from specedit.edit.apply.part_places import (
+    FileIndex,
+    HunkPlace,
+    Margins,
+    equal_places,
+    likeness,
+    margin,
+    squeezed,
+)
+from specedit.edit.apply.scoring import similar_places
 from specedit.syntax.outline import Symbol
 
 FEW = 8  # places that a message lists

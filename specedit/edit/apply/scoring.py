@@ -1,21 +1,66 @@
-"""What it is worth that a line of a snippet is a line of the file."""
+"""What it is worth that a line of a change is a line of the file: for a snippet, and for a hunk
+whose lines are not quite those of the file."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from specedit.edit.apply.alignment import NO, Costs
-from specedit.edit.apply.part_places import FileIndex, margin
-from specedit.edit.apply.similar import Likeness, weight
+from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
+from specedit.edit.apply.change import ChangeHunk
+from specedit.edit.apply.part_places import (
+    FileIndex,
+    HunkPlace,
+    likeness,
+    margin,
+    squeezed,
+    weight,
+)
 from specedit.edit.apply.snippet import Pair, Prepared
 
 if TYPE_CHECKING:
     from numpy import ndarray
 
+LIKE = 0.6  # least likeness of two lines that may be one line changed
+MOST = 40  # alternatives that are looked at
+SURE = 0.9  # margin of a hunk's place over the second best
+LARGEST = 6_000_000  # pairs of lines that are compared
+_WORD = re.compile(r"\w+")
+_COMMON = 60  # file lines with a word, beyond which it finds nothing
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
 NAMING = 4  # lines from a definition's first that may name it
 INSIDE, OUTSIDE = 1.2, 0.7  # factors of a match whose header is the snippet's, or is not
+
+
+class Likeness:
+    """Which file lines are like a line: by the words that they share, then by their characters."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._words: dict[str, list[int]] = {}
+        self._sizes = []
+        for row, line in enumerate(lines):
+            words = set(_WORD.findall(line))
+            self._sizes.append(len(words))
+            for word in words:
+                self._words.setdefault(word, []).append(row)
+
+    def rows(self, line: str, most: int = 6) -> list[tuple[int, float]]:
+        """The file lines most like a line, with their likeness."""
+        words = set(_WORD.findall(line))
+        shared: Counter[int] = Counter()
+        for word in words:
+            rows = self._words.get(word, ())
+            if len(rows) <= _COMMON:
+                shared.update(rows)
+        candidates = sorted(
+            (2 * count / (len(words) + self._sizes[row]), row) for row, count in shared.items()
+        )[-most:]
+        result = [(row, likeness(line, self._lines[row])) for _, row in candidates]
+        return [(row, ratio) for row, ratio in result if ratio >= LIKE]
 
 
 def costs_of(ready: Prepared, index: FileIndex) -> Costs:
@@ -117,3 +162,53 @@ def _blocks_below(ready: Prepared, header: int, index: FileIndex) -> ndarray | N
                 break
             inside[at] = True
     return inside
+
+
+def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
+    """The best place of a hunk that differs in some lines from the file, and others that are nearly
+    as good; none where too little of it is in the file."""
+    import numpy as np
+
+    old, lines = hunk.old, index.lines
+    if len(old) * len(lines) > LARGEST:
+        return []
+    signs = [sign for sign, _ in hunk.lines if sign != "+"]
+    like = Likeness(lines)
+    scores = np.full((len(old), len(lines)), NO)
+    rows = index.rows(3)
+    weights = np.array([weight(line) for line in old])
+    for n, line in enumerate(old):
+        if signs[n] == " ":
+            for row, ratio in like.rows(line):
+                scores[n, row] = weights[n] * (ratio - 0.3)
+        scores[n, rows.get(squeezed(line), [])] = weights[n]
+    costs = Costs(
+        scores,
+        [n == 0 for n in range(len(old))],
+        np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights,
+        np.array([0.3 * weight(line) for line in lines]),
+    )
+    aligner = Aligner(costs)
+    path = aligner.path()
+    places = [_of_path(path, signs)]
+    equal = sum(
+        weights[n]
+        for n, step in enumerate(path)
+        if step.matched and squeezed(old[n]) == squeezed(lines[step.at])
+    )
+    if equal < max(1.0, 0.5 * weights.sum()):
+        return []
+    for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
+        places.append(_of_path(aligner.path_through(number, at), signs))
+    return list(dict.fromkeys(one for one in places if any(r is not None for r in one.rows)))
+
+
+def _of_path(path: Sequence[AlignedLine], signs: Sequence[str]) -> HunkPlace:
+    """The rows of an alignment; context lines that the file has not stand for as many others."""
+    rows = [step.at if step.matched else None for step in path]
+    known = [n for n, row in enumerate(rows) if row is not None]
+    for a, b in pairwise(known):
+        first, last = path[a].at, path[b].at
+        if b - a == last - first and set(signs[a + 1 : b]) <= {" "}:
+            rows[a:b] = range(first, last)
+    return HunkPlace(tuple(rows), "matched")

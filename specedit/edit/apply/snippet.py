@@ -7,11 +7,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from specedit.edit.apply.definition_matches import Definition, counterpart, definitions, ends_itself
-from specedit.edit.apply.elision import Elided
-from specedit.edit.apply.indentation import Margins
-from specedit.edit.apply.part_places import FileIndex, margin
-from specedit.edit.apply.similar import weight
+from specedit.edit.apply.part_places import FileIndex, Margins, margin, weight
+from specedit.edit.apply.snippet_parts import (
+    Definition,
+    Elided,
+    counterpart,
+    definitions,
+    ends_itself,
+)
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 
