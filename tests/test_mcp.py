@@ -19,8 +19,8 @@ from test_recovery import change, held, killed
 
 from specedit.errors import UsageError
 from specedit.files import journal
+from specedit.integrations.mcp.agent_call import Workspace
 from specedit.integrations.mcp.agent_server import AgentServer
-from specedit.integrations.mcp.workspace import Workspace
 
 Play = Callable[..., Path]
 Work = Callable[[Agent], Awaitable[None]]

@@ -16,7 +16,7 @@ from mcp_client import Agent, contents, repository
 from warm_server import process, running, until
 
 from specedit.errors import DONE
-from specedit.integrations.mcp.over_http import AgentEndpoint
+from specedit.integrations.mcp import AgentEndpoint
 from specedit.server import runtime
 
 Play = Callable[..., Path]

@@ -18,7 +18,7 @@ from specedit.errors import ModelError, UsageError
 from specedit.models import resolve as models
 from specedit.server.connect import connect
 from specedit.server.runtime import identity
-from specedit.settings import Settings, names, resolve, trust
+from specedit.settings import Settings, folder, names, resolve
 from specedit.settings.folder import user_file
 from specedit.settings.table import about, is_restricted
 
@@ -225,7 +225,7 @@ def test_a_record_that_anybody_may_have_written_counts_for_nothing(
     cloned.says(quiet=True)
     cloned.run("trust")
     assert resolve().values.quiet
-    record = trust.record_file()
+    record = folder.trusted_file()
     assert record.stat().st_mode & 0o777 == 0o600
     if spoil == "group may write":
         record.chmod(0o660)

@@ -14,7 +14,7 @@ from command_line import Specedit
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
-from specedit.integrations.vllm.manifest import KINDS, Cluster, manifest
+from specedit.integrations.vllm.launch import KINDS, Cluster, manifest
 
 CLUSTERS = {
     "one": Cluster(),

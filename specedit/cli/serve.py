@@ -77,7 +77,7 @@ def serve(
     on `specedit serve stop`, or in the background after some time without work."""
     if context.invoked_subcommand is not None:
         return 0
-    from specedit.integrations.mcp.over_http import AgentEndpoint
+    from specedit.integrations.mcp import AgentEndpoint
     from specedit.server.listener import PORT, Options
     from specedit.server.service import RunningError
     from specedit.server.service import serve as run

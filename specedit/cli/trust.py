@@ -4,6 +4,7 @@ user at a terminal whether to trust a repository's restricted settings.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 
 from specedit.cli.streams import put, say
 from specedit.errors import DONE, SpeceditError, UsageError
-from specedit.settings import Resolved, checked, resolve
+from specedit.settings import Resolved, checked, find_pyproject, folder, here, layers, resolve
 from specedit.settings.checks import shown
 from specedit.settings.layers import Repository
 from specedit.view.terminal import name
@@ -50,11 +51,9 @@ def _value(setting: str, value: object) -> str:
 
 def _trusted_now(repository: Repository | None) -> bool:
     """Ask once; the answer is recorded until the settings change."""
-    from specedit.settings import trust
-
-    if repository is None or repository.state == trust.DECLINED:
+    if repository is None or repository.state == folder.DECLINED:
         return False
-    changed = " and has changed since you trusted it" if repository.state == trust.CHANGED else ""
+    changed = " and has changed since you trusted it" if repository.state == folder.CHANGED else ""
     say(name(f"{repository.pyproject} has restricted settings{changed}:"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
@@ -64,7 +63,7 @@ def _trusted_now(repository: Repository | None) -> bool:
         print(file=sys.stderr)
         return False
     trusted = answer.strip().lower() in ("y", "yes")
-    trust.decide(repository.folder, repository.digest, trusted=trusted)
+    folder.decide(repository.folder, repository.digest, trusted=trusted)
     return trusted
 
 
@@ -82,8 +81,6 @@ def trust(
 ) -> int:
     """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
     file's settings change."""
-    from specedit.settings import here
-
     if listed:
         if path is not None or forget:
             raise UsageError("--list cannot be combined with a path or --forget.")
@@ -96,8 +93,6 @@ def trust(
 
 
 def _trust(place: Path) -> None:
-    from specedit.settings import layers, trust
-
     if not place.exists():
         raise UsageError(f"{place} does not exist.")
     repository = layers.repository(place if place.is_dir() else place.parent)
@@ -105,7 +100,7 @@ def _trust(place: Path) -> None:
         where = repository.pyproject if repository else f"no pyproject.toml at or above {place}"
         say(name(f"{where}: has no restricted settings"))
         return
-    trust.decide(repository.folder, repository.digest, trusted=True)
+    folder.decide(repository.folder, repository.digest, trusted=True)
     say(name(f"trusted, as it is now: {repository.pyproject}"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
@@ -118,24 +113,19 @@ def _trust(place: Path) -> None:
 
 
 def _forget(place: Path) -> None:
-    from specedit.settings import find_pyproject, trust
-
     pyproject = find_pyproject(place) if place.is_dir() else None
-    folder = pyproject.parent if pyproject else place
-    known = trust.forget(folder)
-    say(name(f"{folder}: {'forgotten' if known else 'was not trusted'}"))
+    root = pyproject.parent if pyproject else place
+    say(name(f"{root}: {'forgotten' if folder.forget(root) else 'was not trusted'}"))
 
 
 def _list() -> None:
-    from specedit.settings import layers, trust
-
-    for place, decision in sorted(trust.decisions().items()):
-        state = trust.TRUSTED if decision.trusted else trust.DECLINED
+    for place, decision in sorted(folder.decisions().items()):
+        state = folder.TRUSTED if decision.trusted else folder.DECLINED
         try:
             repository = layers.repository(Path(place)) if Path(place).is_dir() else None
         except SpeceditError:
             repository = None
-        if repository is None or trust.key(repository.folder) != place:
+        if repository is None or os.path.realpath(repository.folder) != place:
             state += ", gone"
         elif repository.digest != decision.digest:
             state += ", changed since"

@@ -15,9 +15,7 @@ ELSEWHERE = "Name another file or folder for it."
 
 
 def view(
-    trace: Annotated[
-        str, typer.Argument(metavar="TRACE", help="A file of --trace, or a page made from one")
-    ],
+    trace: Annotated[str, typer.Argument(metavar="TRACE", help="A file of --trace")],
     output: Annotated[
         str | None,
         typer.Option(
@@ -30,8 +28,6 @@ def view(
     from specedit.view.trace import read
 
     source = Path(trace)
-    if not source.exists() and (lines := source.with_suffix(".jsonl")).exists():
-        source = lines  # the page is named before it exists
     text = page(read(source))
     if output == "-":
         put(text)
@@ -95,10 +91,9 @@ def help(
 
 def _write_site(folder: Path) -> int:
     from specedit.cli import every_command
-    from specedit.manual.reference import commands
-    from specedit.manual.site import pages
+    from specedit.manual.reference import site
 
-    files = [(folder / name, text) for name, text in pages(commands(every_command()))]
+    files = [(folder / name, text) for name, text in site(every_command())]
     for target, _ in files:
         if target.exists():
             _refuse_foreign(target)

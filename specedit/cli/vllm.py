@@ -63,7 +63,7 @@ def manifest(
     storage: Annotated[str, typer.Option(help="Request a volume of this size for models")] = "",
 ) -> int:
     """Print a manifest for a cluster; further flags are vLLM's own."""
-    from specedit.integrations.vllm.manifest import Cluster, manifest
+    from specedit.integrations.vllm.launch import Cluster, manifest
 
     options = {"model": model, "image": image, "name": name, "storage": storage}
     named = {option: value for option, value in options.items() if value}

@@ -1,16 +1,24 @@
-"""The commands with every option, as manual pages (man 1) and as one HTML page.
+"""The manual in other forms: the commands with every option as manual pages (man 1), which
+hatch_build.py puts into the wheel, and all pages as a static HTML site.
 
-Both are made from the command definitions: hatch_build.py puts the manual pages into the wheel.
+A page of the site requests nothing. A link to the repository becomes plain text, for the site has
+none of its files.
 """
 
 from __future__ import annotations
 
-import html
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+from specedit import manual
 from specedit.version import VERSION
+from specedit.view.terminal import PICTURE
+
+REPOSITORY_LINK = re.compile(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
+PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 
 @dataclass(frozen=True)
@@ -65,14 +73,34 @@ def _roff(text: str) -> str:
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
 
-def html_section(one: CommandHelp) -> str:
-    """One command, for the page of all commands."""
-    anchor = one.name.replace(" ", "-")
-    parts = [f'<h2 id="{anchor}">{one.name}</h2>\n<p>{html.escape(one.about)}</p>']
-    parts.append(f"<pre><code>{html.escape(one.usage)}</code></pre>")
-    rows = [
-        *((f"<code>{html.escape(term)}</code>", text) for term, text in one.options),
-        *((f'<a href="#{anchor}-{key}">{key}</a>', text) for key, text in one.commands),
-    ]
-    cells = (f"<tr><td>{term}</td><td>{html.escape(text)}</td></tr>" for term, text in rows)
-    return "\n".join([*parts, "<table>", *cells, "</table>", ""])
+def site(command: Any) -> Iterator[tuple[str, str]]:
+    """The file names and texts of the site."""
+    from markupsafe import Markup
+
+    from specedit.view.html import rendered
+
+    def page(title: str, **values: Any) -> str:
+        topics = manual.listing()
+        return rendered(
+            "manual", "site.html", title=title, topics=topics, version=VERSION, **values
+        )
+
+    yield "index.html", page("manual")
+    for name in manual.topics():
+        yield f"{name}.html", page(name, body=Markup(_body(manual.page(name))))
+    yield "commands.html", page("commands", commands=commands(command))
+
+
+def _body(text: str) -> str:
+    """A page's Markdown as HTML, each heading with an anchor."""
+    from markdown_it import MarkdownIt
+
+    text = REPOSITORY_LINK.sub(r"\1", PICTURE.sub("", text))
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(PAGE_LINK.sub(r"](\1.html\2)", text))
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":
+            anchor = re.sub(r"[^\w]+", "-", inline.content.lower()).strip("-")
+            heading.attrSet("id", anchor)
+    result: str = parser.renderer.render(tokens, parser.options, {})
+    return result

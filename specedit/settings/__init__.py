@@ -1,7 +1,7 @@
 """Settings: their defaults, who may choose them, and where each value comes from.
 
 `table` (name, default, help and kind of every setting) <- `checks` (whether a value is valid) <-
-`folder` (the user's own file) and `trust` (which repositories are trusted) <- `layers` (flag over
+`folder` (the user's own file, and which repositories are trusted) <- `layers` (flag over
 variable over repository over the user's file over default). No other module states a default.
 """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -21,6 +22,16 @@ LONGEST = 4096  # characters of a value: one line of the question whether to tru
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off", ""), False),
+}
+# Tables in pyproject.toml, as the text of a flag: a pair, and what is between two.
+_JOINED = {"gate": ("{}={}", ", "), "check_with": ("{}: {}", "\n")}
+_VALID: dict[str, tuple[Callable[[Any], object], str]] = {
+    "test": (lambda value: not value or value.strip(), "a command"),
+    "top_p": (lambda value: 0 < value <= 1, "above 0 and at most 1"),
+    "focus": (
+        re.compile(r"auto|off|[1-9]\d{0,8}").fullmatch,
+        "auto, off, or a number of lines such as 500",
+    ),
 }
 
 
@@ -49,10 +60,9 @@ def checked(name: str, value: Any, where: str) -> Any:
         return value
     if name == "draft" and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)
-    if name == "gate" and isinstance(value, dict):
-        value = ", ".join(f"{of}={verdict}" for of, verdict in value.items())
-    if name == "check_with" and isinstance(value, dict):
-        value = "\n".join(f"{of}: {command}" for of, command in value.items())
+    if name in _JOINED and isinstance(value, dict):
+        pair, separator = _JOINED[name]
+        value = separator.join(pair.format(key, of) for key, of in value.items())
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         _check_size(name, value, where)
         value = float(value)
@@ -69,23 +79,11 @@ def checked(name: str, value: Any, where: str) -> Any:
         )
     if kind in (int, float):
         _check_size(name, value, where)
-    if name == "test" and value and not value.strip():
-        raise UsageError(f"{where}: test must be a command, not {shown(value)}.")
-    if name in ("gate", "allow"):
-        _check_kinds(name, value, where)
-    if name == "check_with":
-        _check_commands(value, where)
-    if name == "top_p" and not 0 < value <= 1:
-        raise UsageError(f"{where}: top_p must be above 0 and at most 1, not {value}.")
-    if (
-        name == "focus"
-        and value not in ("auto", "off")
-        and not re.fullmatch(r"[1-9]\d{0,8}", value)
-    ):
-        raise UsageError(
-            f"{where}: focus must be auto, off, or a number of lines, not {shown(value)}.",
-            hint="--focus 500 chooses regions in files of more than 500 lines.",
-        )
+    is_valid, wanted = _VALID.get(name, (bool, ""))
+    if wanted and not is_valid(value):
+        raise UsageError(f"{where}: {name} must be {wanted}, not {shown(value)}.")
+    if name in ("gate", "allow", "check_with"):
+        _check_parts(name, value, where)
     return value
 
 
@@ -94,33 +92,24 @@ def _plays_script(name: str, value: Any) -> bool:
     return name == "engine" and value == "scripted" and bool(os.environ.get("SPECEDIT_SCRIPT"))
 
 
-def _check_kinds(name: str, value: str, where: str) -> None:
-    """Of the table of verdicts, and of the kinds that are allowed."""
-    try:
-        item = parsed_verdicts(value) if name == "gate" else value.replace(",", " ").split()
-    except ValueError as problem:
-        raise UsageError(f"{where}: {name}: {problem}.") from None
-    for kind in item:
-        if kind not in DEFAULT:
-            raise UsageError(
-                f"{where}: {name}: there is no kind {shown(kind)}.",
-                hint=nearest(kind, list(DEFAULT)),
-            )
-
-
-def _check_commands(value: str, where: str) -> None:
-    """Of `check_with`: each can be run, and says where the file's name goes."""
+def _check_parts(name: str, value: str, where: str) -> None:
+    """Of kinds of findings, and of commands by their language: each is known."""
     from specedit.check.external import parsed_commands
 
     try:
-        result = parsed_commands(value)
+        if name == "check_with":
+            what, known = "language", list(BY_NAME)
+            parts = [language for language, _ in parsed_commands(value) if language]
+        else:
+            what, known = "kind", list(DEFAULT)
+            gate = name == "gate"
+            parts = [*parsed_verdicts(value)] if gate else value.replace(",", " ").split()
     except ValueError as problem:
-        raise UsageError(f"{where}: check_with: {problem}.") from None
-    for language, _ in result:
-        if language and language not in BY_NAME:
+        raise UsageError(f"{where}: {name}: {problem}.") from None
+    for part in parts:
+        if part not in known:
             raise UsageError(
-                f"{where}: check_with: there is no language {language!r}.",
-                hint=nearest(language, list(BY_NAME)),
+                f"{where}: {name}: there is no {what} {shown(part)}.", hint=nearest(part, known)
             )
 
 

@@ -1,15 +1,22 @@
-"""The user's folder: `config.toml` with the user's settings, and `trusted.json`.
+"""The user's folder: `config.toml` with the user's settings, and `trusted.json` with the
+repositories that the user trusts.
 
 It is `SPECEDIT_CONFIG` or the system's configuration folder. Its files are written atomically and
-readable by the user alone.
+readable by the user alone. The user trusts one `[tool.specedit]` table (its digest) at one real
+path; if either changes, the repository is not trusted. `trusted.json` counts only if it belongs to
+the user and no other user can write to it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import stat
 import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +25,7 @@ from specedit.files import atomic, regular
 from specedit.settings.checks import checked, own
 from specedit.settings.table import names, nearest
 
+TRUSTED, DECLINED, CHANGED, UNKNOWN = "trusted", "declined", "changed", "unknown"
 LARGEST_FILE = 4 << 20  # bytes of a file of settings
 
 
@@ -31,6 +39,10 @@ def config_folder() -> Path:
 
 def user_file() -> Path:
     return config_folder() / "config.toml"
+
+
+def trusted_file() -> Path:
+    return config_folder() / "trusted.json"
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -138,3 +150,68 @@ def _toml(value: Any) -> str:
 def no_rules(values: dict[str, Any], where: str) -> None:
     if "hook" in values:
         raise UsageError(f"{where}: hook rules belong in a repository's pyproject.toml.")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The user's decision about one repository's table."""
+
+    digest: str
+    trusted: bool
+
+
+def table_digest(table: Mapping[str, Any]) -> str:
+    """Equal for equal tables, however they are laid out. Values that are not JSON values carry
+    their type, so a date never equals a string."""
+    text = json.dumps(table, sort_keys=True, default=lambda v: [type(v).__name__, str(v)])
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def decisions() -> dict[str, Decision]:
+    """All decisions by the repository's real path; none if the file is damaged, or another user can
+    write to it."""
+    try:
+        with regular.reading(trusted_file()) as file:
+            if not _ours(os.fstat(file.fileno())):
+                return {}
+            data = json.load(file)
+        return {
+            str(key): Decision(str(one["digest"]), one["trusted"] is True)
+            for key, one in data.items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def trust_state(folder: Path, wanted: str) -> str:
+    """Whether the table with this digest is trusted at `folder`."""
+    decision = decisions().get(os.path.realpath(folder))
+    if decision is None:
+        return UNKNOWN
+    if decision.digest != wanted:
+        return CHANGED if decision.trusted else UNKNOWN
+    return TRUSTED if decision.trusted else DECLINED
+
+
+def decide(folder: Path, wanted: str, *, trusted: bool) -> None:
+    """Record the user's decision about the table with this digest at `folder`."""
+    _write({**decisions(), os.path.realpath(folder): Decision(wanted, trusted)})
+
+
+def forget(folder: Path) -> bool:
+    """Delete the decision; returns whether there was one. `folder` may be deleted already."""
+    known = decisions()
+    gone = {os.path.realpath(folder), str(folder.absolute())} & known.keys()
+    if gone:
+        _write({at: decision for at, decision in known.items() if at not in gone})
+    return bool(gone)
+
+
+def _write(known: Mapping[str, Decision]) -> None:
+    put(trusted_file(), json.dumps({at: asdict(w) for at, w in known.items()}, indent=1) + "\n")
+
+
+def _ours(info: os.stat_result) -> bool:
+    if not hasattr(os, "getuid"):
+        return True
+    return info.st_uid in (os.getuid(), 0) and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

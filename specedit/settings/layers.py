@@ -14,9 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.settings import trust
 from specedit.settings.checks import checked, inside, is_path, parsed
-from specedit.settings.folder import by_name, read_toml, user_file, user_values
+from specedit.settings.folder import (
+    CHANGED,
+    TRUSTED,
+    UNKNOWN,
+    by_name,
+    read_toml,
+    table_digest,
+    trust_state,
+    user_file,
+    user_values,
+)
 from specedit.settings.table import Settings, about, is_restricted, names, nearest
 
 # Variables that are not settings: folders, and secrets that belong in no file.
@@ -32,7 +41,7 @@ class Repository:
     pyproject: Path
     values: Mapping[str, Any]
     digest: str
-    state: str  # TRUSTED, DECLINED, CHANGED or UNKNOWN of `trust`
+    state: str  # TRUSTED, DECLINED, CHANGED or UNKNOWN of `folder`
 
     @property
     def folder(self) -> Path:
@@ -45,7 +54,7 @@ class Repository:
 
     @property
     def trusted(self) -> bool:
-        return self.state == trust.TRUSTED
+        return self.state == TRUSTED
 
     def effective_values(self) -> dict[str, Any]:
         """The values that apply, checked. A path stays inside the repository.
@@ -83,7 +92,7 @@ class Resolved:
     def ignored_note(self) -> str:
         """One line: which settings are ignored, why, and how to trust the repository."""
         assert self.repository is not None
-        changed = self.repository.state == trust.CHANGED
+        changed = self.repository.state == CHANGED
         why = "has changed since you trusted it" if changed else "is not trusted"
         return (
             f"{self.repository.pyproject}: {', '.join(self.ignored)} ignored: "
@@ -128,11 +137,11 @@ def repository(start: Path) -> Repository | None:
     if not isinstance(table, dict):
         raise UsageError(f"{path}: [tool.specedit] must be a table.")
     try:
-        values, digest = by_name(table, f"{path}: [tool.specedit]"), trust.digest(table)
+        values, digest = by_name(table, f"{path}: [tool.specedit]"), table_digest(table)
     except (RecursionError, ValueError):  # arrays in arrays, numbers of thousands of digits
         raise UsageError(f"{path}: [tool.specedit] is too large to read.") from None
     restricted = any(is_restricted(name, value) for name, value in values.items())
-    state = trust.state(path.parent, digest) if restricted else trust.UNKNOWN
+    state = trust_state(path.parent, digest) if restricted else UNKNOWN
     return Repository(path, values, digest, state)
 
 

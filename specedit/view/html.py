@@ -1,112 +1,114 @@
 """A trace as one HTML page that needs nothing else: no network and no other file.
 
-Text of a file or a model is escaped here, once, by `_safe`; the page forbids itself every request,
-and embeds its trace, so that it can be made again.
+The template `page.html` escapes every text, and the page forbids itself every request.
 """
 
 from __future__ import annotations
 
-import html
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 
 from specedit.decode.events import Chunk
-from specedit.view import plots
 from specedit.view import provenance as prov
 from specedit.view.colours import LOOKS, count, seconds
 from specedit.view.terminal import harmless
-from specedit.view.trace import EMBEDDED, FileTrace, Pass, lines_of
+from specedit.view.trace import FileTrace
 
-GENERATOR = '<meta name="generator" content="specedit">'
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-REST = "Point at a token or a bar to see its pass."
+GENERATOR = '<meta name="generator" content="specedit">'  # how our pages are recognized
 OWN, LOOKED_UP, ORIGINAL = "its own", "looked up", "original"  # where a try's tokens come from
 PALETTE = ("#0969da", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0550ae", "#953800")
+WIDTH, HEIGHT, LEFT = 1000, 84, 46  # of a plot; LEFT: room for the numbers of the vertical axis
+STEPS = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seconds between ticks
+
+
+def rendered(folder: str, template: str, **values: Any) -> str:
+    """A template of the package's folder, in which every text is escaped and harmless."""
+    environment = Environment(
+        loader=PackageLoader("specedit", folder),
+        autoescape=True,
+        trim_blocks=True,
+        finalize=lambda value: harmless(value) if isinstance(value, str) else value,
+    )
+    environment.filters |= {"seconds": seconds, "count": count}
+    return environment.get_template(template).render(generator=Markup(GENERATOR), **values)
 
 
 def page(runs: Sequence[FileTrace]) -> str:
     """The whole page."""
-    names = ", ".join(dict.fromkeys(run.file for run in runs))
-    kinds = {kind for run in runs for pair in _kinds(run) for kind in pair}
-    sections = "".join(_tries(*group) for group in groups(runs))
-    sections += "".join(_section(number, run) for number, run in enumerate(runs))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">{GENERATOR}'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>specedit: {_safe(names)}</title><style>{_asset('page.css')}{_colours()}</style>"
-        "</head>\n<body><h1>specedit trace</h1>"
-        '<div class="dim">Each pass is one call of the model: it checks a draft, keeps what it '
-        "would have written itself, and adds one token of its own.</div>"
-        f"{_legend(kinds)}{sections}"
-        f'<div id="about" data-rest="{REST}">{REST}</div>'
-        f"{EMBEDDED}{_data(runs)}</script>\n<script>{_asset('page.js')}</script></body></html>\n"
+    shown = list(map(_shown, runs))
+    by_file: dict[str, list[dict[str, Any]]] = {}
+    for run in shown:
+        by_file.setdefault(run["file"], []).append(run)
+    return rendered(
+        "view",
+        "page.html",
+        runs=shown,
+        groups=[(file, tries) for file, tries in by_file.items() if _were_tried(tries)],
+        kinds={kind for run in shown for one in run["passes"] for kind, _ in one["pieces"]},
+        looks=LOOKS,
+        palette=PALETTE,
+        rest="Point at a token or a bar to see its pass.",
+        **{"width": WIDTH, "height": HEIGHT, "left": LEFT},
     )
 
 
-def _section(number: int, run: FileTrace) -> str:
-    kinds = _kinds(run)
-    # A pass is named after its draft; one whose draft gave nothing was decoded freely.
-    main = [
-        drafted if one.written.chunk.accepted else prov.FREE
-        for one, (drafted, _) in zip(run.passes, kinds, strict=True)
+def _were_tried(runs: Sequence[dict[str, Any]]) -> bool:
+    return len(runs) > 1 and any(run["try_name"] for run in runs)
+
+
+def _shown(run: FileTrace) -> dict[str, Any]:
+    """What the template shows of a run."""
+    total = max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6)
+    scale = (WIDTH - LEFT) / total
+    chunks = [one.written.chunk for one in run.passes]
+    proposed = accumulate(chunk.proposed for chunk in chunks)
+    accepted = accumulate(chunk.accepted for chunk in chunks)
+    passes = [
+        {
+            "number": number,
+            "at": one.at,
+            "chunk": chunk,
+            "text": one.written.text,
+            # A pass is named after its draft; one whose draft gave nothing was decoded freely.
+            "kind": drafted if chunk.accepted else prov.FREE,
+            "pieces": [
+                (drafted if place < chunk.accepted else own, piece)
+                for place, piece in enumerate(one.written.pieces)
+            ],
+            "left": LEFT + scale * one.at,
+            "right": LEFT + scale * (one.at + chunk.seconds),
+            "accepted_so_far": a / p if p else None,
+        }
+        for number, (one, chunk, (drafted, own), a, p) in enumerate(
+            zip(run.passes, chunks, _kinds(chunks), accepted, proposed, strict=True)
+        )
     ]
-    figures = "".join(f"<li><b>{value}</b>{name}</li>" for name, value in _figures(run))
-    drafted = any(p.written.chunk.proposed for p in run.passes)
-    return (
-        f'<section data-run="{number}"><h2>{_safe(run.file)}</h2>'
-        f'<div class="dim">{_safe(_about(run))}</div><ul class="figures">{figures}</ul>'
-        f"{plots.timeline(run.passes, main)}{plots.widths(run.passes)}"
-        f"{plots.acceptance(run.passes) if drafted else ''}"
-        f'<pre class="text">{"".join(_tokens(run, kinds))}</pre>'
-        f"<details><summary>all {count(len(run.passes), 'pass', 'passes')}</summary><table><tr>"
-        "<th>pass</th><th>at</th><th>took</th><th>width</th><th>accepted</th><th>tokens</th>"
-        f"<th>source</th><th>text</th></tr>{''.join(_rows(run))}</table></details></section>\n"
-    )
+    step = next((step for step in STEPS if total / step <= 10), STEPS[-1])
+    ticks = ((LEFT + scale * n * step, f"{n * step:g} s") for n in range(int(total / step) + 1))
+    sources = [(origin, _class(origin), piece) for origin, piece in origins(run) if piece]
+    taken = Counter(origin for origin, _, _ in sources)
+    return {
+        "file": run.file,
+        "about": _about(run),
+        "try_name": _try_name(run),
+        "figures": list(_figures(run, chunks)),
+        "passes": passes,
+        "ticks": [(x, label) for x, label in ticks if x <= WIDTH - 30],
+        "origins": sources,
+        "taken": ", ".join(f"{name} {tokens:,}" for name, tokens in taken.most_common()),
+    }
 
 
-def _kinds(run: FileTrace) -> list[tuple[str, str]]:
-    chunks: list[Chunk | None] = [p.written.chunk for p in run.passes]
+def _kinds(chunks: Sequence[Chunk]) -> list[tuple[str, str]]:
     return [prov.kinds_of(c, following) for c, following in pairwise([*chunks, None]) if c]
 
 
-def _tokens(run: FileTrace, kinds: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for number, (one, (drafted, own)) in enumerate(zip(run.passes, kinds, strict=True)):
-        for place, piece in enumerate(one.written.pieces):
-            if piece:
-                kind = drafted if place < one.written.chunk.accepted else own
-                first = " first" if place == 0 else ""
-                yield f'<span class="k-{kind}{first}" data-pass="{number}">{_safe(piece)}</span>'
-
-
-def _rows(run: FileTrace) -> Iterator[str]:
-    for number, one in enumerate(run.passes):
-        c = one.written.chunk
-        source = c.source + (" (found again)" if c.resynced else "")
-        cells = [str(number), seconds(one.at), seconds(c.seconds), str(c.width)]
-        cells += [f"{c.accepted} of {c.proposed}", str(len(c.tokens))]
-        yield (
-            f'<tr data-pass="{number}" data-about="{_safe(_summary(number, one))}">'
-            + "".join(f"<td>{cell}</td>" for cell in cells)
-            + f'<td class="source">{_safe(source)}</td><td>{_safe(one.written.text)}</td></tr>'
-        )
-
-
-def _summary(number: int, one: Pass) -> str:
-    c = one.written.chunk
-    again = ", found again after a divergence" if c.resynced else ""
-    return (
-        f"pass {number} · at {seconds(one.at)} · took {seconds(c.seconds)} · width {c.width} · "
-        f"{c.accepted} of {c.proposed} accepted · {count(len(c.tokens), 'token')} · "
-        f"{c.source}{again}"
-    )
-
-
-def _figures(run: FileTrace) -> Iterator[tuple[str, str]]:
-    chunks = [p.written.chunk for p in run.passes]
+def _figures(run: FileTrace, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
     spent, tokens = sum(c.seconds for c in chunks), sum(len(c.tokens) for c in chunks)
     proposed, accepted = sum(c.proposed for c in chunks), sum(c.accepted for c in chunks)
     yield "tokens", f"{tokens:,}"
@@ -125,47 +127,23 @@ def _figures(run: FileTrace) -> Iterator[tuple[str, str]]:
 
 
 def _about(run: FileTrace) -> str:
-    model, way = run.begin.get("model"), run.begin.get("try")
-    parts = [f"try {way.get('number')}"] if isinstance(way, dict) else []
+    """The try, and the model with its engine."""
+    model = run.begin.get("model")
+    parts = [_try_name(run).partition(",")[0]]
     if isinstance(model, dict):
         parts += [str(model.get(key) or "") for key in ("name", "engine", "device")]
     return " · ".join(filter(None, parts))
 
 
-def groups(runs: Sequence[FileTrace]) -> Iterator[tuple[str, list[FileTrace]]]:
-    """Each file that was tried more than once, with its tries in order."""
-    by_file: dict[str, list[FileTrace]] = {}
-    for run in runs:
-        by_file.setdefault(run.file, []).append(run)
-    for file, tries in by_file.items():
-        if len(tries) > 1 and any("try" in run.begin for run in tries):
-            yield file, tries
-
-
-def _tries(file: str, runs: Sequence[FileTrace]) -> str:
-    """The tries of one file side by side."""
-    columns = "".join(_column(number, run) for number, run in enumerate(runs, 1))
-    return (
-        f"<section><h2>{_safe(file)}: {count(len(runs), 'try', 'tries')}</h2>"
-        '<div class="dim">What each took from the original and from earlier tries; underlined is '
-        f'its own.</div><div class="abreast">{columns}</div></section>\n'
-    )
-
-
-def _column(number: int, run: FileTrace) -> str:
-    pieces = [(origin, piece) for origin, piece in origins(run) if piece]
-    taken = Counter(origin for origin, _ in pieces)
-    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in taken.most_common())
-    spent = seconds(sum(one.written.chunk.seconds for one in run.passes))
-    head = f"{_name(number, run)} · {count(len(run.passes), 'pass', 'passes')} · {spent}"
-    spans = "".join(
-        f'<span class="{_class(origin)}" title="{_safe(origin)}">{_safe(piece)}</span>'
-        for origin, piece in pieces
-    )
-    return (
-        f"<figure><figcaption>{_safe(head)}<br>{_safe(parts)}</figcaption>"
-        f'<pre class="text">{spans}</pre></figure>'
-    )
+def _try_name(run: FileTrace) -> str:
+    """The try's number and how it was sampled; "" for a run without tries."""
+    way = run.begin.get("try")
+    if not isinstance(way, dict):
+        return ""
+    name = f"try {way.get('number')}"
+    if way.get("temperature"):
+        name += f", temperature {way['temperature']:g}, seed {way['seed']}"
+    return name + (", with feedback" if way.get("with_feedback") else "")
 
 
 def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
@@ -182,52 +160,8 @@ def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
             yield drafted if place < chunk.accepted else OWN, piece
 
 
-def _name(number: int, run: FileTrace) -> str:
-    way = run.begin.get("try")
-    if not isinstance(way, dict):
-        return f"try {number}"
-    name = f"try {way.get('number', number)}"
-    if way.get("temperature"):
-        name += f", temperature {way['temperature']:g}, seed {way['seed']}"
-    return name + (", with feedback" if way.get("with_feedback") else "")
-
-
 def _class(origin: str) -> str:
     if origin in (OWN, LOOKED_UP):
         return "o-own" if origin == OWN else "o-looked"
     number = origin.rpartition(" ")[2]
     return f"o-{int(number) % len(PALETTE) if number.isdigit() else 0}"
-
-
-def _legend(kinds: set[str]) -> str:
-    items = "".join(
-        f'<li><span class="k-{kind}">&nbsp;ab&nbsp;</span> {look.meaning}</li>'
-        for kind, look in LOOKS.items()
-        if kind in kinds
-    )
-    return f'<ul class="legend">{items}</ul>'
-
-
-def _colours() -> str:
-    kinds = "".join(
-        f"span.k-{kind}{{background:{look.page}{'26' if kind == prov.COPIED else '55'}}}"
-        f"rect.k-{kind}{{fill:{look.page}}}"
-        for kind, look in LOOKS.items()
-    )
-    tries = (f".abreast .o-{n}{{background:{colour}2e}}" for n, colour in enumerate(PALETTE))
-    return kinds + "".join(tries)
-
-
-def _safe(text: str) -> str:
-    """Text that stays text, in an element and in an attribute."""
-    return html.escape(harmless(text), quote=True)
-
-
-def _data(runs: Sequence[FileTrace]) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(lines_of(runs), separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _asset(name: str) -> str:
-    return files("specedit.view").joinpath(name).read_text(encoding="utf-8")

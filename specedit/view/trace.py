@@ -24,7 +24,6 @@ from specedit.errors import InputError
 from specedit.files import worktree
 
 LONGEST = 1 << 24  # bytes of a trace's first line
-EMBEDDED = '<script type="application/json" id="trace">'  # how our page holds its trace
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -57,13 +56,10 @@ def begins_a_trace(path: Path) -> bool:
 
 
 def read(path: str | Path) -> list[FileTrace]:
-    """The runs of a trace, or of the trace that our page holds."""
+    """The runs of a trace."""
     number, lines = 1, []
     try:
         text = Path(path).read_bytes().decode("utf-8")
-        if EMBEDDED in text:
-            text = text.partition(EMBEDDED)[2].partition("</script>")[0]
-            return list(_runs(json.loads(text)))
         for line in text.split("\n"):
             if line.strip():
                 lines.append(json.loads(line))
@@ -81,20 +77,6 @@ def read(path: str | Path) -> list[FileTrace]:
     if not lines:
         raise InputError(f"{path}: no passes in it", hint="The run it traced made none.")
     return list(_runs(lines))
-
-
-def lines_of(runs: Iterable[FileTrace]) -> list[dict[str, Any]]:
-    """The lines again, as data: what a page embeds."""
-    results = []
-    for run in runs:
-        for number, one in enumerate(run.passes):
-            line = line_of(run.file, number, one.at, one.written)
-            if number == 0:
-                line["begin"] = dict(run.begin)
-            if number == len(run.passes) - 1 and run.end:
-                line["end"] = dict(run.end)
-            results.append(line)
-    return results
 
 
 def line_of(file: str, number: int, at: float, written: Written) -> dict[str, Any]:

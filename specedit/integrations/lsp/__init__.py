@@ -13,8 +13,8 @@ GRACE_S = 0.3  # for a run to end: one pass, or the process ends in the middle o
 
 def serve(settings: Settings) -> int:
     """Serve one editor until it leaves; returns the exit code."""
+    from specedit.integrations.lsp.connection import Message, framed, read_messages
     from specedit.integrations.lsp.lsp_session import Session
-    from specedit.integrations.lsp.messages import Message, framed, read_messages
 
     reader, writer = sys.stdin.buffer, sys.stdout.buffer
 

@@ -16,12 +16,12 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from specedit.files.source import Source, read
-from specedit.integrations.lsp.messages import (
+from specedit.integrations.lsp.connection import (
     INVALID_PARAMS,
     REQUEST_FAILED,
     RequestError,
-    field,
-    span,
+    param,
+    range_of,
 )
 from specedit.syntax.lines import opcodes
 
@@ -86,12 +86,12 @@ class Document:
         """The next version, after the content changes of `textDocument/didChange`."""
         now = self
         for change in changes:
-            text = field(change, "text", str)
+            text = param(change, "text", str)
             assert isinstance(change, dict)
             if change.get("range") is None:
                 now = Document.of(self.uri, version, text)
             else:
-                start, end = map(now.place, span(change, "range"))
+                start, end = map(now.place, range_of(change, "range"))
                 now = Document(self.uri, version, now._replaced(start, end, text))
         return Document(self.uri, version, now.lines)
 
@@ -123,15 +123,15 @@ class Documents:
         self._open: dict[str, Document | None] = {}  # None: a change of it could not be applied
 
     def opened(self, params: object) -> None:
-        item = field(params, "textDocument", dict)
-        uri, version = field(item, "uri", str), field(item, "version", int)
-        self._open[uri] = Document.of(uri, version, field(item, "text", str))
+        item = param(params, "textDocument", dict)
+        uri, version = param(item, "uri", str), param(item, "version", int)
+        self._open[uri] = Document.of(uri, version, param(item, "text", str))
 
     def changed(self, params: object) -> None:
         document = self.open(uri_of(params))
         self._open[document.uri] = None
-        version = field(field(params, "textDocument", dict), "version", int)
-        changes = field(params, "contentChanges", list)
+        version = param(param(params, "textDocument", dict), "version", int)
+        changes = param(params, "contentChanges", list)
         self._open[document.uri] = document.changed(version, changes)
 
     def closed(self, params: object) -> None:
@@ -185,5 +185,5 @@ def path_of(uri: str) -> Path:
 
 def uri_of(params: object) -> str:
     """The document that the parameters name."""
-    uri: str = field(field(params, "textDocument", dict), "uri", str)
+    uri: str = param(param(params, "textDocument", dict), "uri", str)
     return uri

@@ -11,12 +11,27 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from specedit.edit.report import Edit
-from specedit.integrations.lsp import messages
-from specedit.integrations.lsp.connection import ERROR, WARNING, Connection, Pending, error_of
-from specedit.integrations.lsp.cursor import TreeEdit, identifier_at, rename_at
+from specedit.integrations.lsp.connection import (
+    CONTENT_MODIFIED,
+    ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NOT_INITIALIZED,
+    REQUEST_FAILED,
+    WARNING,
+    Connection,
+    Message,
+    Pending,
+    RequestError,
+    checked,
+    error_of,
+    param,
+    position_of,
+    range_of,
+)
+from specedit.integrations.lsp.document_edits import TreeEdit, ask, identifier_at, rename_at
 from specedit.integrations.lsp.documents import Document, Documents, uri_of
-from specedit.integrations.lsp.instruction import ask
-from specedit.integrations.lsp.messages import Message, RequestError
 from specedit.settings import Settings
 from specedit.version import VERSION
 
@@ -71,29 +86,29 @@ class Session(Connection):
                     answered(message)
             else:
                 problem = "neither a request, a notification nor a response"
-                self._refuse(None, RequestError(messages.INVALID_REQUEST, problem))
+                self._refuse(None, RequestError(INVALID_REQUEST, problem))
 
     # requests and notifications
 
     def _request(self, number: object, method: str, params: object) -> None:
         if not isinstance(number, int | str) or number in self._running:
             problem = "the id is not a new number or string"
-            self._refuse(None, RequestError(messages.INVALID_REQUEST, problem))
+            self._refuse(None, RequestError(INVALID_REQUEST, problem))
             return
         try:
             if method == "initialize":
                 self._reply(number, self._initialize(params))
                 return
             if self._capabilities is None:
-                raise RequestError(messages.NOT_INITIALIZED, "`initialize` comes first")
+                raise RequestError(NOT_INITIALIZED, "`initialize` comes first")
             if self.shut_down:
-                raise RequestError(messages.INVALID_REQUEST, "the server is shutting down")
+                raise RequestError(INVALID_REQUEST, "the server is shutting down")
             if method in self._slow:
                 self._slow[method](number, params)
             elif method in self._requests:
                 self._reply(number, self._requests[method](params))
             else:
-                raise RequestError(messages.METHOD_NOT_FOUND, f"unknown method {method}")
+                raise RequestError(METHOD_NOT_FOUND, f"unknown method {method}")
         except Exception as problem:
             self._refuse(number, problem)
 
@@ -107,8 +122,8 @@ class Session(Connection):
 
     def _initialize(self, params: object) -> object:
         if self._capabilities is not None:
-            raise RequestError(messages.INVALID_REQUEST, "`initialize` comes once")
-        self._capabilities = messages.field(params, "capabilities", dict)
+            raise RequestError(INVALID_REQUEST, "`initialize` comes once")
+        self._capabilities = param(params, "capabilities", dict)
         prepares = self._can("textDocument", "rename", "prepareSupport")
         return {
             "capabilities": {
@@ -133,7 +148,7 @@ class Session(Connection):
 
     def _prepare_rename(self, params: object) -> object:
         document = self._documents.get(uri_of(params))
-        line, column = document.place(messages.position(params, "position"))
+        line, column = document.place(position_of(params, "position"))
         identifier = identifier_at(document.lines[line], column)
         if identifier is None:
             return None
@@ -142,8 +157,8 @@ class Session(Connection):
 
     def _start_rename(self, number: int | str, params: object) -> None:
         document = self._documents.get(uri_of(params))
-        position = messages.position(params, "position")
-        new, opened = messages.field(params, "newName", str), self._documents.files()
+        position = position_of(params, "position")
+        new, opened = param(params, "newName", str), self._documents.files()
 
         def rename(request: Pending) -> None:
             place = document.place(position)
@@ -152,7 +167,7 @@ class Session(Connection):
             used = (document, *(one for one, _ in renamed.texts))
             with self._lock:
                 if not all(map(self._documents.is_current, used)):
-                    raise RequestError(messages.CONTENT_MODIFIED, CHANGED)
+                    raise RequestError(CONTENT_MODIFIED, CHANGED)
                 if self._finish(request, {"documentChanges": edits}):
                     self._summarize(renamed, new)
 
@@ -171,8 +186,8 @@ class Session(Connection):
     # edits
 
     def _code_actions(self, params: object) -> list[Message]:
-        start, end = messages.span(params, "range")
-        context = messages.field(params, "context", dict)
+        start, end = range_of(params, "range")
+        context = param(params, "context", dict)
         kinds = context.get("only")
         included = not isinstance(kinds, list) or any(
             kind == "" or f"{REFACTOR}.".startswith(f"{kind}.") for kind in kinds
@@ -188,27 +203,27 @@ class Session(Connection):
         return [{"title": TITLE, "kind": REFACTOR, "command": command}]
 
     def _start_command(self, number: int | str, params: object) -> None:
-        command = messages.field(params, "command", str)
+        command = param(params, "command", str)
         assert isinstance(params, dict)
-        arguments = messages.checked(params.get("arguments") or [], "arguments", list)
+        arguments = checked(params.get("arguments") or [], "arguments", list)
         if command not in (EDIT, UNDO):
-            raise RequestError(messages.INVALID_PARAMS, f"unknown command {command}")
+            raise RequestError(INVALID_PARAMS, f"unknown command {command}")
         if not self._can("workspace", "applyEdit"):
             problem = "the editor does not support workspace/applyEdit"
-            raise RequestError(messages.REQUEST_FAILED, problem)
+            raise RequestError(REQUEST_FAILED, problem)
         if command == UNDO:
             self._undo(Pending(number, edits=False))
             return
         if any(request.edits for request in self._running.values()):
             problem = "an edit is running already; cancel it first"
-            raise RequestError(messages.REQUEST_FAILED, problem)
+            raise RequestError(REQUEST_FAILED, problem)
         by_place = dict(enumerate(arguments))
-        uri = messages.checked(by_place.get(0), "the first argument, a URI,", str)
-        lines = messages.checked(by_place.get(1), "the second argument, two line numbers,", list)
-        text = messages.checked(by_place.get(2, ""), "the third argument, an instruction,", str)
+        uri = checked(by_place.get(0), "the first argument, a URI,", str)
+        lines = checked(by_place.get(1), "the second argument, two line numbers,", list)
+        text = checked(by_place.get(2, ""), "the third argument, an instruction,", str)
         if len(lines) != 2:
-            raise RequestError(messages.INVALID_PARAMS, "the second argument is not two lines")
-        first, last = (messages.checked(line, "a line", int) for line in lines)
+            raise RequestError(INVALID_PARAMS, "the second argument is not two lines")
+        first, last = (checked(line, "a line", int) for line in lines)
         document = self._documents.get(uri)
         request = Pending(number, edits=True, token=params.get("workDoneToken"))
 

@@ -1,4 +1,8 @@
-"""One call of a tool: its session, as every interface runs it, and its result."""
+"""One call of a tool: the folders that it may use, its session, as every interface runs it, and its
+result.
+
+A tool reads and writes in the folders that a client has open, and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field
+from pydantic.json_schema import GenerateJsonSchema
 
 from specedit.edit.backend import Backend, Loading, Written
 from specedit.edit.inputs import Planner, of_files, uncommitted
@@ -16,13 +24,70 @@ from specedit.edit.job import Planned
 from specedit.edit.report import Edit, Finding
 from specedit.edit.session import EditSession
 from specedit.engines.base import Prefill
+from specedit.errors import InputError, UsageError
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
-from specedit.integrations.mcp.schemas import ToolResult
-from specedit.integrations.mcp.workspace import Workspace
+from specedit.files.worktree import real
+from specedit.integrations.lsp.documents import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 from specedit.view.terminal import WIDEST, harmless
+from specedit.view.terminal import name as shown
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The roots of one call, links followed; at least one."""
+
+    roots: tuple[Path, ...]
+
+    @classmethod
+    def of_client(cls, uris: Iterable[str]) -> Workspace:
+        """The folders on this machine among the roots of a client."""
+        own = (uri for uri in uris if urlsplit(uri)[:2] in (("file", ""), ("file", "localhost")))
+        roots = tuple(dict.fromkeys(real(path_of(uri)) for uri in own if "%00" not in uri))
+        if not (roots := tuple(root for root in roots if root.is_dir())):
+            raise UsageError(
+                "The client names no folder as a workspace root.",
+                hint="Open the project's folder in the client, then call the tool again.",
+            )
+        return cls(roots)
+
+    @classmethod
+    def of_process(cls, folder: Path | None) -> Workspace:
+        """The folder that the server was started in, for a client that names no roots. Over HTTP
+        there is none: such a server is not started for one project."""
+        if folder is None:
+            raise UsageError(
+                "The client names no workspace roots, and over HTTP it must.",
+                hint="Use a client that does, or `specedit mcp` in the project's folder.",
+            )
+        if folder in (folder.parent, real(Path.home())):
+            raise UsageError(
+                f"The client names no workspace root, and the server was started in {folder}.",
+                hint="Start `specedit mcp` in the project's folder (`cwd` in many clients).",
+            )
+        return cls((folder,))
+
+    def root_of(self, path: str) -> tuple[Path, Path]:
+        """The root that a path is in, and the path with links followed. A relative path is looked
+        for in every root; the empty one means the only root."""
+        names = ", ".join(map(str, self.roots))
+        if not path and len(self.roots) > 1:
+            raise UsageError(f"`path` must name a file in one of the roots: {names}")
+        if shown(path) != path:
+            raise InputError("the path has control characters", file=shown(path))
+        places = [real(root / path) for root in self.roots]
+        if ".." in Path(path).parts or not (inside := [one for one in places if self.holds(one)]):
+            raise InputError("outside of the workspace", file=path, hint=f"The roots: {names}")
+        place = next((one for one in inside if one.exists()), inside[0])
+        return next(root for root in self.roots if place.is_relative_to(root)), place
+
+    def holds(self, place: Path) -> bool:
+        """Whether a place, links followed, is in a root and not in a `.git`."""
+        inside = (place.relative_to(root) for root in self.roots if place.is_relative_to(root))
+        return any(".git" not in map(str.lower, one.parts) for one in inside)
+
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
 MOST, LONGEST = 40, 600  # of a list in a result: its lines, and characters of one
@@ -32,6 +97,30 @@ MOST_DIFF = 300  # lines
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
     ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")
 )
+
+
+class ToolResult(BaseModel):
+    """The result of every tool. Fields without a value are left out."""
+
+    status: Literal["preview", "written", "unchanged", "refused", "undone", "ok"]
+    summary: str
+    roots: list[str] = []
+    files: list[str] = []
+    places: Annotated[list[str], Field(description="path:line:column: kind: text")] = []
+    undecided: Annotated[list[str], Field(description="Uncertain places: look at them")] = []
+    notes: list[str] = []
+    diff: str = ""
+
+
+class _Untitled(GenerateJsonSchema):
+    def field_title_should_be_set(self, _: object) -> bool:
+        return False
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a model, without what a client does not need."""
+    schema = model.model_json_schema(schema_generator=_Untitled)
+    return {key: value for key, value in schema.items() if key not in ("title", "description")}
 
 
 @dataclass

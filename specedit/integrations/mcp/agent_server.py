@@ -20,10 +20,8 @@ from pydantic import ValidationError
 
 from specedit.edit.backend import Backend
 from specedit.errors import SpeceditError
-from specedit.integrations.mcp.agent_call import Call
-from specedit.integrations.mcp.schemas import ToolResult, schema_of
+from specedit.integrations.mcp.agent_call import Call, ToolResult, Workspace, schema_of
 from specedit.integrations.mcp.tools import TOOLS, perform
-from specedit.integrations.mcp.workspace import Workspace
 from specedit.server.connect import connect
 from specedit.settings import Settings
 from specedit.version import VERSION

@@ -1,4 +1,4 @@
-"""The tools. A function's docstring is what the client's model reads."""
+"""The tools and their arguments. A function's docstring is what the client's model reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import plan_edit
@@ -18,10 +20,7 @@ from specedit.files.recorder import Wish
 from specedit.files.recovery import recover
 from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real, top_of
-from specedit.integrations.mcp import schemas
-from specedit.integrations.mcp.agent_call import AGENT, Call, cut
-from specedit.integrations.mcp.schemas import ToolResult, ToRename
-from specedit.integrations.mcp.workspace import Workspace
+from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, cut
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
 from specedit.rename.tree_rename import Target
@@ -31,10 +30,68 @@ from specedit.version import VERSION
 from specedit.view.terminal import harmless
 from specedit.view.terminal import name as shown
 
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PathName = Annotated[str, Field(max_length=4096)]
+Write = Annotated[bool, Field(description="Write the files; false: preview")]
+
+
+class Arguments(BaseModel):
+    """What a call says; an unknown argument is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ToFind(Arguments):
+    name: Annotated[Name, Field(description="The identifier, or Class.member")]
+    path: Annotated[
+        PathName, Field(description="The file that declares it, or that has `line`")
+    ] = ""
+    line: Annotated[int, Field(ge=0, description="A line that names the one thing")] = 0
+    scope: Annotated[
+        Literal["code", "comments", "derived"],
+        Field(description="code; comments too; derived names and strings too"),
+    ] = "comments"
+
+
+class ToRename(ToFind):
+    new_name: Name
+    ask_model: Annotated[
+        bool, Field(description="Let the local model decide doubtful mentions; slow")
+    ] = False
+    write: Write = False
+
+
+class ToEdit(Arguments):
+    path: Annotated[PathName, Field(min_length=1)]
+    symbol: Annotated[Name, Field(description="The function, method or class; Class.method")]
+    instruction: Annotated[
+        str, Field(description="One small change, in words", min_length=1, max_length=20_000)
+    ]
+    write: Write = False
+
+
+class ToApply(Arguments):
+    path: Annotated[PathName, Field(min_length=1)]
+    change: Annotated[
+        str,
+        Field(
+            description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
+            min_length=1,
+            max_length=500_000,
+        ),
+    ]
+    ask_model: bool = False
+    write: Write = False
+
+
+class NoArguments(Arguments):
+    pass
+
+
 LISTS = ("files", "places", "undecided", "notes")  # of a result: one line for each
 
 
-def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
+def find_places(call: Call, to: ToFind) -> ToolResult:
     """List every place of a symbol as path:line:column, by syntax and imports rather than by text;
     `undecided` says which are uncertain. No model runs."""
     unused = f"{split_member(to.name)[1].strip('`')}_renamed"
@@ -113,7 +170,7 @@ def _some(values: Sequence[object]) -> str:
     return ", ".join(map(str, values[:20])) + (", …" if len(values) > 20 else "")
 
 
-def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
+def apply_change(call: Call, to: ToApply) -> ToolResult:
     """Merge your change into one file: line numbers and white space may be wrong. Each
     part must have one place, or (slow) a model decides with `ask_model`. Returns the diff."""
     root, name = _file(call, to.path)
@@ -123,7 +180,7 @@ def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
 
 
-def edit_symbol(call: Call, to: schemas.ToEdit) -> ToolResult:
+def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     """Let a small local model make one small change in one function, method or class; the rest of
     the file stays as it is. Returns the diff. Takes seconds to minutes."""
     root, name = _file(call, to.path)
@@ -139,7 +196,7 @@ def _file(call: Call, path: str) -> tuple[Path, str]:
     return root, str(place.relative_to(root))
 
 
-def undo(call: Call, _: schemas.NoArguments) -> ToolResult:
+def undo(call: Call, _: NoArguments) -> ToolResult:
     """Restore the files that the last change of these tools wrote. Again: the change before."""
     if (run := _last_run(call.workspace)) is None:
         raise UsageError("There is no change of these tools left to undo here.")
@@ -151,7 +208,7 @@ def undo(call: Call, _: schemas.NoArguments) -> ToolResult:
     return ToolResult(status="refused", summary=f"not undone: {problems}", files=files)
 
 
-def status(call: Call, _: schemas.NoArguments) -> ToolResult:
+def status(call: Call, _: NoArguments) -> ToolResult:
     """Show the workspace roots, the model, ignored settings, and what `undo` would undo."""
     notes = []
     for root in call.workspace.roots:
@@ -184,21 +241,21 @@ class AgentTool:
     """A tool of the server."""
 
     function: Callable[[Call, Any], ToolResult]
-    arguments: type[schemas.Arguments]
+    arguments: type[Arguments]
     writes: bool
 
 
 TOOLS = {
-    "find_places": AgentTool(find_places, schemas.ToFind, writes=False),
+    "find_places": AgentTool(find_places, ToFind, writes=False),
     "rename_symbol": AgentTool(rename_symbol, ToRename, writes=True),
-    "apply_change": AgentTool(apply_change, schemas.ToApply, writes=True),
-    "edit_symbol": AgentTool(edit_symbol, schemas.ToEdit, writes=True),
-    "undo": AgentTool(undo, schemas.NoArguments, writes=True),
-    "status": AgentTool(status, schemas.NoArguments, writes=False),
+    "apply_change": AgentTool(apply_change, ToApply, writes=True),
+    "edit_symbol": AgentTool(edit_symbol, ToEdit, writes=True),
+    "undo": AgentTool(undo, NoArguments, writes=True),
+    "status": AgentTool(status, NoArguments, writes=False),
 }
 
 
-def perform(tool: AgentTool, call: Call, arguments: schemas.Arguments) -> ToolResult:
+def perform(tool: AgentTool, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
     result = tool.function(call, arguments)
