@@ -116,7 +116,7 @@ def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[Loaded]:
     tokenizer = load_tokenizer(ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf"))
 
     def render(turns: object, opening: str) -> list[int]:
-        return [id % 190 for id in prompt_ids(tokenizer, "", turns, opening)]  # type: ignore[arg-type]
+        return [id % 190 for id in prompt_ids(tokenizer, turns, opening)]  # type: ignore[arg-type]
 
     engine = open_exact(model, store=tmp_path)
     yield Loaded(ModelLine("tiny"), engine, tokenizer, render, Widths())

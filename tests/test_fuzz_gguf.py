@@ -19,7 +19,7 @@ from specedit.models import architecture, vocabulary
 from specedit.models.compatibility import check_croppable
 from specedit.models.gguf import SCALARS, open_gguf
 from specedit.models.store import ModelFiles
-from specedit.models.template import load_template, split
+from specedit.models.template import split
 
 KEYS = (
     *("general.architecture", "general.alignment", "llama.block_count", "llama.context_length"),
@@ -108,7 +108,7 @@ def opens_or_says_why(path: Path, data: bytes) -> None:
         lambda: open_gguf(path),
         lambda: architecture.of_gguf(open_gguf(path, arrays=False)),
         lambda: vocabulary.of_gguf(ModelFiles("any", path, "gguf")).encode("int x;"),
-        lambda: split(load_template(files), [("user", ("x",))]),
+        lambda: split(vocabulary.of_gguf(files).template, [("user", ("x",))]),
         lambda: check_croppable(files),
     ]
     for use in uses:

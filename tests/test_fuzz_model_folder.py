@@ -19,7 +19,7 @@ from specedit.errors import ModelError
 from specedit.models import architecture, resolve, vocabulary
 from specedit.models.compatibility import check_croppable
 from specedit.models.store import ModelFiles
-from specedit.models.template import CHATML, load_template, split
+from specedit.models.template import CHATML, split
 
 TURNS = [("system", ("Edit.",)), ("user", ("int x;", "go"))]
 SMALL = {"vocab_size": 8, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
@@ -176,7 +176,7 @@ def opens_or_says_why(folder: Path) -> None:
         lambda: check_croppable(files),
         lambda: architecture.of_folder(folder),
         lambda: vocabulary.of_folder(folder).encode("ab a"),
-        lambda: split(load_template(files) or CHATML, TURNS),
+        lambda: split(vocabulary.folder_template(folder) or CHATML, TURNS),
         lambda: available(files),
     ]
     for use in uses:

@@ -77,6 +77,7 @@ class Words:
     """A tokenizer for the tiny model: a byte is an id."""
 
     ends = frozenset({516})
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}"
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
@@ -494,9 +495,7 @@ def test_a_folder_without_text_is_an_error(content: str | None, tmp_path: Path) 
 
 
 def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
-    return HeadsTarget(
-        engine, weights, Words(), "{% for m in messages %}{{ m.content }}{% endfor %}", "small"
-    )
+    return HeadsTarget(engine, weights, Words(), "small")
 
 
 def test_training_reads_answers_learns_and_continues(

@@ -62,17 +62,6 @@ def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
     assert not np.allclose(logits(build(plain.path, torch.float32)), expected, atol=2e-2)
 
 
-def test_what_yarn_of_a_folder_says_is_what_transformers_computes(tmp_path: Path) -> None:
-    for number, more in enumerate(({}, {"mscale": 1.3, "mscale_all_dim": 0.7}, {"beta_fast": 20})):
-        folder = tmp_path / str(number)
-        model, _ = save("llama, no bias", folder, rope_parameters={**YARN, **more})
-        found = architecture.of_folder(folder)
-        turning = model.model.rotary_emb
-        plain = 10000.0 ** (-np.arange(0, 22, 2) / 22)
-        assert np.allclose(plain / np.array(found.rope_factors), turning.inv_freq, rtol=1e-5)
-        assert found.rope_magnitude == pytest.approx(turning.attention_scaling)
-
-
 def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path: Path) -> None:
     _, yarn = save("qwen2, grouped, tied", tmp_path / "yarn", rope_parameters=YARN)
     assert "YaRN" in (unsupported(yarn) or "")

@@ -14,7 +14,7 @@ from model_sources import Hub, entry_of, hub_server, tiny_gguf
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
 from specedit.models.store import ModelFiles, Slot
-from specedit.models.template import load_template, prompt_ids
+from specedit.models.template import prompt_ids
 from specedit.models.vocabulary import load_tokenizer
 
 
@@ -70,7 +70,7 @@ def test_law_nothing_leaves_the_machine_when_the_model_is_in_place(
 ) -> None:
     files = last("tiny", home)
     tokenizer = load_tokenizer(files)
-    ids = prompt_ids(tokenizer, load_template(files), [("user", ("int x;",))], "```\n")
+    ids = prompt_ids(tokenizer, [("user", ("int x;",))], "```\n")
     assert b"int x;" in b"".join(map(tokenizer.piece, ids))
 
 

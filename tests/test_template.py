@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from model_sources import tiny_gguf
 
 from specedit.errors import ModelError
+from specedit.models import template as templates
 from specedit.models.store import ModelFiles
-from specedit.models.template import CHATML, load_template, prompt_ids, split
+from specedit.models.template import CHATML, Turn, split
 from specedit.models.tokenizer import Tokenizer
-from specedit.models.vocabulary import load_tokenizer
+from specedit.models.vocabulary import folder_template, load_tokenizer
 
 TURNS = [("system", ("Edit.",)), ("user", ("File:\n", "int x;\n", "go"))]
 
@@ -21,6 +24,12 @@ TURNS = [("system", ("Edit.",)), ("user", ("File:\n", "int x;\n", "go"))]
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     path = tiny_gguf(tmp_path_factory.mktemp("gguf") / "tiny.gguf")
     return load_tokenizer(ModelFiles("tiny", path, "gguf"))
+
+
+def prompt_ids(
+    tokenizer: Tokenizer, template: str, messages: Sequence[Turn], opening: str
+) -> list[int]:
+    return templates.prompt_ids(replace(tokenizer, template=template), messages, opening)
 
 
 def spelled(tokenizer: Tokenizer, ids: list[int]) -> str:
@@ -210,8 +219,6 @@ def test_what_templates_do_is_still_done() -> None:
 
 
 def test_a_begin_token_is_put_once(tokenizer: Tokenizer) -> None:
-    from dataclasses import replace
-
     begin = tokenizer.specials["<|endoftext|>"]
     wanting = replace(tokenizer, begin=begin, texts={"bos_token": "<|endoftext|>"})
     for template in (CHATML, "{{ bos_token }}" + CHATML):
@@ -220,15 +227,14 @@ def test_a_begin_token_is_put_once(tokenizer: Tokenizer) -> None:
 
 def test_where_a_template_is_found(tmp_path: Path) -> None:
     made = tiny_gguf(tmp_path / "made.gguf", tokenizer__chat_template="GGUF")
-    assert load_template(ModelFiles("tiny", made, "gguf")) == "GGUF"
-    folder = ModelFiles("tiny", tmp_path, "folder")
-    assert load_template(folder) == ""
+    assert load_tokenizer(ModelFiles("tiny", made, "gguf")).template == "GGUF"
+    assert folder_template(tmp_path) == ""
     named = [{"name": "tool_use", "template": "T"}, {"name": "default", "template": "D"}]
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({"chat_template": named}), "utf-8")
-    assert load_template(folder) == "D"
+    assert folder_template(tmp_path) == "D"
     (tmp_path / "chat_template.jinja").write_text("J", "utf-8")
-    assert load_template(folder) == "J"
+    assert folder_template(tmp_path) == "J"
 
 
 @pytest.mark.real
@@ -244,5 +250,5 @@ def test_the_real_template_reads_as_transformers_does(real_home: Path) -> None:
     whole = [{"role": role, "content": "".join(content)} for role, content in turns]
     expected = theirs.apply_chat_template(whole, add_generation_prompt=True, tokenize=False)
     tokenizer = load_tokenizer(files)
-    ids = prompt_ids(tokenizer, load_template(files), turns, "```cs\n")
+    ids = prompt_ids(tokenizer, tokenizer.template, turns, "```cs\n")
     assert theirs.decode(ids) == expected + "```cs\n"

@@ -130,32 +130,16 @@ def test_a_right_tree_settles_more_than_a_pass_each() -> None:
     seed=st.integers(0, 50),
     sampling=st.sampled_from([GREEDY, SAMPLED]),
 )
-def test_guarantee_1_trees_on_the_generic_engine(
+def test_guarantee_1_of_trees_the_generic_engine_takes_chains(
     prompt: list[int], seed: int, sampling: Sampling
 ) -> None:
     engine = tiny()
-    engine.prove()
-    assert engine.info.trees
-    assert engine.info.hidden == 32
+    assert not engine.info.trees
     plain, _, _ = answered(engine, prompt, sampling=sampling)
-    drafter = Seeing(plain, seed, VOCABULARY)
+    drafter = Branching(plain, seed, VOCABULARY)
     drafted, _, chunks = answered(engine, prompt, [drafter], curve=FLAT, sampling=sampling)
     assert drafted == plain
     assert len(chunks) <= len(plain)
-    assert len(drafter.rows) == len(plain)
-
-
-def test_a_generic_model_that_takes_no_mask_takes_chains(monkeypatch: pytest.MonkeyPatch) -> None:
-    from specedit.engines.huggingface import HuggingFaceEngine
-
-    engine = HuggingFaceEngine(tiny()._model)
-    monkeypatch.setattr(HuggingFaceEngine, "_mask", lambda self, past, parents: None, raising=True)
-    engine.prove()
-    assert not engine.info.trees
-    assert "chains only" in engine.info.note
-    drafter = Branching([1, 2, 3], 1, VOCABULARY)
-    plain, _, _ = answered(engine, [4, 5])
-    assert answered(engine, [4, 5], [drafter])[0] == plain
 
 
 @pytest.fixture(scope="module", params=kernels_here())

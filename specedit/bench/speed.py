@@ -180,15 +180,15 @@ def words(settings: Settings) -> Words:
         loaded = load(settings)
         return Words(loaded.tokenizer, loaded.prompt)
     from specedit.models.resolve import present
-    from specedit.models.template import load_template, prompt_ids
+    from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
     files = present(settings.model)
-    tokenizer, template = load_tokenizer(files), load_template(files)
+    tokenizer = load_tokenizer(files)
 
     def prompt_of(plan: Plan) -> list[int]:
         turns = [(m.role, m.segments) for m in plan.messages]
-        return prompt_ids(tokenizer, template, turns, plan.opening)
+        return prompt_ids(tokenizer, turns, plan.opening)
 
     return Words(tokenizer, prompt_of)
 

@@ -174,7 +174,6 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
     from specedit.engines.exact.weights import open_weights
     from specedit.heads.reading import HeadsTarget
     from specedit.models.resolve import present
-    from specedit.models.template import load_template
     from specedit.models.vocabulary import load_tokenizer
 
     files, store = present(model or model_in_use()), store_path()
@@ -185,7 +184,7 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
         )
     engine = open_exact(files, store=store, threads=threads or None, weights="int8")
     weights = open_weights(converted_path(files, store, "int8"), source_of(files))
-    target = HeadsTarget(engine, weights, load_tokenizer(files), load_template(files), files.name)
+    target = HeadsTarget(engine, weights, load_tokenizer(files), files.name)
     return target, HeadsFolder(store, target.digest)
 
 

@@ -1,6 +1,7 @@
 """The generic engine: any causal language model that transformers can run, on CPU, CUDA or MPS.
 
-Its logits are not bit-equal at any chunking: passes of different widths may round differently.
+Its logits are not bit-equal at any chunking: passes of different widths may round differently. It
+takes chains, no trees.
 """
 
 from __future__ import annotations
@@ -12,15 +13,7 @@ from typing import Any
 
 import torch
 
-from specedit.engines.base import (
-    GREEDY,
-    Choices,
-    EngineInfo,
-    Prefill,
-    Sampling,
-    common,
-    depths,
-)
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
 from specedit.engines.sampling import choose
 from specedit.engines.transformers_model import errors_of, load
 from specedit.errors import ModelError, UsageError
@@ -75,7 +68,7 @@ class HuggingFaceEngine:
         self._cache: Any = self._new_cache()
         self._ids: list[int] = []
         self._sampling = GREEDY
-        self._audit = self._watching = self._proven = False
+        self._audit = False
         dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
         self._info = EngineInfo(
             name="huggingface",
@@ -101,78 +94,17 @@ class HuggingFaceEngine:
         return len(self._ids)
 
     @torch.inference_mode()
-    def _feed(
-        self, ids: Sequence[int], keep: int, parents: Sequence[int] | None = None
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """One forward call; logits of the last `keep` positions, and their hidden rows if watched.
-
-        A tree is a mask and positions of its own."""
-        fed = torch.tensor([list(ids)], device=self._device)
-        more: dict[str, Any] = {}
-        if parents is not None:
-            past = len(self._ids)
-            places = torch.tensor([depths(parents)], device=self._device) + past
-            more |= {"position_ids": places, "attention_mask": self._mask(past, parents)}
-        if self._watching:
-            more["output_hidden_states"] = True
+    def _feed(self, ids: Sequence[int], keep: int) -> torch.Tensor:
+        """One forward call; logits of the last `keep` positions."""
         out = self._model(
-            input_ids=fed, past_key_values=self._cache, use_cache=True, logits_to_keep=keep, **more
+            input_ids=torch.tensor([list(ids)], device=self._device),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=keep,
         )
         self._ids.extend(ids)
         logits: torch.Tensor = out.logits[0]
-        return logits, out.hidden_states[-1][0, -keep:] if self._watching else None
-
-    def _mask(self, past: int, parents: Sequence[int]) -> torch.Tensor:
-        """0 where an id of a tree sees: the cache, itself and its ancestors."""
-        width = len(parents)
-        sees = torch.zeros(width, past + width, dtype=torch.bool)
-        for row, parent in enumerate(parents):
-            sees[row] = sees[parent] if parent >= 0 else torch.arange(past + width) < past
-            sees[row, past + row] = True
-        mask = torch.zeros(sees.shape, dtype=self._model.dtype)
-        mask.masked_fill_(~sees, torch.finfo(mask.dtype).min)
-        return mask[None, None].to(self._device)
-
-    def prove(self) -> None:
-        """Test, once, whether this model takes trees and returns hidden rows.
-
-        `info.trees` and `info.hidden` are false and 0 before."""
-        if self._proven:
-            return
-        self._proven = True
-        held, cache, watching = self._ids, self._cache, self._watching
-        self._ids, self._cache = [], self._new_cache()
-        try:
-            self._info = replace(self._info, **self._abilities())
-            if not self._info.trees:
-                self.note("chains only: its attention takes no mask of a tree")
-        except Exception as error:  # whatever a model's own code raises
-            self.note(f"chains only: {type(error).__name__}")
-        finally:
-            self._ids, self._cache, self._watching = held, cache, watching
-
-    @torch.inference_mode()
-    def _abilities(self) -> dict[str, Any]:
-        """`trees` and `hidden`: passes a tree of two paths and compares it with chains."""
-        some = [token % self._info.vocabulary for token in (1, 2, 3, 5, 7)]
-        self._feed(some[:2], 1)
-        plain, _ = self._feed([some[2], some[4], some[3]], 3)
-        self.crop(2)
-        self._watching = True
-        tree, rows = self._feed([some[2], some[3], some[4], some[3]], 4, [-1, 0, 0, 2])
-        self.keep(2, [0, 2])
-        after, _ = self._feed([some[3]], 1)
-        assert rows is not None
-        close = 1e-3 if plain.dtype in (torch.float32, torch.float64) else 0.1
-        most = close * float(plain.float().std())
-
-        def same(mine: torch.Tensor, other: torch.Tensor) -> bool:
-            return float((mine.float() - other.float()).abs().max()) <= most
-
-        trees = same(tree[[0, 2, 3]], plain) and same(after[0], plain[2])
-        layer = self._model.get_output_embeddings()
-        stated = layer is not None and same(layer(rows), tree)
-        return {"trees": trees, "hidden": int(rows.shape[-1]) if stated else 0}
+        return logits
 
     def begin(
         self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
@@ -189,19 +121,15 @@ class HuggingFaceEngine:
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         first = len(self._ids) + 1  # the absolute position the first choice would take
-        raw, hidden = self._feed(ids, len(ids), parents)
-        logits = raw.float().cpu()
+        logits = self._feed(ids, len(ids)).float().cpu()
         if self._sampling.temperature <= 0:
             chosen = [int(c) for c in logits.argmax(-1)]
         else:
-            offsets = range(len(ids)) if parents is None else depths(parents)
             chosen = [
-                choose(row.numpy(), self._sampling, first + offset)
-                for row, offset in zip(logits, offsets, strict=True)
+                choose(row.numpy(), self._sampling, first + n) for n, row in enumerate(logits)
             ]
         rows = [row.numpy().tobytes() for row in logits] if self._audit else None
-        states = None if hidden is None else list(hidden.float().cpu().numpy())
-        return Choices(chosen, rows, states)
+        return Choices(chosen, rows)
 
     def crop(self, length: int) -> None:
         if length >= len(self._ids):
@@ -212,18 +140,11 @@ class HuggingFaceEngine:
             self._cache.crop(length - len(self._ids))  # negative: how many to forget
         del self._ids[length:]
 
-    @torch.inference_mode()
     def keep(self, start: int, rows: Sequence[int]) -> None:
-        if list(rows) != list(range(len(rows))):
-            index = torch.tensor([start + row for row in rows], device=self._device)
-            for layer in self._cache.layers:
-                for held in (layer.keys, layer.values):
-                    held[:, :, start : start + len(rows)] = held[:, :, index.to(held.device)]
-            self._ids[start : start + len(rows)] = [self._ids[start + row] for row in rows]
         self.crop(start + len(rows))
 
     def watch(self, on: bool) -> None:
-        self._watching = on and self._info.hidden > 0
+        """It returns no hidden rows."""
 
 
 def _window(config: Any) -> int:
@@ -246,7 +167,7 @@ def refuse_uncroppable(cache: Any, name: str) -> None:
     for layer in getattr(cache, "layers", []):
         if getattr(layer, "is_sliding", False) or "Linear" in type(layer).__name__:
             raise ModelError(
-                f"{name} keeps a {type(layer).__name__}, which cannot be cropped: "
-                "rejected drafts could not be removed.",
+                f"{name} cannot be used: rejected drafts cannot be removed from its cache "
+                f"({type(layer).__name__}).",
                 hint="Use a model with full attention (Qwen2, Qwen3, Llama).",
             )

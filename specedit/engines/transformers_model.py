@@ -108,7 +108,9 @@ def build(path: Path, dtype: torch.dtype) -> Any:
     gguf = open_gguf(path, arrays=False)
     result = architecture.of_gguf(gguf)
     tied = "output.weight" not in gguf.tensors
-    config = AutoConfig.for_model(result.family, **_numbers(result), tie_word_embeddings=tied)
+    numbers = _numbers(result)
+    numbers["rope_parameters"] |= architecture.gguf_rope(gguf)
+    config = AutoConfig.for_model(result.family, **numbers, tie_word_embeddings=tied)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
     state = dict(_state(gguf, result, dtype))
@@ -131,7 +133,7 @@ def _numbers(model: Architecture) -> dict[str, Any]:
         "vocab_size": model.vocabulary,
         "max_position_embeddings": model.window,
         "rms_norm_eps": model.epsilon,
-        "rope_parameters": {"rope_type": "default", "rope_theta": model.rope_base},
+        "rope_parameters": {"rope_theta": model.rope_base},
     }
     if model.family == "qwen2":  # it always has the bias
         return config
@@ -157,16 +159,13 @@ def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tu
 
 
 def _fill_buffers(model: Any, numbers: Architecture) -> None:
-    """RoPE tables are computed, not stored; on the meta device they are still empty.
-
-    Scaled frequencies are put in as they are, whatever the scaling is called: every model with
-    them computes cosines of `inv_freq` times the position, and multiplies by `attention_scaling`.
-    """
+    """RoPE tables are computed, not stored; on the meta device they are still empty. Llama 3's
+    factors, which a GGUF file has as a tensor, are applied here."""
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
             fresh = type(module)(module.config)
-            if numbers.rope_factors:
+            if numbers.rope_factors and module.config.rope_parameters["rope_type"] == "default":
                 fresh.inv_freq /= torch.tensor(numbers.rope_factors)
             for name, _ in fresh.named_buffers(recurse=False):
                 module.register_buffer(name, fresh.inv_freq.clone(), persistent=False)
-            module.attention_scaling = numbers.rope_magnitude
+            module.attention_scaling = fresh.attention_scaling

@@ -36,7 +36,6 @@ class HeadsTarget:
     engine: ExactEngine
     weights: Weights
     tokenizer: Any
-    template: str
     name: str
 
     @property
@@ -72,7 +71,7 @@ def read_parts(
                 continue
             ids = target.tokenizer.encode(text)[:LONGEST]
             if len(ids) >= 2 * LEAST and not store.known(request.name):
-                prompt = request.prompt(target.tokenizer, target.template)
+                prompt = request.prompt(target.tokenizer)
                 rows = rows_of(target.engine.passes, prompt, ids)
                 store.add(request.name, request.held, *rows)
                 yield "read"
@@ -146,7 +145,7 @@ def write_answers(
             # one more before every pass: they do not all end together either
             request = next(waiting, None) if len(writer.under_way) < AT_ONCE else None
             if request is not None:
-                prompt = request.prompt(target.tokenizer, target.template)
+                prompt = request.prompt(target.tokenizer)
                 if len(prompt) + ANSWER <= target.engine.info.window:
                     writer.begin(request, prompt)
             elif not writer.under_way:

@@ -119,10 +119,10 @@ class Request:
     turns: Turns
     opening: str
 
-    def prompt(self, tokenizer: Any, template: str) -> list[int]:
+    def prompt(self, tokenizer: Any) -> list[int]:
         from specedit.models.template import prompt_ids
 
-        return prompt_ids(tokenizer, template, self.turns, self.opening)
+        return prompt_ids(tokenizer, self.turns, self.opening)
 
 
 def is_part(name: str) -> bool:

@@ -196,7 +196,7 @@ def evaluate(target: HeadsTarget, texts: Sequence[Text], heads: Heads, places: i
     states, metas, read = [], [], 0
     for number, text in enumerate(sorted(texts, key=lambda one: not one.held)):
         request, part = next(parts(text))
-        prompt = request.prompt(target.tokenizer, target.template)
+        prompt = request.prompt(target.tokenizer)
         answer = target.tokenizer.encode(part)[:LONGEST]
         rows, ids, choices = rows_of(target.engine.passes, prompt, answer)
         states.append(rows)

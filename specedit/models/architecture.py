@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
 from specedit.models import configuration, rope
@@ -70,7 +70,7 @@ class Architecture:
     head_norm: bool = False  # queries and keys are normalised per head (Qwen3)
     bias: bool = False  # queries, keys and values have a bias (Qwen2)
     rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor (Llama 3)
-    rope_magnitude: float = 1.0  # of cosines and sines (YaRN)
+    rope_magnitude: float = 1.0  # not 1: YaRN, which only transformers computes
 
     @property
     def group(self) -> int:
@@ -144,43 +144,27 @@ def of_gguf(file: Gguf) -> Architecture:
     fields = Fields(file.path, file.metadata, f"{family}.")
     table = file.tensors.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
-        raise ModelError(
-            f"{file.path} has no tensor token_embd.weight: it is not a language model."
-        )
-    heads, hidden = fields.whole("attention.head_count"), fields.whole("embedding_length")
-    size = fields.whole("attention.key_length", hidden // heads or None, most=1 << 14)
-    if fields.whole("attention.value_length", size) != size:
-        raise fields.wrong("attention.value_length", f"{size}, the keys' length,")
-    if fields.whole("rope.dimension_count", size) != size:
-        raise fields.wrong("rope.dimension_count", f"{size}, all of a head,")
-    base = fields.real("rope.freq_base", 10000.0)
-    window = fields.whole("context_length", most=2**32)
-    scaling = Fields(file.path, file.metadata, f"{family}.rope.scaling.")
-    factors, magnitude = rope.of_gguf(scaling, base, size, window)
+        what = "has no tensor token_embd.weight: it is not a language model"
+        raise ModelError(f"{file.path} {what}.", hint=_FOLDER)
+    parameters, base = gguf_rope(file), fields.real("rope.freq_base", 10000.0)
+    result = _numbers(fields, 0, family, base, parameters, table.shape[0])
+    for key in ("attention.value_length", "rope.dimension_count"):
+        if fields.whole(key, result.head_size) != result.head_size:
+            raise fields.wrong(key, f"{result.head_size}, all of a head,")
     if ROPE_FACTORS in file.tensors:
-        if factors:
-            raise rope.unknown(scaling, f"{scaling.text('type')} beside {ROPE_FACTORS}")
-        factors = _factors(file, size)
-    result = Architecture(
-        family=family,
-        layers=fields.whole("block_count", most=LAYERS),
-        hidden=hidden,
-        inner=fields.whole("feed_forward_length"),
-        heads=heads,
-        kv_heads=fields.whole("attention.head_count_kv", heads),
-        head_size=size,
-        vocabulary=table.shape[0],
-        window=min(window, LONGEST),
-        epsilon=fields.real("attention.layer_norm_rms_epsilon"),
-        rope_base=base,
-        head_norm=family == "qwen3",
-        bias="blk.0.attn_q.bias" in file.tensors,
-        rope_factors=factors,
-        rope_magnitude=magnitude,
-    )
-    _check_heads(file.path, result)
+        if parameters["rope_type"] != "default":
+            raise rope.unknown(fields, f"{parameters['rope_type']} beside {ROPE_FACTORS}")
+        result = replace(result, rope_factors=_factors(file, result.head_size))
+    result = replace(result, bias="blk.0.attn_q.bias" in file.tensors)
     check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})
     return result
+
+
+def gguf_rope(file: Gguf) -> dict[str, Any]:
+    """The parameters of a GGUF file's rotary scaling, by transformers' names."""
+    family = str(file.metadata["general.architecture"])
+    window = Fields(file.path, file.metadata, f"{family}.").whole("context_length", most=2**32)
+    return rope.of_gguf(Fields(file.path, file.metadata, f"{family}.rope.scaling."), window)
 
 
 def of_folder(path: Path) -> Architecture:
@@ -196,34 +180,65 @@ def of_folder(path: Path) -> Architecture:
         "a bias of attention's output": family != "qwen2" and fields.truth("attention_bias", False),
     }
     for what in (what for what, result in unusual.items() if result):
-        raise ModelError(f"{path} has {what}, which is not supported", hint=_GENERIC)
-    heads, hidden = fields.whole("num_attention_heads"), fields.whole("hidden_size")
-    size = fields.whole("head_dim", hidden // heads or None, most=1 << 14)
-    scaling_fields = fields.inside("rope_parameters") or fields.inside("rope_scaling")
+        raise ModelError(f"{path} has {what}, which is not supported.", hint=_GENERIC)
+    scaling = fields.inside("rope_parameters") or fields.inside("rope_scaling")
     base = fields.real("rope_theta", 10000.0)
-    if scaling_fields is not None:
-        base = scaling_fields.real("rope_theta", base)
-    window = fields.whole("max_position_embeddings", most=2**32)
-    factors, magnitude = rope.of_folder(scaling_fields, base, size, window)
-    result = Architecture(
+    if scaling is not None:
+        base = scaling.real("rope_theta", base)
+    parameters = rope.of_folder(scaling, fields.whole("max_position_embeddings", most=2**32))
+    return _numbers(fields, 1, family, base, parameters, fields.whole("vocab_size"))
+
+
+# a field's key in a GGUF file, and in a config.json
+_KEYS = {
+    "layers": ("block_count", "num_hidden_layers"),
+    "hidden": ("embedding_length", "hidden_size"),
+    "inner": ("feed_forward_length", "intermediate_size"),
+    "heads": ("attention.head_count", "num_attention_heads"),
+    "kv_heads": ("attention.head_count_kv", "num_key_value_heads"),
+    "head_size": ("attention.key_length", "head_dim"),
+    "window": ("context_length", "max_position_embeddings"),
+    "epsilon": ("attention.layer_norm_rms_epsilon", "rms_norm_eps"),
+}
+
+
+def _numbers(
+    fields: Fields,
+    kind: int,
+    family: str,
+    base: float,
+    parameters: dict[str, Any],
+    vocabulary: int,
+) -> Architecture:
+    """The numbers under the keys of one `kind` of file."""
+    key = {field: keys[kind] for field, keys in _KEYS.items()}
+    heads, hidden = fields.whole(key["heads"]), fields.whole(key["hidden"])
+    size = fields.whole(key["head_size"], hidden // heads or None, most=1 << 14)
+    kv_heads = fields.whole(key["kv_heads"], heads)
+    if heads % kv_heads or size % 2:
+        raise ModelError(
+            f"{fields.path}: attention with {heads} heads of {size} over {kv_heads} key heads "
+            "cannot be computed.",
+            hint=_FOLDER,
+        )
+    yarn = parameters["rope_type"] == "yarn"
+    return Architecture(
         family=family,
-        layers=fields.whole("num_hidden_layers", most=LAYERS),
+        layers=fields.whole(key["layers"], most=LAYERS),
         hidden=hidden,
-        inner=fields.whole("intermediate_size"),
+        inner=fields.whole(key["inner"]),
         heads=heads,
-        kv_heads=fields.whole("num_key_value_heads", heads),
+        kv_heads=kv_heads,
         head_size=size,
-        vocabulary=fields.whole("vocab_size"),
-        window=min(window, LONGEST),
-        epsilon=fields.real("rms_norm_eps"),
+        vocabulary=vocabulary,
+        window=min(fields.whole(key["window"], most=2**32), LONGEST),
+        epsilon=fields.real(key["epsilon"]),
         rope_base=base,
         head_norm=family == "qwen3",
         bias=family == "qwen2",
-        rope_factors=factors,
-        rope_magnitude=magnitude,
+        rope_factors=rope.factors(parameters, base, size),
+        rope_magnitude=parameters.get("attention_factor", 0.0) if yarn else 1.0,
     )
-    _check_heads(path, result)
-    return result
 
 
 def unknown_family(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
@@ -282,11 +297,3 @@ def _factors(file: Gguf, size: int) -> tuple[float, ...]:
     if not all(1e-6 < factor < 1e6 for factor in factors):
         raise ModelError(f"{file.path}: {ROPE_FACTORS} holds factors out of range")
     return factors
-
-
-def _check_heads(path: Path, model: Architecture) -> None:
-    if model.heads % model.kv_heads or model.head_size % 2:
-        raise ModelError(
-            f"{path}: attention with {model.heads} heads of {model.head_size} over "
-            f"{model.kv_heads} key heads cannot be computed"
-        )

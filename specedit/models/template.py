@@ -27,10 +27,7 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from specedit.errors import ModelError
-from specedit.models.configuration import Fields, read_json, read_text
-from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer
-from specedit.models.tokenizer_cache import single_values
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
 
@@ -43,32 +40,10 @@ _MARK = "\uf8ff{}\uf8fe"  # private use: no template writes it
 _MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
 
 
-def load_template(files: ModelFiles) -> str:
-    """The model's chat template; "" if it has none."""
-    if files.kind == "gguf":
-        metadata = Fields(files.path, single_values(files))
-        return metadata.text("tokenizer.chat_template", "")
-    file = files.path / "chat_template.jinja"
-    if file.is_file():
-        return read_text(file)
-    path = files.path / "tokenizer_config.json"
-    item = read_json(path).get("chat_template")
-    if isinstance(item, list):  # named templates; the default one is for chatting
-        pairs = [one for one in item if isinstance(one, dict)]
-        named = {str(one.get("name")): one.get("template") for one in pairs}
-        item = named.get("default", next(iter(named.values()), None))
-    return Fields(path, {"chat_template": item}).text("chat_template", "")
-
-
-def prompt_ids(
-    tokenizer: Tokenizer,
-    template: str,
-    messages: Sequence[Turn],
-    opening: str,
-) -> list[int]:
+def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> list[int]:
     """The whole prompt: messages, the turn handed over, the answer's opening."""
     ids: list[int] = []
-    for part in split(template or CHATML, messages, **tokenizer.texts):
+    for part in split(tokenizer.template or CHATML, messages, **tokenizer.texts):
         if isinstance(part, int):
             for segment in messages[part][1]:
                 ids += tokenizer.encode(segment)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
-from specedit.models import tokenizer_cache
+from specedit.models import byte_pairs
 from specedit.models.byte_pairs import CUTS, WHOLE_WORDS, BytePairs, tables_of
 from specedit.models.configuration import Fields, parse_json, read_json, read_text
 from specedit.models.store import ModelFiles
@@ -40,11 +40,13 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
 
 
 def of_gguf(files: ModelFiles) -> Tokenizer:
-    place = tokenizer_cache.place_of(files)
-    if place is not None and (known := tokenizer_cache.read(place)) is not None:
+    from specedit.models.gguf import open_gguf
+
+    place = byte_pairs.stored_path(files)
+    if place is not None and (known := byte_pairs.read(place)) is not None:
         return known
     path = files.path
-    header = tokenizer_cache.header_values(path, lists=True)
+    header = open_gguf(path).metadata
     fields = Fields(path, header, "tokenizer.ggml.")
     tokens = fields.texts("tokens")
     kinds = _numbers(fields, "token_type", [_NORMAL] * len(tokens))
@@ -80,9 +82,10 @@ def of_gguf(files: ModelFiles) -> Tokenizer:
         ends=_ends(specials, map(named, ("eos", "eot", "eom"))),
         begin=named("bos") if fields.truth("add_bos_token", model == "llama") else None,
         texts={"bos_token": text("bos"), "eos_token": text("eos")},
+        template=Fields(path, header).text("tokenizer.chat_template", ""),
     )
     if place is not None and pairs is not None:
-        tokenizer_cache.write(place, header, tokenizer, pairs)
+        byte_pairs.write(place, tokenizer, pairs)
     return tokenizer
 
 
@@ -212,7 +215,22 @@ def of_folder(folder: Path) -> Tokenizer:
         ends=_ends(specials, named),
         begin=specials.get(texts["bos_token"]) if settings.get("add_bos_token") is True else None,
         texts=texts,
+        template=folder_template(folder),
     )
+
+
+def folder_template(folder: Path) -> str:
+    """The chat template of a folder; "" if it has none."""
+    file = folder / "chat_template.jinja"
+    if file.is_file():
+        return read_text(file)
+    path = folder / "tokenizer_config.json"
+    item = read_json(path).get("chat_template")
+    if isinstance(item, list):  # named templates; the default one is for chatting
+        pairs = [one for one in item if isinstance(one, dict)]
+        named = {str(one.get("name")): one.get("template") for one in pairs}
+        item = named.get("default", next(iter(named.values()), None))
+    return Fields(path, {"chat_template": item}).text("chat_template", "")
 
 
 def _of_json(data: Any) -> tuple[Any, dict[int, str], dict[str, int], dict[int, str], bool]:

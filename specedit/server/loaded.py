@@ -78,13 +78,6 @@ class Loaded:
             empty = self.render([("system", first[0].segments), ("user", ("",))], "")
             read(prompt[: common(empty, prompt)])
 
-    def _trees(self, plan: Plan) -> bool:
-        """Whether a pass may be a tree: tested only where a drafter proposes trees."""
-        prove = getattr(self.engine, "prove", None)  # an engine that tests its model for it
-        if prove and plan.draft and (self.small or self.heads):
-            prove()
-        return self.engine.info.trees
-
     def warm(self, plan: Plan) -> Iterator[Event]:
         """Prefill the prompt only."""
         prompt = self.prompt(plan)
@@ -139,7 +132,7 @@ class Loaded:
                 instruction=encode(plan.instruction),
                 small=self.small,
                 sampling=plan.sampling,
-                trees=self._trees(plan),
+                trees=self.engine.info.trees,
                 heads=self.heads,
             ),
             widths=self.widths,

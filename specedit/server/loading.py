@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +39,13 @@ def load(settings: Settings) -> Generator[Event, None, Loaded]:
     """Everything between a model's name and a `Loaded`, which the generator returns."""
     if settings.engine == "scripted":
         return _scripted(settings)
-    from specedit.models.template import load_template, prompt_ids
+    from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
     files = yield from _files(settings.model, store)
     engine = yield from _engine(files, settings, store)
-    tokenizer, template = load_tokenizer(files), load_template(files)
+    tokenizer = load_tokenizer(files)
     small = None
     if _wants_draft_model(settings):
         small = yield from _draft_model(settings, store, files, tokenizer)
@@ -60,9 +61,6 @@ def load(settings: Settings) -> Generator[Event, None, Loaded]:
         note="; ".join(filter(None, (info.note, note))),
     )
 
-    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
-        return prompt_ids(tokenizer, template, turns, opening)
-
     path, key = store / cost.KEPT, cost.key(line.sha256 or line.name, info)
     curve = cost.load(path, key)
     if curve is None:
@@ -71,6 +69,7 @@ def load(settings: Settings) -> Generator[Event, None, Loaded]:
         with suppress(OSError):  # a read-only store: every run measures
             cost.save(path, key, curve)
     widths = Widths(clock=cost.Clock(curve))
+    render = partial(prompt_ids, tokenizer)
     return Loaded(line, engine, tokenizer, render, widths, (path, key), small, heads)
 
 
