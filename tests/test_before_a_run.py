@@ -14,7 +14,7 @@ from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.without_model import TOOLS, exact_command
 from specedit.files.source import Source
-from specedit.server import estimate
+from specedit.server import connect as estimate
 from specedit.settings import Settings
 
 Script = Callable[..., Path]

@@ -26,7 +26,7 @@ from specedit.errors import UsageError
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer, raw_ids
 from specedit.models.vocabulary import load_tokenizer
-from specedit.server.completion_request import completion_plan, completion_request
+from specedit.server.completions import completion_plan, completion_request
 from specedit.server.loaded import Loaded
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings

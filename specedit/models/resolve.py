@@ -20,7 +20,7 @@ from typing import Literal
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
-from specedit.models import catalogue, package_index, store
+from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
@@ -30,6 +30,7 @@ from specedit.models.download import (
     fetch_from_hub,
     fetch_listed,
     hub_slot,
+    sweep,
 )
 from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
 
@@ -285,7 +286,7 @@ def remove(item: Item) -> int:
             if path.exists():
                 freed += store.size_of(path)
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        package_index.sweep(item.slot.part)
+        sweep(item.slot.part)
         return freed
     except OSError as problem:
         raise ModelError(f"cannot remove {item.name}: {problem}") from problem

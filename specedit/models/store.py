@@ -119,14 +119,16 @@ class FetchProgress:
         return f"{verbs.get(self.stage, 'Converting')} {self.name}"
 
 
-def hashed(path: Path, title: str) -> Generator[FetchProgress, None, str]:
-    """The SHA-256 of a file, with progress."""
+def hashed(
+    path: Path, title: str, before: int = 0, total: int = 0
+) -> Generator[FetchProgress, None, str]:
+    """The SHA-256 of a file, with progress: of `total` bytes, of which `before` come earlier."""
     state, done, size = hashlib.sha256(), 0, path.stat().st_size
     with regular.reading(path) as file:
         while block := file.read(BLOCK):
             state.update(block)
             done += len(block)
-            yield FetchProgress(title, "verify", done, size)
+            yield FetchProgress(title, "verify", before + done, total or size)
     return state.hexdigest()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
@@ -25,21 +26,29 @@ from specedit.edit.report import ModelLine
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.server import protocol
-from specedit.server.answers import (
+from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
+from specedit.server.completions import (
     Completion,
-    Items,
-    Streaming,
     TextCompletion,
+    completion_plan,
+    completion_request,
+)
+from specedit.server.listener import MCP, Access
+from specedit.server.protocol import RefusedError, refusal_of
+from specedit.server.requests import (
+    Channel,
+    ClientGoneError,
+    Items,
+    Limits,
+    Streaming,
     event_lines,
     openai_chunks,
+    read_body,
+    replayed,
+    respond,
     started,
     whole_answer,
 )
-from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
-from specedit.server.completion_request import completion_plan, completion_request
-from specedit.server.listener import MCP, Access
-from specedit.server.protocol import RefusedError, refusal_of
-from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, replayed, respond
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ticket, Worker
 from specedit.settings import Settings
@@ -61,10 +70,10 @@ class Api:
     worker: Worker
     settings: Settings
     record: ServerRecord
-    stop: Callable[[], None]
     limits: Limits
     tools: Tools | None = None
     created: float = field(default_factory=time.time)
+    stopping: threading.Event = field(default_factory=threading.Event)
 
     def routes(self) -> list[Route]:
         table: list[tuple[str, str, Endpoint]] = [
@@ -202,7 +211,7 @@ class Api:
         return lambda scope, receive, send: handler(scope, replayed(receive, body), send)
 
     async def _end(self, request: Request) -> Response:
-        self.stop()
+        self.stopping.set()
         return JSONResponse({"stopping": True})
 
 

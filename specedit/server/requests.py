@@ -1,17 +1,22 @@
-"""A request's body, within limits, and its ticket's items as they come from the engine thread."""
+"""A request's body, within limits; its ticket's items as they come from the engine thread; and what
+they become: our event lines, OpenAI's stream, or one answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive
 
-from specedit.server.protocol import RefusedError
+from specedit.edit.backend import Answer, Loading, Ready, Written
+from specedit.server import protocol
+from specedit.server.completions import Completion, StreamedText
+from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.worker import Ended, Item
 
 BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
@@ -125,3 +130,108 @@ def replayed(receive: Receive, body: bytes) -> Receive:
 
 def respond(refusal: RefusedError) -> JSONResponse:
     return JSONResponse(refusal.json(), refusal.status, headers=dict(refusal.headers))
+
+
+Items = AsyncGenerator[Item | None, None]  # None: nothing happened for a while
+Pieces = AsyncGenerator[bytes, None]
+
+
+async def event_lines(source: Items) -> Pieces:
+    """Our own protocol: a line for each event, last an error or `{"event":"end"}`."""
+    async with aclosing(source) as items:
+        async for item in items:
+            match item:
+                case None:
+                    yield protocol.BEAT
+                case Ended(error=error):
+                    last = protocol.error_json(error) if error else {"event": "end"}
+                    yield protocol.dump(last)
+                case _:
+                    yield protocol.dump(protocol.event_json(item))
+
+
+async def openai_chunks(
+    source: Items, completion: Completion, stop: Sequence[str], include_usage: bool
+) -> Pieces:
+    """OpenAI's stream. With `include_usage` every chunk but the last has a null usage."""
+    text = StreamedText(stop)
+    null_usage: dict[str, Any] = {"usage": None} if include_usage else {}
+    if completion.opening is not None:
+        yield _sse(completion.chunk(completion.opening) | null_usage)
+    async with aclosing(source) as items:
+        async for item in items:
+            match item:
+                case None:
+                    yield b": still here\n\n"
+                case Written():
+                    if ready := text.add(item):
+                        yield _sse(completion.chunk(completion.delta(ready)) | null_usage)
+                case Answer():
+                    if rest := text.rest(item):
+                        yield _sse(completion.chunk(completion.delta(rest)) | null_usage)
+                    last = completion.chunk(completion.delta(""), item.reason)
+                    yield _sse(last | null_usage)
+                    if include_usage:
+                        yield _sse(completion.usage_chunk(item))
+                    yield b"data: [DONE]\n\n"
+                case Ended(error=error) if error is not None:
+                    yield _sse(refusal_of(error).json())
+                case _:
+                    pass
+
+
+async def started(items: Items) -> Items:
+    """The items from the moment that the engine runs the ticket or a beat has passed. An earlier
+    error is raised: it is still a status code, and not a line in a stream."""
+    first = await anext(items)
+    while isinstance(first, Loading | Ready):
+        first = await anext(items)
+    if isinstance(first, Ended) and first.error is not None:
+        await items.aclose()
+        raise first.error
+
+    async def joined() -> Items:
+        async with aclosing(items):
+            yield first
+            async for item in items:
+                yield item
+
+    return joined()
+
+
+async def whole_answer(source: Items) -> Answer:
+    """The answer of a ticket; its error is raised."""
+    answer = None
+    async with aclosing(source) as items:
+        async for item in items:
+            if isinstance(item, Answer):
+                answer = item
+            elif isinstance(item, Ended) and item.error is not None:
+                raise item.error
+    assert answer is not None
+    return answer
+
+
+class Streaming(Response):
+    """A body sent in pieces. When the client leaves, its source is closed at once."""
+
+    def __init__(self, source: Pieces, media_type: str) -> None:
+        self._source = source
+        self.status_code = 200
+        self.media_type = media_type
+        self.background = None
+        self.init_headers({"cache-control": "no-store", "x-accel-buffering": "no"})
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        try:
+            async with aclosing(self._source) as source:
+                async for piece in source:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        except ClientGoneError:
+            pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _sse(data: dict[str, Any]) -> bytes:
+    return b"data: " + protocol.dump(data) + b"\n"

@@ -42,10 +42,10 @@ def serve(
     options: Options,
     folder: RuntimeFolder,
     started: Callable[[ServerRecord], None] = lambda record: None,
-    tools: Callable[[ServerRecord, Settings], Tools] | None = None,
+    make_tools: Callable[[ServerRecord, Settings], Tools] | None = None,
 ) -> int:
     """Serve until the server is stopped; the exit code. `started` is called once it listens.
-    `tools` makes those for agents."""
+    `make_tools` makes the tools for agents."""
     check_options(options)
     lock = folder.lock("server.lock")
     if not lock.take(LOCK_S):
@@ -58,53 +58,22 @@ def serve(
                 options.background, url, options.aliases,
             )  # fmt: skip
             folder.write(record)
-            try:
-                return _run(settings, options, record, sockets, started, folder, tools)
-            finally:
+            worker = Worker(settings, waiting=options.limits.waiting)
+            tools = make_tools(record, settings) if make_tools else None
+            api = Api(worker, settings, record, options.limits, tools)
+            worker.start()
+            UvicornServer(api, options, folder, started).run(sockets=sockets)
+            if worker.failed is not None:
+                print(f"specedit: {worker.failed}", file=sys.stderr)
+            if not worker.join(0.5) and threading.current_thread() is threading.main_thread():
+                # The engine is inside a pass or a load that only the end of the process can end.
                 folder.clear()
+                sys.stderr.flush()
+                os._exit(0)
+            return 0 if worker.failed is None else worker.failed.code
     finally:
-        lock.release()
-
-
-def _run(
-    settings: Settings,
-    options: Options,
-    record: ServerRecord,
-    sockets: list[socket.socket],
-    started: Callable[[ServerRecord], None],
-    folder: RuntimeFolder,
-    make_tools: Callable[[ServerRecord, Settings], Tools] | None,
-) -> int:
-    worker = Worker(settings, waiting=options.limits.waiting)
-
-    def stop() -> None:
-        server.should_exit = True
-
-    tools = make_tools(record, settings) if make_tools else None
-    api = Api(worker, settings, record, stop, options.limits, tools)
-    config = uvicorn.Config(
-        make_app(api, options.host),
-        http=limited_protocol(options.limits),
-        ws="none",
-        lifespan="off",
-        loop="asyncio",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=int(GRACE_S) + 1,
-    )
-    server = UvicornServer(config, api, folder, options.idle_s, started)
-    worker.start()
-    server.run(sockets=sockets)
-    if worker.failed is not None:
-        print(f"specedit: {worker.failed}", file=sys.stderr)
-    if not worker.join(0.5) and threading.current_thread() is threading.main_thread():
-        # The engine is inside a pass or a load that only the end of the process can end.
         folder.clear()
-        sys.stderr.flush()
-        os._exit(0)
-    return 0 if worker.failed is None else worker.failed.code
+        lock.release()
 
 
 class UvicornServer(uvicorn.Server):
@@ -112,18 +81,27 @@ class UvicornServer(uvicorn.Server):
 
     def __init__(
         self,
-        config: uvicorn.Config,
         api: Api,
+        options: Options,
         folder: RuntimeFolder,
-        idle_s: float,
         started: Callable[[ServerRecord], None],
     ) -> None:
-        super().__init__(config)
-        self._api = api
-        self._worker = api.worker
-        self._folder = folder
-        self._idle_s = idle_s
-        self._started = started
+        super().__init__(
+            uvicorn.Config(
+                make_app(api, options.host),
+                http=limited_protocol(options.limits),
+                ws="none",
+                lifespan="off",
+                loop="asyncio",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=int(GRACE_S) + 1,
+            )
+        )
+        self._api, self._worker, self._folder = api, api.worker, folder
+        self._idle_s, self._started = options.idle_s, started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -133,17 +111,14 @@ class UvicornServer(uvicorn.Server):
         if self._worker.failed is not None:
             await asyncio.sleep(0.2)  # waiting clients receive the error
             return True
-        if self._idle_s and self._worker.idle_s() > self._idle_s:
+        idle = self._idle_s and self._worker.idle_s() > self._idle_s
+        if idle or self._api.stopping.is_set():
             return True
-        if counter % RECORD_TICKS == RECORD_TICKS - 1:
-            self._repair_record()
-        return await super().on_tick(counter)
-
-    def _repair_record(self) -> None:
-        """A damaged record would hide a server that lives."""
-        if self._folder.record() != self._api.record:
+        look = counter % RECORD_TICKS == RECORD_TICKS - 1
+        if look and self._folder.record() != self._api.record:  # it would hide a server that lives
             with contextlib.suppress(OSError):
                 self._folder.write(self._api.record)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._api.tools is not None:
