@@ -270,7 +270,7 @@ def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
     assert made.files["a.py"].text.count("sum_") == 1
     assert made.files["b.py"].text.endswith("return x.total + cart.sum_\n")
     ((path, doubts),) = made.undecided.items()
-    assert path == "b.py" and [doubt.lines for doubt in doubts] == [(5,)]
+    assert path == "b.py" and [doubt.line for doubt in doubts] == [5]
     assert "the class before it is not known" in doubts[0].text
 
 

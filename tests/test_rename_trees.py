@@ -64,7 +64,7 @@ def test_a_rename_is_one_change_of_the_whole_tree(case: Path) -> None:
     assert {path: guess.text for path, guess in tree.files.items()} == texts(case / "after")
     assert not list(tree.collisions)
     undecided = {
-        path: sorted({line for doubt in doubts for line in doubt.lines})
+        path: sorted({line for doubt in doubts for line in (spot.line for spot in doubt.places)})
         for path, doubts in tree.undecided.items()
     }
     assert undecided == about.get("undecided", {})
@@ -169,7 +169,7 @@ def test_a_name_that_something_of_another_project_requires_is_refused(
     case: tuple[str, str, str],
 ) -> None:
     (collision,) = renamed_at(*case[:2]).collisions
-    assert case[2] in collision.message
+    assert case[2] in collision.text
 
 
 @pytest.mark.parametrize("case", MAY_BE.values(), ids=MAY_BE)

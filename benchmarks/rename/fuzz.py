@@ -144,7 +144,9 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     except SpeceditError as problem:
         return Renamed({}, str(problem))
     notes = [doubt.text for guess in result.files.values() for doubt in guess.notes]
-    notes += [str(one) for guess in result.files.values() for one in guess.outside if one.itself]
+    notes += [
+        str(one) for guess in result.files.values() for one in guess.outside if one.kind == "left"
+    ]
     notes += [doubt.text for doubts in result.undecided.values() for doubt in doubts]
     left = (doubt.text for doubts in result.left.values() for doubt in doubts)
     notes += [text for text in left if "in comments or strings alone" in text]

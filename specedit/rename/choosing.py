@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from specedit.check.finding import Finding
 from specedit.errors import UsageError
-from specedit.rename.guess import Doubt
+from specedit.rename.guess import doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, scopes_of
 from specedit.scoping.scope import FUNCTIONS, Declared
@@ -27,7 +28,7 @@ def choose(
     is_here: Callable[[str], bool] | None = None,
     *,
     derived: bool = False,
-) -> tuple[list[Meaning], list[Doubt]]:
+) -> tuple[list[Meaning], list[Finding]]:
     """The meanings to rename, and what is uncertain about that choice.
 
     `is_here`: other files are renamed, too, those of modules that it takes for the project's.
@@ -70,29 +71,29 @@ def choose(
                 f"line {line}: `{old}` means {len(chosen)} things there; "
                 f"the first was renamed: {describe(chosen[0])}"
             )
-            notes.append(Doubt(message, (line,)))
+            notes.append(doubt(message, (line,)))
             chosen = chosen[:1]
     if line is None and not owner and len(chosen) > 1:
         message = f"`{old}` means {len(chosen)} things here, all renamed: " + "; ".join(
             describe(one) for one in chosen[:6]
         )
-        notes.append(Doubt(message, tuple(sorted({at for one in chosen for at in one.lines}))))
+        notes.append(doubt(message, sorted({at for one in chosen for at in one.lines})))
     if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
         chosen.append(unknown)
         message = f"the class before .{old} is not known on {lines_text(unknown.lines)}"
-        notes.append(Doubt(f"{message}; renamed there too", tuple(unknown.lines)))
+        notes.append(doubt(f"{message}; renamed there too", unknown.lines))
     if any(one.kind == "literal" for one in chosen):
-        notes.append(Doubt(f"every string {old!r} was taken for the same literal"))
+        notes.append(doubt(f"every string {old!r} was taken for the same literal"))
     if derived:
         chosen += {
             id(one): one for one, _ in stored_parameters(chosen, candidates, typing.rules)
         }.values()
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
-        notes.append(Doubt(message))
+        notes.append(doubt(message))
     notes += _overloads(chosen, typing) + _cycles(chosen, typing)
     notes += [
-        Doubt(stays_as_parameter(leaf, old), (leaf.line,))
+        doubt(stays_as_parameter(leaf, old), (leaf.line,))
         for _, leaf in stored_parameters(chosen, candidates, typing.rules)
     ]
     notes += _literals(chosen, candidates, typing.rules.nameless)
@@ -125,7 +126,7 @@ def modules_of(one: Meaning, rules: Rules) -> list[str]:
     return [module for module in named if module]
 
 
-def _gather(candidates: list[Meaning], typing: Typing) -> list[Doubt]:
+def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
     """Uses that can only mean the one thing this file declares, or the one thing it never does."""
     declared = [one for one in candidates if one.declared]
     loose = [one for one in candidates if not one.declared and one.kind not in ("label", "literal")]
@@ -158,7 +159,7 @@ def _gather(candidates: list[Meaning], typing: Typing) -> list[Doubt]:
         if one is not main and one.kind in joins:
             main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
             candidates.remove(one)
-            notes.append(Doubt(f"taken for the same: {describe(one)}", tuple(one.lines)))
+            notes.append(doubt(f"taken for the same: {describe(one)}", one.lines))
     return notes
 
 
@@ -198,13 +199,13 @@ def lines_text(lines: list[int]) -> str:
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
 
 
-def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
+def _cycles(chosen: list[Meaning], typing: Typing) -> list[Finding]:
     """Classes that extend each other: a member cannot be assigned to one of them."""
     for one in chosen:
         for owner in one.owners:
             for base in typing.above(owner):
                 if owner in typing.above(base):
-                    return [Doubt(f"{owner.name} and {base.name} extend each other")]
+                    return [doubt(f"{owner.name} and {base.name} extend each other")]
     return []
 
 
@@ -230,7 +231,7 @@ def stays_as_parameter(leaf: Branch, name: str) -> str:
 
 def _literals(
     chosen: list[Meaning], candidates: list[Meaning], nameless: frozenset[str]
-) -> list[Doubt]:
+) -> list[Finding]:
     """Object literals of no known class that have a member of the name."""
     if not any(one.is_member for one in chosen):
         return []
@@ -241,10 +242,10 @@ def _literals(
         for line in one.lines
     )
     message = f"an object literal may have it, too, and stays: {lines_text(lines)}"
-    return [Doubt(message, tuple(lines))] if lines else []
+    return [doubt(message, lines)] if lines else []
 
 
-def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
+def _overloads(chosen: list[Meaning], typing: Typing) -> list[Finding]:
     """Methods of one name in one class that differ in their parameters."""
     results = []
     for one in chosen:
@@ -256,5 +257,5 @@ def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
             if len(same) > 1 and typing.rules.overloads:
                 lines = [method.leaf.line for method in same]
                 message = f"{len(same)} overloads were renamed together: {lines_text(lines)}"
-                results.append(Doubt(message, tuple(lines)))
+                results.append(doubt(message, lines))
     return results

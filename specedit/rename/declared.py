@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from specedit.errors import UsageError
@@ -14,8 +13,7 @@ from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
 from specedit.syntax import identifiers as names
 
-SHOWN = 4  # declarations that are named in a sentence
-FILES_SHOWN = 6  # and files
+SHOWN = 4  # declarations, or files, that are named in a sentence
 
 
 def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, int, str]]:
@@ -91,19 +89,12 @@ def _near(project: Project, name: str) -> str:
     return names.near(name, known - {name})
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """Other files' places of the same thing, and where it is declared, if not here."""
-
-    lines: dict[str, list[int]]
-    declared: str = ""
-
-    def __str__(self) -> str:
-        files = [f"{path} ({lines_text(lines)})" for path, lines in self.lines.items()]
-        more = f" and {len(files) - FILES_SHOWN} more files" if len(files) > FILES_SHOWN else ""
-        message = f"used in {', '.join(files[:FILES_SHOWN])}{more}, which keep the old name"
-        where = f"declared in {self.declared}; " if self.declared else ""
-        return f"{where}{message}: name no file, and all are renamed"
+def used_elsewhere(lines: Mapping[str, Iterable[int]], declared: str) -> str:
+    """That other files keep the name, and where it is declared, if in one of them."""
+    files = [f"{path} ({lines_text(sorted(set(at)))})" for path, at in lines.items()]
+    more = f" and {len(files) - SHOWN} more files" if len(files) > SHOWN else ""
+    where = f"declared in {declared}; " if declared else ""
+    return f"{where}used in {', '.join(files[:SHOWN])}{more}, which keep the old name"
 
 
 def elsewhere(
@@ -113,12 +104,12 @@ def elsewhere(
     old: str,
     line: int | None,
     is_here: Callable[[str, str], bool],
-) -> Elsewhere | None:
-    """What other files have of what `old` means in one (on `line`, if so)."""
+) -> str:
+    """What other files have of what `old` means in one (on `line`, if so); "" where nothing."""
     owner, name = names.split_member(old)
     typings = next((one for one in families(project, paths) if path in one), None)
     if typings is None:
-        return None
+        return ""
     one = resolve_name(typings, name, owner, is_here)
     lines: dict[str, list[int]] = {}
     declared = ""
@@ -134,5 +125,6 @@ def elsewhere(
         if own and all(project.path(d.home) != path for d in own):
             declared = f"{project.path(own[0].home)}:{own[0].leaf.line} ({called(own[0])})"
     if not lines:
-        return None
-    return Elsewhere({key: sorted(set(result)) for key, result in sorted(lines.items())}, declared)
+        return ""
+    used = used_elsewhere(dict(sorted(lines.items())), declared)
+    return f"{used}: name no file, and all are renamed"

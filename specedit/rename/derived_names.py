@@ -106,7 +106,7 @@ def rename_prose(text: str, owner: str, old: str, new: str) -> RenameGuess:
             line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
             places.append(Place(at, line, "derived", old, new, column, why))
     written = applied(text, [(place.offset, place) for place in places])
-    return RenameGuess(old, new, written, tuple(places), scopes=1)
+    return RenameGuess(old, new, written, tuple(places))
 
 
 def _code(text: str) -> Iterator[tuple[int, int, str]]:

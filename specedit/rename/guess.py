@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from specedit.check.finding import Finding, Spot
+
 
 @dataclass(frozen=True)
 class Place:
@@ -21,59 +23,34 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """What is uncertain about the choice of places, or about what was written there."""
-
-    text: str
-    lines: tuple[int, ...] = ()
-    kind: str = "undecided"  # of the finding, where it says why a file stays
-
-
-@dataclass(frozen=True)
-class Outside:
-    """Mentions the scope leaves alone, and the flag that would take them in."""
-
-    name: str
-    places: int
-    lines: tuple[int, ...]
-    flag: str
-    itself: bool = False  # the name that is renamed, in comments or strings
-    known: bool = False  # it is known to be something else, and of no interest to most
-
-    def __str__(self) -> str:
-        many = "place" if self.places == 1 else "places"
-        how = f"; {self.flag}" if self.flag else ""
-        return f"not renamed: {self.name}, {self.places} {many}{how}"
-
-
-@dataclass(frozen=True)
-class Collision:
-    """NEW means something there already."""
-
-    line: int
-    message: str
-
-
-@dataclass(frozen=True)
 class RenameGuess:
-    """The predicted text and everything a person should know about it."""
+    """The predicted text and everything that the user should know about it."""
 
     old: str
     new: str
     text: str
     places: tuple[Place, ...]
-    outside: tuple[Outside, ...] = ()
-    collisions: tuple[Collision, ...] = ()
-    scopes: int = 0  # how many things of that name were renamed
-    notes: tuple[Doubt, ...] = ()  # where a reader should look twice
-    undecided: tuple[Doubt, ...] = ()  # places that stay, because their meaning is unknown
+    outside: tuple[Finding, ...] = ()  # what the scope leaves, and the flag that takes it in
+    collisions: tuple[Finding, ...] = ()  # NEW means something there already
+    notes: tuple[Finding, ...] = ()  # where a reader should look twice
+    undecided: tuple[Finding, ...] = ()  # places that stay, because their meaning is unknown
     same_shape: bool = False  # the new text has the syntax tree of the old one
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the user should know about the choice of places."""
+        return (*self.notes, *self.undecided, *self.outside)
 
     @property
     def clean(self) -> bool:
         """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
-        left = any(one.itself for one in self.outside)
+        left = any(one.kind == "left" for one in self.outside)
         return not self.notes and not self.collisions and not left
+
+
+def doubt(text: str, lines: Iterable[int] = (), kind: str = "unsure") -> Finding:
+    """What is uncertain about the choice of places, or about what was written there."""
+    return Finding(kind, text, tuple(map(Spot, lines)))
 
 
 def applied(text: str, places: Iterable[tuple[int, Place]]) -> str:

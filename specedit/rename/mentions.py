@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specedit.check.finding import Finding
 from specedit.rename.choosing import lines_text
-from specedit.rename.guess import Doubt
+from specedit.rename.guess import doubt
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
@@ -157,7 +158,7 @@ def macro_rewrites(
     typing: Typing,
     old: str,
     new: str,
-) -> tuple[list[Rewrite], list[Doubt]]:
+) -> tuple[list[Rewrite], list[Finding]]:
     """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
     opaque = any(part.kind == "opaque" for part in parts)
     bodies = [
@@ -179,7 +180,7 @@ def macro_rewrites(
                 )
     lines = sorted(set(unsure))
     message = f"`{old}` in a macro's body on {lines_text(lines)} may mean another one"
-    return rewrites, [Doubt(message, tuple(lines))] if unsure else []
+    return rewrites, [doubt(message, lines)] if unsure else []
 
 
 def _words_of(

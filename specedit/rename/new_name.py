@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specedit.check.finding import Finding
 from specedit.check.language_tables import language_facts
 from specedit.errors import UsageError
-from specedit.rename.guess import Collision
+from specedit.rename.guess import doubt
 from specedit.rename.resolution import ResolvedName
 from specedit.rename.rewritten import put
 from specedit.scoping.languages import rules_of
@@ -163,9 +164,7 @@ def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
     )
 
 
-def taken_elsewhere(
-    project: Project, one: ResolvedName, new: str
-) -> Iterator[tuple[str, Collision]]:
+def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[tuple[str, Finding]]:
     """Where NEW stands in another file's way: in a class of the family, or in the same package."""
     owners = {id(owner) for each in one.chosen for owner in each.owners if owner.module is None}
     suffixes = tuple({re.sub(r".*(\.\w+)$", r"\1", path) for path in one.typings})
@@ -183,7 +182,7 @@ def taken_elsewhere(
                 first = project.path(home.home)
                 at = first if first in one.typings else where
                 line, text = taken(declared.leaf.line, new, declared.kind)
-                yield at, Collision(line, f"{path}, {text}")
+                yield at, doubt(f"{path}, {text}", (line,), "taken")
     for each in one.chosen:
         for declared in each.declared:
             here = project.at(declared.home)
@@ -193,5 +192,5 @@ def taken_elsewhere(
             for other in here.rules.shared(project, here, new, declared.node):
                 path = project.path(other.home)
                 line, text = taken(other.leaf.line, new, other.kind)
-                yield project.path(declared.home), Collision(line, f"{path}, {text}")
+                yield project.path(declared.home), doubt(f"{path}, {text}", (line,), "taken")
                 break

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from specedit.check.finding import Finding
 from specedit.errors import UsageError
 from specedit.rename.choosing import choose, describe, lines_text
-from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
+from specedit.rename.guess import Place, RenameGuess, doubt
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, macro_rewrites, reach
 from specedit.rename.new_name import (
     captures,
@@ -90,9 +91,9 @@ def guessed(
         if rewrite.start not in known and rewrite.start not in choice.kept
     ]
     if spelling := typing.rules.finish(rewrites, chosen, data, new):
-        notes.append(Doubt(spelling))
+        notes.append(doubt(spelling))
     if rewrites and (hides := hidden_builtin(new, dialect, chosen)):
-        notes.append(Doubt(hides))
+        notes.append(doubt(hides))
     before = trees.parse(text, dialect)
     broken = before.root_node.has_error
     if broken:  # where a comment or a string ends is uncertain, too
@@ -108,27 +109,28 @@ def guessed(
     if not any(exact[:taken]) and any(exact) and not choice.whole_tree:
         taken = exact.index(True) + 1
         where = "comments" if taken == 2 else "strings and derived names"
-        notes.append(Doubt(f"`{old}` is not an identifier in this file: renamed in {where}"))
+        notes.append(doubt(f"`{old}` is not an identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
-    outside = _outside(data, levels, taken, old)
-    outside += _others(result, chosen, old) if not choice.whole_tree else []
+    stays = _outside(data, levels, taken, old)
+    others = [one for one in result if one not in chosen] if not choice.whole_tree else []
+    stays += [other(one, old, f"--line {one.lines[0]}") for one in others]
     renamed = _finish(text, data, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
         spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
-        notes.append(Doubt(spelling, tuple(spelled)))
+        notes.append(doubt(spelling, spelled))
     edits, written = put(data, kept)
     spans = [(one.start, one.end, one.new.encode("utf-8", "surrogatepass")) for one in edits]
     same_shape = trees.has_shape(before, data, spans, written, dialect)
     if kept and broken:
         line = next((fault.line for fault in trees.errors(text, dialect) or ()), 1)
         uncertain = "does not parse: its names are renamed in code alone, look at its places"
-        notes.append(Doubt(f"line {line}: {uncertain}", (line,)))
+        notes.append(doubt(f"line {line}: {uncertain}", (line,)))
     spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
-        notes.append(Doubt(f"`{new}` is read as something else than a name there"))
+        notes.append(doubt(f"`{new}` is read as something else than a name there"))
     must, may = required(chosen, typing)
-    notes += [Doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
+    notes += [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
     clashing = {line: f"line {line}: `{old}` is required by {what}" for line, what in must.items()}
     clashing = clashing or dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
     if not clashing:
@@ -138,9 +140,8 @@ def guessed(
         new,
         renamed[0],
         renamed[1],
-        tuple(outside),
-        tuple(Collision(*one) for one in clashing.items()),
-        len(chosen),
+        tuple(stays),
+        tuple(doubt(message, (line,), "taken") for line, message in clashing.items()),
         tuple(notes),
         same_shape=same_shape,
     )
@@ -153,7 +154,7 @@ class Choice:
     typing: Typing
     candidates: list[Meaning]
     chosen: list[Meaning]
-    notes: list[Doubt]
+    notes: list[Finding]
     whole_tree: bool = False  # other files are renamed with it, and what stays is reported for all
     kept: frozenset[int] = frozenset()  # bytes where names that are built from OLD stay
 
@@ -165,7 +166,7 @@ def _of_here(one: Meaning, typing: Typing) -> Meaning:
 
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], note: str) -> RenameGuess:
     written, places = _finish(text, text.encode("utf-8", "surrogatepass"), rewrites)
-    return RenameGuess(old, new, written, places, (), (), 1, (Doubt(note),))
+    return RenameGuess(old, new, written, places, notes=(doubt(note),))
 
 
 def _check(text: str, old: str, new: str, scope: str) -> None:
@@ -192,12 +193,7 @@ def check_names(old: str, new: str, scope: str) -> None:
         raise UsageError(f"OLD and NEW are both {old!r}")
 
 
-def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> list[Outside]:
-    flags = {
-        "comment": "--scope comments",
-        "derived": "--scope derived",
-        "string": "--scope derived",
-    }
+def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> list[Finding]:
     results: dict[tuple[str, str], list[int]] = {}
     for level in levels[taken:]:
         for rewrite in level:
@@ -206,25 +202,26 @@ def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> 
                 results.setdefault((rewrite.old, rewrite.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
     return [
-        Outside(
+        outside(
             name + where.get(kind, ""),
-            len(lines),
-            tuple(sorted(set(lines))),
-            flags[kind],
-            itself=name == old and kind in where,
+            lines,
+            f"--scope {'comments' if kind == 'comment' else 'derived'}",
+            "left" if name == old and kind in where else "outside",
         )
         for (name, kind), lines in sorted(results.items())
     ]
 
 
-def _others(candidates: list[Meaning], chosen: list[Meaning], old: str) -> list[Outside]:
-    return [
-        Outside(
-            f"{old} ({describe(one)})", len(one.leaves), tuple(one.lines), f"--line {one.lines[0]}"
-        )
-        for one in candidates
-        if one not in chosen
-    ]
+def outside(name: str, lines: list[int], flag: str = "", kind: str = "outside") -> Finding:
+    """Places that stay, and the flag that takes them in."""
+    many = "place" if len(lines) == 1 else "places"
+    how = f"; {flag}" if flag else ""
+    return doubt(f"not renamed: {name}, {len(lines)} {many}{how}", sorted(set(lines)), kind)
+
+
+def other(one: Meaning, old: str, flag: str = "", kind: str = "outside") -> Finding:
+    """Places of the name that mean something else."""
+    return outside(f"{old} ({describe(one)})", [leaf.line for leaf in one.leaves], flag, kind)
 
 
 def _finish(text: str, data: bytes, rewrites: list[Rewrite]) -> tuple[str, tuple[Place, ...]]:
@@ -274,6 +271,5 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         written,
         places,
         tuple(_outside(data, levels, taken, old)),
-        scopes=1,
-        notes=(Doubt(message),),
+        notes=(doubt(message),),
     )

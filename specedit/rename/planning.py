@@ -20,7 +20,7 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
 from specedit.rename.asking import MOST, MentionQuestion, by_rule, left_by, question_of
-from specedit.rename.guess import Outside, Place, RenameGuess, applied
+from specedit.rename.guess import Place, RenameGuess, applied, doubt
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
 from specedit.settings import Settings
@@ -64,25 +64,25 @@ def plan_rename(
         guess = rename_places(source.text, source.language, old, new, settings.scope, line, is_ours)
     except UsageError as problem:  # about this file: others may still be renamed
         if absent_ok and split_member(old)[0]:
-            return untouched(source, _skipped(problem.message))
+            return untouched(source, Finding("skipped", problem.message))
         raise InputError(problem.message, file=source.name, hint=problem.hint) from problem
     if absent_ok and not {place.kind for place in guess.places} & set(REACH[settings.scope]):
-        return untouched(source, *map(_outside, guess.outside))
+        return untouched(source, *guess.outside)
     if guess.collisions and not settings.allow_extra:
         raise RefusedEdit(
-            "; ".join(one.message for one in guess.collisions),
+            "; ".join(one.text for one in guess.collisions),
             file=source.name,
             hint="Choose another name, or say --allow-extra.",
         )
     if not guess.places:
         if not absent_ok:
-            known = "; ".join(one.text for one in findings(guess))
+            known = "; ".join(one.text for one in guess.findings)
             raise InputError(
                 f"no `{old}` to rename here, with --scope {settings.scope}",
                 file=source.name,
                 hint=known or "Check the spelling, or widen the scope.",
             )
-        return untouched(source, *findings(guess))
+        return untouched(source, *guess.findings)
     return job_of(source, guess, settings)
 
 
@@ -129,14 +129,14 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings, most: int = M
         checks=checks,
         judge=partial(settled, source, guess, question, judge if needed else None),
         divisible=False,
-        findings=(*findings(guess), *_by_rule(rest, reason or "too many to ask about")),
+        findings=(*guess.findings, *_by_rule(rest, reason or "too many to ask about")),
     )
 
 
 def _by_rule(places: list[Place], reason: str) -> Iterator[Finding]:
     if places:
         lines = sorted({place.line for place in places})
-        yield Finding("by-rule", f"mentions were decided by rule ({reason})", _spots(lines))
+        yield doubt(f"mentions were decided by rule ({reason})", lines, "by-rule")
 
 
 def checks_of_rename(settings: Settings) -> Checks:
@@ -161,32 +161,12 @@ def untouched(source: Source, *notes: Finding) -> Edit:
     )
 
 
-def findings(guess: RenameGuess) -> tuple[Finding, ...]:
-    """What a person should know about the choice of places."""
-    doubts = (Finding("unsure", one.text, _spots(one.lines)) for one in guess.notes)
-    undecided = (Finding("undecided", one.text, _spots(one.lines)) for one in guess.undecided)
-    return (*doubts, *undecided, *map(_outside, guess.outside))
-
-
 def changes(places: Iterable[Place]) -> tuple[Replaced, ...]:
     """The places of a rename, for the report."""
     return tuple(
         Replaced(one.line, one.column, one.kind, one.replaced, one.replacement, one.why)
         for one in places
     )
-
-
-def _outside(one: Outside) -> Finding:
-    kind = "other" if one.known else "left" if one.itself else "outside"
-    return Finding(kind, str(one), _spots(one.lines))
-
-
-def _spots(lines: Iterable[int]) -> tuple[Spot, ...]:
-    return tuple(Spot(line) for line in lines)
-
-
-def _skipped(why: str) -> Finding:
-    return Finding("skipped", why)
 
 
 def settled(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from specedit.check.finding import Finding
 from specedit.rename.choosing import lines_text, modules_of, stays_as_parameter, stored_parameters
-from specedit.rename.guess import Doubt
+from specedit.rename.guess import doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over
 from specedit.scoping.project import Project
@@ -28,7 +29,7 @@ class ResolvedName:
     typings: Mapping[str, Typing]  # by path
     candidates: list[Meaning]
     chosen: list[Meaning] = field(default_factory=list)
-    notes: dict[str, list[Doubt]] = field(default_factory=dict)  # by path
+    notes: dict[str, list[Finding]] = field(default_factory=dict)  # by path
     left: dict[str, list[tuple[Meaning, str]]] = field(default_factory=dict)  # undecided, and why
     others: dict[str, list[Meaning]] = field(default_factory=dict)  # known to be something else
 
@@ -73,7 +74,7 @@ class ResolvedName:
         return result
 
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
-        self.notes.setdefault(path, []).append(Doubt(text, tuple(lines)))
+        self.notes.setdefault(path, []).append(doubt(text, lines))
 
 
 def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specedit.check.finding import Finding, Spot
+from specedit.check.finding import Finding
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import GitError, InputError, RefusedEdit
@@ -21,7 +21,7 @@ from specedit.files.source import read as read_source
 from specedit.files.worktree import real
 from specedit.rename.asking import MOST
 from specedit.rename.declared import elsewhere
-from specedit.rename.guess import Doubt
+from specedit.rename.guess import doubt
 from specedit.rename.modules import is_here
 from specedit.rename.planning import job_of, untouched
 from specedit.rename.tree_rename import Target, TreeRename, rename_tree
@@ -143,22 +143,22 @@ class Tree:
                     hint="Rename it where that file comes from, or name the files to rename.",
                 )
         left = {
-            path: (Doubt(f"a {why} file: name it to rename there", (), "stays"),)
+            path: (doubt(f"a {why} file: name it to rename there", (), "stays"),)
             for path, why in reasons.items()
         }
         files = {path: one for path, one in result.files.items() if path not in reasons}
         if files and self.tracks and (apart := git.submodules(self.root)):
             first = next(iter(files))
-            note = Doubt(f"submodules are not searched: {', '.join(apart)}")
+            note = doubt(f"submodules are not searched: {', '.join(apart)}")
             files[first] = replace(files[first], notes=(*files[first].notes, note))
         return replace(result, files=files, left={**result.left, **left})
 
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
         if (taken := list(result.collisions)) and not settings.allow_extra:
-            others = [f"{path}, {one.message}" for path, one in taken[1:SHOWN]]
+            others = [f"{path}, {one.text}" for path, one in taken[1:SHOWN]]
             more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
-            message = "; ".join([taken[0][1].message, *others]) + more
+            message = "; ".join([taken[0][1].text, *others]) + more
             raise RefusedEdit(
                 f"{message}; nothing was renamed",
                 file=taken[0][0],
@@ -171,8 +171,8 @@ class Tree:
         paths = self.holding(old, derived=False)
         if len(paths) > FEW:
             return None
-        result = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
-        return Finding("elsewhere", str(result)) if result is not None else None
+        text = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
+        return Finding("elsewhere", text) if text else None
 
     def is_here(self, module: str, path: str) -> bool:
         return is_here(module, self.root / path)
@@ -208,9 +208,7 @@ def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> 
     path = tree.path(source.name)
     guess = result.files.get(path)
     if guess is None:
-        doubts = result.left.get(path, ())
-        text = (Finding(one.kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
-        return untouched(source, *text)
+        return untouched(source, *result.left.get(path, ()))
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
     job = job_of(source, guess, settings, tree.unasked)

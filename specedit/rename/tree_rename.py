@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.rename.choosing import describe, lines_text
-from specedit.rename.declared import SHOWN, declared_in, refuse_nothing, several
+from specedit.check.finding import Finding
+from specedit.rename.choosing import lines_text
+from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
 from specedit.rename.derived_names import derived_only, is_prose, kept_places
-from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess, applied
+from specedit.rename.guess import RenameGuess, applied, doubt
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import Choice, check_names, guessed
+from specedit.rename.places import Choice, check_names, guessed, other
 from specedit.rename.resolution import (
     ResolvedName,
     families,
@@ -47,7 +48,7 @@ class TreeRename:
     old: str
     new: str
     files: dict[str, RenameGuess]
-    left: dict[str, tuple[Doubt, ...]] = field(
+    left: dict[str, tuple[Finding, ...]] = field(
         default_factory=dict
     )  # of files that stay as they are
     declared: tuple[tuple[str, int, str], ...] = ()  # path, line, what is declared there
@@ -60,14 +61,9 @@ class TreeRename:
         if rest and files:
             first = next(iter(files))
             where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
-            text = f"declared in {where[0]}; " if where else ""
-            used = [
-                f"{path} ({lines_text(sorted({place.line for place in guess.places}))})"
-                for path, guess in rest.items()
-            ]
-            more = f" and {len(used) - SHOWN} more files" if len(used) > SHOWN else ""
-            text += f"used in {', '.join(used[:SHOWN])}{more}, which keep the old name"
-            files[first] = replace(files[first], notes=(*files[first].notes, Doubt(text)))
+            used = {path: [place.line for place in guess.places] for path, guess in rest.items()}
+            text = used_elsewhere(used, where[0] if where else "")
+            files[first] = replace(files[first], notes=(*files[first].notes, doubt(text)))
         return replace(self, files=files, left=left)
 
     def without_doubtful(self, project: Project) -> TreeRename:
@@ -78,7 +74,7 @@ class TreeRename:
             if not lines:
                 continue
             text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
-            doubts = (*guess.undecided, Doubt(text, tuple(lines)))
+            doubts = (*guess.undecided, doubt(text, lines, "undecided"))
             if places := tuple(place for place in guess.places if not place.undecided):
                 text = applied(project.text(path) or "", ((one.offset, one) for one in places))
                 files[path] = replace(guess, places=places, text=text, undecided=doubts)
@@ -88,12 +84,12 @@ class TreeRename:
         return replace(self, files=files, left=left)
 
     @property
-    def collisions(self) -> Iterator[tuple[str, Collision]]:
+    def collisions(self) -> Iterator[tuple[str, Finding]]:
         for path, guess in self.files.items():
             yield from ((path, one) for one in guess.collisions)
 
     @property
-    def undecided(self) -> dict[str, tuple[Doubt, ...]]:
+    def undecided(self) -> dict[str, tuple[Finding, ...]]:
         own = {path: guess.undecided for path, guess in self.files.items() if guess.undecided}
         left = {path: one for path, one in self.left.items() if one[0].kind != "stays"}
         return {**left, **own}
@@ -131,7 +127,7 @@ def rename_tree(
     if (strict or owner) and not chosen and not derives:
         refuse_nothing(project, owner, name, every)
     files: dict[str, RenameGuess] = {}
-    left: dict[str, tuple[Doubt, ...]] = {}
+    left: dict[str, tuple[Finding, ...]] = {}
     for one in every:
         for path in one.typings:
             if one.chosen or derives:
@@ -151,7 +147,7 @@ def rename_tree(
                     {leaf.line for each in one.candidates for leaf in one_here(one, path, each)}
                 )
                 text = f"nothing of this language declares `{name}`: not renamed"
-                left[path] = (Doubt(text, tuple(lines)),) if lines else ()
+                left[path] = (doubt(text, lines, "undecided"),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
             alone = derived_only(project, path, owner, name, new, is_here) if derives else None
@@ -171,7 +167,7 @@ def rename_tree(
         first = next(iter(files))
         text = several(project, name, every)
         if text:
-            files[first] = replace(files[first], notes=(Doubt(text), *files[first].notes))
+            files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     return TreeRename(
         name, new, ordered, {path: text for path, text in left.items() if text}, declared
@@ -215,34 +211,33 @@ def _of_file(
         choice, trees.dialect(text, language), old.lstrip("$"), new.lstrip("$"), scope, text
     )
     undecided = tuple(
-        Doubt(f"`{old}` on {lines_text(part.lines)}: not renamed, {why}", tuple(part.lines))
+        doubt(f"`{old}` on {lines_text(part.lines)}: not renamed, {why}", part.lines, "undecided")
         for part, why in one.left.get(path, [])
     )
     others = tuple(
-        Outside(f"{old} ({describe(part)})", len(part.leaves), tuple(part.lines), "", known=True)
-        for part in one.others.get(path, [])
-        if part.kind != "module"
+        other(part, old, kind="other") for part in one.others.get(path, []) if part.kind != "module"
     )
     return replace(guess, undecided=undecided, outside=(*guess.outside, *others))
 
 
-def _why_left(guess: RenameGuess) -> Iterator[Doubt]:
+def _why_left(guess: RenameGuess) -> Iterator[Finding]:
     """Why a file of code stays that holds the name."""
     for one in guess.outside:
-        if one.known:
-            yield Doubt(f"`{guess.old}` means something else there", one.lines, "stays")
+        if one.kind == "other":
+            yield Finding("stays", f"`{guess.old}` means something else there", one.places)
             return
-        if one.itself:
-            text = f"`{guess.old}` stands in comments or strings alone; {one.flag}"
-            yield Doubt(text, one.lines, "stays")
+        if one.kind == "left":
+            flag = one.text.rpartition("; ")[2]
+            text = f"`{guess.old}` stands in comments or strings alone; {flag}"
+            yield Finding("stays", text, one.places)
             return
 
 
-def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Doubt]:
+def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Finding]:
     """Why a file stays that is not code."""
     text = project.text(path)
     if text is None:
-        yield Doubt("cannot be read as text, or is too large: not renamed", (), "skipped")
+        yield doubt("cannot be read as text, or is too large: not renamed", (), "skipped")
         return
     if project.typing(path) is not None:
         return
@@ -252,4 +247,4 @@ def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Do
         if is_prose(path) and not derives:
             how = "--scope derived renames its code spans and blocks"
         message = f"holds `{old}` on {lines_text(lines)}, but is not code: {how}"
-        yield Doubt(message, tuple(lines), "skipped")
+        yield doubt(message, lines, "skipped")
