@@ -35,11 +35,12 @@ from specedit.check.finding import (
 )
 from specedit.check.new_code import (
     changes_elsewhere,
+    comments_only,
     copied_lines,
     undefined_names,
     unreachable_code,
+    whitespace_changes,
 )
-from specedit.check.no_effect import comments_only, whitespace_changes
 from specedit.check.parsed import Change, parsed_text
 from specedit.check.placeholders import placeholders
 from specedit.syntax.diff import hunks

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from specedit.check.finding import Finding, Spot
-from specedit.check.no_effect import ABOUT_COMMENTS, ABOUT_SPACE, bare
+from specedit.check.new_code import ABOUT_COMMENTS, ABOUT_SPACE, bare
 from specedit.check.parsed import parsed_text
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import changed_runs, lines_of

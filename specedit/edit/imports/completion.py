@@ -15,7 +15,7 @@ from specedit.check.answer import LONGEST, Checks
 from specedit.check.finding import Finding
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import ParsedText, parsed_text
-from specedit.edit.imports import removal, standard_library
+from specedit.edit.imports import removal
 from specedit.edit.imports.placing import with_import
 from specedit.edit.imports.statements import (
     DEFAULT,
@@ -97,7 +97,7 @@ def missing_names(before: ParsedText, after: ParsedText) -> dict[str, list[Branc
     if language == "rust" and any(one.type == "use_wildcard" for one in after.root.walk()):
         return {}
     known = before.free_names.keys() | facts.builtins | rules.keywords
-    known |= rules.builtins - builtin_names.RUST_TYPES - standard_library.CSHARP_NAMESPACES.keys()
+    known |= rules.builtins - builtin_names.RUST_TYPES - builtin_names.CSHARP_NAMESPACES.keys()
     names = {name: leaves for name, leaves in after.free_names.items() if name not in known}
     if language == "python":
         names = {
@@ -173,23 +173,23 @@ def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[
         yield from (Import(path) for path in sorted(paths) if path.rpartition("/")[2] == name)
     elif language == "java" and name in builtin_names.JAVA_MODULES:
         yield Import(f"{builtin_names.JAVA_MODULES[name]}.{name}")
-    elif language == "csharp" and name in standard_library.CSHARP_NAMESPACES:
-        yield Import(standard_library.CSHARP_NAMESPACES[name])
+    elif language == "csharp" and name in builtin_names.CSHARP_NAMESPACES:
+        yield Import(builtin_names.CSHARP_NAMESPACES[name])
     elif language == "rust":
         table = builtin_names.RUST_MODULES
-        if name in standard_library.RUST_PATHS:
-            table = standard_library.RUST_PATHS
+        if name in builtin_names.RUST_PATHS:
+            table = builtin_names.RUST_PATHS
             if not all(one.place.startswith("scoped") and one.field == "path" for one in leaves):
                 return
         if name in table:
             yield Import(table[name], name)
     elif language in SCRIPTS:
         members = _members(leaves, after)
-        if members and members <= standard_library.NODE_MEMBERS.get(name, frozenset()):
+        if members and members <= builtin_names.NODE_MEMBERS.get(name, frozenset()):
             known = [one.what for one in stated_imports(after)]
             prefix = "node:" if any(one.module.startswith("node:") for one in known) else ""
             whole = NAMESPACE if language != "javascript" else DEFAULT
-            builtin = standard_library.NODE_MODULES
+            builtin = builtin_names.NODE_MODULES
             styles = {one.name for one in known if one.module.removeprefix("node:") in builtin}
             style = styles.pop() if len(styles) == 1 and styles <= {DEFAULT, NAMESPACE} else whole
             yield Import(prefix + name, DEFAULT if requires(after) else style, name)
@@ -210,18 +210,18 @@ def _members(leaves: list[Branch], after: ParsedText) -> set[str]:
 
 def _of_python(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[Import]:
     members = _members(leaves, after)
-    if members and members <= standard_library.module_names(name):
+    if members and members <= builtin_names.module_names(name):
         yield Import(name)
         return
-    if name == "datetime" and members and not members <= standard_library.OF_CLASS:
+    if name == "datetime" and members and not members <= builtin_names.OF_CLASS:
         return
     if not name[:1].isupper() and name != "datetime":
         called = ("call.function", "decorator.", "type.")
         if not all(one.place in called for one in leaves):
             return
-    offered = standard_library.offered_names
-    modules = [one for one in standard_library.FROM_MODULES if name in offered(one)]
-    if name not in standard_library.CALLED and any(
+    offered = builtin_names.offered_names
+    modules = [one for one in builtin_names.FROM_MODULES if name in offered(one)]
+    if name not in builtin_names.CALLED and any(
         one.place in ("call.function", "attribute.object") for one in leaves
     ):
         modules = [one for one in modules if one not in ("typing", "collections.abc")]
@@ -241,6 +241,6 @@ def _is_visible(what: Import, after: ParsedText, tree: WorkTree) -> bool:
     if re.search(visible, after.text, re.M):
         return True
     pattern = rf"^\s*global using {namespace};"
-    if what.module in standard_library.CSHARP_IMPLICIT:
+    if what.module in builtin_names.CSHARP_IMPLICIT:
         pattern += r"|<ImplicitUsings>\s*(?:enable|true)"
     return next(tree.holding(pattern), None) is not None

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from specedit.check.builtin_names import NODE_MODULES
 from specedit.check.parsed import ParsedText
-from specedit.edit.imports.standard_library import NODE_MODULES
 from specedit.edit.imports.statements import (
     IMPORTS,
     SCRIPTS,
