@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.common import parser, part, resolved, run
 from specedit.bench.cases import Case, read_cases
+from specedit.edit.backend import Plan
 from specedit.edit.job import plan_edit
-from specedit.edit.plan import Plan
 from specedit.errors import ServerError, UsageError
 from specedit.files.source import Source
 from specedit.server.endpoint import PROFILES, accepted_drafts, request_json

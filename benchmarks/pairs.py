@@ -17,8 +17,7 @@ from typing import Any
 from benchmarks.common import parser, resolved, run
 from specedit.decode.cost import Clock, Curve
 from specedit.decode.width import Widths
-from specedit.edit.backend import Written
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Message, Plan, Written
 from specedit.server.loaded import Loaded
 from specedit.server.loading import load
 

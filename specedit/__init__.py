@@ -3,9 +3,8 @@
 The terms, in the order of an edit:
 
 * **Source** (`files.source`): one file as read, with what is needed to write it back byte for byte.
-* **Plan** (`edit.plan`): what to ask the model for; a **Job** (`edit.job`) is a Plan bound to a
-file
-  and its checks. Commands differ only in their Jobs.
+* **Plan** (`edit.backend`): what to ask the model for; a **Job** (`edit.job`) is a Plan bound to a
+  file and its checks. Commands differ only in their Jobs.
 * **region** (`edit.regions`): the part of a file that an edit may change.
 * **prediction**: the expected output, passed beside the prompt; usually the original file.
 * **draft** (`decode.drafters`): token ids offered to the next forward pass.

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Backend, Event
+from specedit.edit.backend import Backend, Event, Plan
 from specedit.edit.job import Job
-from specedit.edit.plan import Plan
 from specedit.edit.report import ModelLine
 from specedit.edit.session import run_one
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer

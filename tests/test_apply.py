@@ -14,8 +14,8 @@ from git_repository import Repository
 
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.apply.part_places import FileIndex
+from specedit.edit.backend import Plan
 from specedit.edit.job import Job
-from specedit.edit.plan import Plan
 from specedit.edit.regions.assemble import plan_of
 from specedit.files.source import Source
 from specedit.settings import Settings

@@ -26,7 +26,7 @@ from specedit.bench.peers import (
 from specedit.bench.peers.own import Own, load
 from specedit.bench.process import PeerProcess
 from specedit.bench.speed import Measured, SpeedRow, alternate, words
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Plan
 from specedit.errors import InputError, ModelError, UsageError
 from specedit.files.source import Source
 from specedit.settings import Settings, resolve

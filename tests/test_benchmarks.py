@@ -20,7 +20,7 @@ from benchmarks import common, llama_server, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
 from specedit.bench.cases import Case
 from specedit.bench.peers import PeerOptions, Task
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Plan
 from specedit.errors import InputError, ServerError, UsageError
 from specedit.settings import Settings
 

@@ -16,8 +16,7 @@ import pytest
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
-from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Answer, Event, Loading, Plan, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
 from specedit.server import client, processes, protocol, runtime

@@ -18,8 +18,7 @@ from odd import dumped, target
 from warm_server import Answered, Running, running
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Answer
-from specedit.edit.plan import Plan, RawPrompt
+from specedit.edit.backend import Answer, Plan, RawPrompt
 from specedit.edit.report import ModelLine
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import UsageError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from model_sources import tiny_gguf
 
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Plan
 from specedit.engines import devices
 from specedit.errors import ModelError
 from specedit.server.connect import LocalBackend

@@ -11,8 +11,7 @@ from model_sources import tiny_gguf
 
 from specedit.decode.width import Widths
 from specedit.edit import prompt
-from specedit.edit.backend import Answer
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Answer, Message, Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.exact import fixed_prefix, open_exact
 from specedit.engines.exact.engine import ExactEngine

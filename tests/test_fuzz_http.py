@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from odd import Odd, dumped, target
 
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Message, Plan
 from specedit.errors import SpeceditError
 from specedit.server import remote
 from specedit.server.chat_request import chat_plan, chat_request

@@ -13,8 +13,7 @@ import pytest
 from odd import Odd, dumped, target
 
 from specedit.decode.events import Chunk
-from specedit.edit.backend import Answer, Loading, Ready, Written
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Answer, Loading, Message, Plan, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 from specedit.errors import SpeceditError, UsageError

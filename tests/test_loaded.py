@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Answer
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Answer, Message, Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.server.loaded import Loaded

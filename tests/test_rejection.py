@@ -21,7 +21,7 @@ from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDraft
 from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Plan
 from specedit.engines.base import (
     GREEDY,
     REJECTION,

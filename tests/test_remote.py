@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warm_server import plan, running
 
-from specedit.edit.backend import Answer, Ready, Written, run
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Answer, Message, Plan, Ready, Written, run
 from specedit.edit.reader import Reader, Unfenced
 from specedit.edit.report import Tally
 from specedit.engines.base import Sampling

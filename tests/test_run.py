@@ -9,10 +9,9 @@ import pytest
 from scripted_backend import Scripted
 
 from specedit.cli.work import Follower
-from specedit.edit.backend import Answer, Event, Ready
+from specedit.edit.backend import Answer, Event, Plan, Ready
 from specedit.edit.inputs import Input, Planner, of_files, of_stdin
 from specedit.edit.job import Planned, plan_edit
-from specedit.edit.plan import Plan
 from specedit.edit.report import Edit
 from specedit.edit.session import EditSession, Proposed
 from specedit.errors import GitError, InputError, ModelError, RefusedEdit, ServerError, UsageError

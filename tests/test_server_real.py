@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from warm_server import process, until
 
-from specedit.edit.backend import Answer, Written
+from specedit.edit.backend import Answer, Plan, Written
 from specedit.edit.job import plan_edit
-from specedit.edit.plan import Plan
 from specedit.files.source import Source
 from specedit.server import client, runtime
 from specedit.server.client import ServerBackend

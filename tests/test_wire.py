@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from specedit import errors
 from specedit.decode.events import Chunk
-from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Message, Plan, RawPrompt
+from specedit.edit.backend import Answer, Event, Loading, Message, Plan, RawPrompt, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from specedit.edit.plan import Message, Plan
+from specedit.edit.backend import Message, Plan
 from specedit.engines.scripted import END
 from specedit.server import client, protocol
 from specedit.server.listener import Options

@@ -22,7 +22,7 @@ from specedit.bench.peers import (
 )
 from specedit.bench.process import PeerLine, PeerProcess
 from specedit.decode.drafters import AUTO, FREE_NAMES, HEADS_NAMES, MODEL_NAMES
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Plan
 from specedit.engines.devices import physical_cores
 from specedit.errors import ModelError
 from specedit.server.protocol import appeared

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from specedit.check.answer import Checks
 from specedit.check.finding import QUESTION, REFUSE
 from specedit.edit import prompt
+from specedit.edit.backend import Message, Plan
 from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.outcome import Judge, checks_of, guarded
-from specedit.edit.plan import Message, Plan
 from specedit.edit.question import is_question
 from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import local_rename, quoted_replacement

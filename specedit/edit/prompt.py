@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from specedit.edit.plan import Message
+from specedit.edit.backend import Message
 from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
 from specedit.syntax import trees

@@ -17,7 +17,7 @@ from specedit.errors import RefusedEdit
 from specedit.models.tokenizer import NEXT_FILE
 
 if TYPE_CHECKING:
-    from specedit.edit.plan import Plan
+    from specedit.edit.backend import Plan
 
 _FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
 

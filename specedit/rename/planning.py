@@ -12,9 +12,9 @@ from functools import partial
 
 from specedit.check.answer import Checks
 from specedit.check.finding import CHECKER, OFF, parsed_verdicts, verdicts_of_rename
+from specedit.edit.backend import Plan
 from specedit.edit.job import Job, expected, job
 from specedit.edit.outcome import Judge, Judged, guarded
-from specedit.edit.plan import Plan
 from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Plan
 from specedit.edit.report import ModelLine
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from specedit.edit.backend import Message, Plan
 from specedit.edit.job import drafters
-from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Sampling
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings

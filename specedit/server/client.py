@@ -13,8 +13,7 @@ from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from specedit.edit.backend import Backend, Event, Loading
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Backend, Event, Loading, Plan
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
 from specedit.server import protocol

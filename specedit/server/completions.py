@@ -16,8 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from specedit.edit.backend import Answer, Written
-from specedit.edit.plan import Plan, RawPrompt
+from specedit.edit.backend import Answer, Plan, RawPrompt, Written
 from specedit.edit.reader import stop_at
 from specedit.server.chat_request import (
     Absent,

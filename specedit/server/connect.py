@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.edit.backend import Backend, Event, Loading, Ready
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Backend, Event, Loading, Plan, Ready
 from specedit.settings import Settings
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from specedit.decode.events import FREE, Chunk
-from specedit.edit.backend import Answer, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Answer, Plan, Written
 from specedit.edit.reader import Unfenced
 from specedit.errors import UsageError
 

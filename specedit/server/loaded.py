@@ -16,8 +16,7 @@ from weakref import WeakKeyDictionary
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
-from specedit.edit.backend import Answer, Event, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Answer, Event, Plan, Written
 from specedit.edit.prompt import CONSTANT
 from specedit.edit.reader import answer_ending, reader_of
 from specedit.edit.report import ModelLine

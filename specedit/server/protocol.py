@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from specedit import errors
-from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Answer, Event, Loading, Plan, Ready, Written
 from specedit.engines.base import Prefill, common
 from specedit.errors import FileError, InputError, ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored

@@ -17,8 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specedit.decode.events import FREE, Chunk
-from specedit.edit.backend import Event, Ready, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Event, Plan, Ready, Written
 from specedit.edit.reader import Unfenced
 from specedit.edit.report import ModelLine
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError

@@ -15,8 +15,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
-from specedit.edit.backend import WAITING, Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError
 from specedit.server.loaded import Loaded
 from specedit.server.loading import load

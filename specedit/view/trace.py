@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from specedit.decode.events import Chunk
-from specedit.edit.backend import Answer, Event, Ready, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Answer, Event, Plan, Ready, Written
 from specedit.edit.report import Trying
 from specedit.engines.base import Prefill
 from specedit.errors import InputError

@@ -15,8 +15,8 @@ from typing import Any
 
 from specedit.bench.cases import Case
 from specedit.edit import prompt
+from specedit.edit.backend import Message, Plan
 from specedit.edit.job import plan_edit
-from specedit.edit.plan import Message, Plan
 from specedit.edit.reader import Pieces, reader_of, whole_answer
 from specedit.errors import UsageError
 from specedit.files.source import Source

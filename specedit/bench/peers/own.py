@@ -11,8 +11,7 @@ from typing import Any, cast
 from specedit.bench.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
 from specedit.decode.drafters import HEADS_NAMES
 from specedit.decode.events import FREE
-from specedit.edit.backend import Answer, Written
-from specedit.edit.plan import Plan
+from specedit.edit.backend import Answer, Plan, Written
 from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
 from specedit.engines.exact.engine import ExactEngine
 from specedit.errors import ModelError, UsageError

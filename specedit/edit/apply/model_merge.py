@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful, Splice, joined
+from specedit.edit.backend import Plan
 from specedit.edit.job import Job, RegionJob, expected, job
-from specedit.edit.plan import Plan
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source

@@ -12,9 +12,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Event, Ready, run
+from specedit.edit.backend import Answer, Backend, Event, Plan, Ready, run
 from specedit.edit.job import Job, RegionJob
-from specedit.edit.plan import Plan
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
 from specedit.edit.regions.insertion import context_behind, definition_alone, placed
 from specedit.edit.report import EditedRegion, Figures

@@ -11,9 +11,8 @@ from dataclasses import replace
 from specedit.check.finding import Finding, Spot
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Event, Written, run
+from specedit.edit.backend import Answer, Backend, Event, Plan, Written, run
 from specedit.edit.job import Job, RegionJob
-from specedit.edit.plan import Plan
 from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
     LONG,
