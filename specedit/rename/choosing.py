@@ -218,8 +218,7 @@ def stored_parameters(
         if one in chosen or one.kind != "parameter":
             continue
         for leaf in one.leaves:
-            is_set = leaf.parent is not None and leaf.place in rules.assigned
-            target = leaf.parent.part("left") if leaf.parent is not None and is_set else None
+            target = leaf.at("^ left") if leaf.place in rules.assigned else None
             if target is not None and any(id(x) in members for x in target.walk()):
                 yield one, leaf
 

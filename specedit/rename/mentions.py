@@ -204,9 +204,8 @@ def _targets(
         if not members:
             yield None
         return
-    macro = body.parent
-    name = macro.part("name") if macro is not None else None
-    own = typing.scopes.by_node.get(id(macro))
+    name = body.at("^ name")
+    own = typing.scopes.by_node.get(id(body.parent))
     if name is None or (own is not None and own.declared.get(old)):
         places = [body]
     else:

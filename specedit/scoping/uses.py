@@ -50,7 +50,7 @@ class Uses:
         if message is not None:
             return self._read_elsewhere(leaf) or message if message == [(MODULE, "")] else message
         if leaf.place in rules.literal_members:
-            return [self.member_of_literal(leaf)]
+            return [self.member_of_literal(leaf, rules.literal_members[leaf.place])]
         if leaf.place in rules.own_names:
             return [self.own(leaf)]
         if (how := rules.keys.get(leaf.place)) is not None:
@@ -84,10 +84,8 @@ class Uses:
 
     def function(self, leaf: Branch) -> Branch:
         """The function around a place, or the file."""
-        for up in leaf.up():
-            if self.rules.scopes.get(up.type) == "function":
-                return up
-        return self.scopes.root
+        functions = (up for up in leaf.up() if self.rules.scopes.get(up.type) == "function")
+        return next(functions, self.scopes.root)
 
     def bare(self, leaf: Branch, hint: str) -> Hashable:
         """What a name means that stands for itself."""
@@ -125,9 +123,10 @@ class Uses:
         self.owner_of[key] = own[0]
         return key
 
-    def member_of_literal(self, leaf: Branch) -> Hashable:
-        """What the name means as a member of the type that a literal or a pattern names."""
-        kind, _, field = self.rules.literal_members.get(leaf.place, "?.").rpartition(".")
+    def member_of_literal(self, leaf: Branch, where: str) -> Hashable:
+        """What the name means as a member of the type that a literal or a pattern names in the
+        field `where`, written "node.field" or ".field"."""
+        kind, _, field = where.rpartition(".")
         holders = (up for up in leaf.up() if kind in ("", up.type))
         typed = next((part for up in holders if (part := up.part(field)) is not None), None)
         return self.member(self.typing.named_type(typed))
@@ -160,7 +159,7 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
     """The parameter a keyword argument names."""
     if not typing.rules.names_argument(leaf):
         return None
-    call = next((up for up in leaf.up() if up.type in typing.rules.calls), None)
+    call = leaf.around(*typing.rules.calls)
     last = typing.called_leaf(call) if call is not None else None
     if last is None:
         return UNKNOWN_CALL

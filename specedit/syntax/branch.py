@@ -48,6 +48,18 @@ class Branch:
                 return child
         return None
 
+    def at(self, path: str) -> Branch | None:
+        """Where a path of fields leads, "^" being the parent: `leaf.at("^ ^ value")`."""
+        node: Branch | None = self
+        for step in path.split():
+            if node is not None:
+                node = node.parent if step == "^" else node.part(step)
+        return node
+
+    def around(self, *types: str) -> Branch | None:
+        """The nearest parent of one of these types."""
+        return next((up for up in self.up() if up.type in types), None)
+
     def named_children(self) -> list[Branch]:
         return [child for child in self.children if child.named]
 

@@ -144,8 +144,7 @@ def _names(node: Branch, text: Text, field: str) -> Iterator[Branch]:
 
 def _is_tested(word: Branch, text: Text) -> bool:
     """`[[ -v x ]]`."""
-    holder = word.parent
-    operator = holder.part("operator") if holder is not None else None
+    operator = word.at("^ operator")
     return operator is not None and operator.type == "test_operator" and text(operator) == "-v"
 
 

@@ -9,7 +9,7 @@ from specedit.scoping.languages.tables import places, table
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import UNKNOWN, Uses
+from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
 
@@ -33,21 +33,20 @@ class CSharp(CSharpNamespaces):
         return typing.scopes.text(named).rstrip(". "), True
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        parent = leaf.parent
-        assert parent is not None
-        around = parent.parent
-        made = around is not None and around.type == "initializer_expression"
-        if made and leaf.place == "assignment_expression.left":
-            return [_member_of_built(uses, parent)]
-        if parent.type == "with_initializer" and parent.children[0] is leaf and around is not None:
+        parent, around = leaf.parent, leaf.at("^ ^")
+        if parent is None or around is None:
+            return None
+        if around.type == "initializer_expression" and leaf.place == "assignment_expression.left":
+            return [uses.member_of_literal(leaf, "object_creation_expression.type")]
+        if parent.type == "with_initializer" and parent.children[0] is leaf:
             return [uses.member(uses.typing.type_of(around.named_children()[0]))]
         return None
 
     def receiver(self, leaf: Branch) -> Branch | None:
         if leaf.place != "member_binding_expression.name":
             return super().receiver(leaf)
-        holders = (up for up in leaf.up() if up.type == "conditional_access_expression")
-        return next((one.part("condition") for one in holders), None)
+        holder = leaf.around("conditional_access_expression")
+        return holder.part("condition") if holder is not None else None
 
     def value_part(self, one: Declared) -> Branch | None:
         value = super().value_part(one)
@@ -55,12 +54,6 @@ class CSharp(CSharpNamespaces):
             parts = one.node.named_children()
             return parts[-1] if len(parts) > 1 else None
         return value
-
-
-def _member_of_built(uses: Uses, node: Branch) -> Hashable:
-    """A member that `new A { name = 1 }` sets."""
-    built = next((up for up in node.up() if up.type == "object_creation_expression"), None)
-    return uses.member(uses.typing.named_type(built.part("type"))) if built else (UNKNOWN, "")
 
 
 RULES = CSharp(

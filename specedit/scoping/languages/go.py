@@ -88,8 +88,7 @@ class Go(Rules):
             path = text(leaf)
             written = path if _last(path) == new else f"{new} {path}"
             return Rewrite(leaf.start, leaf.end, path, written, "code")
-        holder = leaf.parent
-        imported = holder.part("path") if holder and leaf.place == "import_spec.name" else None
+        imported = leaf.at("^ path") if leaf.place == "import_spec.name" else None
         if imported is not None and _last(text(imported)) == new:
             between = text(Branch("", "", False, leaf.start, imported.start, 0))
             return Rewrite(leaf.start, imported.start, between, "", "code")

@@ -48,7 +48,8 @@ class Java(Rules):
             return [text(one) for one in names[-1:]]
         if made is None or made.type != "enum_constant":
             return []
-        named = next((up.part("name") for up in node.up() if up.type == "enum_declaration"), None)
+        enum = node.around("enum_declaration")
+        named = enum.part("name") if enum is not None else None
         return [text(named)] if named is not None else []
 
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:

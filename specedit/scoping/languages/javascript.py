@@ -21,7 +21,7 @@ from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.scoping.written import Known
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import Branch, first_of
 
 
 class JavaScript(JavaScriptModules):
@@ -40,8 +40,7 @@ class JavaScript(JavaScriptModules):
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
     ) -> tuple[str, str] | None:
-        holder = leaf.parent
-        if leaf.place == "import_specifier.name" and holder and holder.part("alias") is not None:
+        if leaf.place == "import_specifier.name" and leaf.at("^ alias") is not None:
             return None
         around = node.parent
         if node.type == "variable_declarator" and around is not None and around.first("var"):
@@ -58,9 +57,8 @@ class JavaScript(JavaScriptModules):
         callee, item = call.part("function"), call.part("arguments")
         if callee is None or item is None or text(callee) not in ("require", "import"):
             return None
-        first = next(iter(item.named_children()), None)
-        whole = first is not None and first.type == "string"
-        return text(first).strip("'\"") if first is not None and whole else None
+        first = first_of(item)
+        return text(first).strip("'\"") if first is not None and first.type == "string" else None
 
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
@@ -124,23 +122,17 @@ def _is_key(node: Branch) -> bool:
 
 def _is_foreign(leaf: Branch) -> bool:
     """A name in another module, or the one this module gives out: `{P as q}`, `{q as P}`."""
-    holder = leaf.parent
-    if leaf.place == "export_specifier.alias":
-        return True
-    if leaf.place == "export_specifier.name" and holder is not None:
-        return any(up.part("source") is not None for up in holder.up())
-    if leaf.place == "import_specifier.name" and holder is not None:
-        return holder.part("alias") is not None
-    return False
+    if leaf.place == "export_specifier.name":
+        return any(up.part("source") is not None for up in leaf.up())
+    renamed = leaf.place == "import_specifier.name" and leaf.at("^ alias") is not None
+    return renamed or leaf.place == "export_specifier.alias"
 
 
 def _quoted(uses: Uses, leaf: Branch) -> Hashable:
     """`o["name"]`, `{"name": 1}`, or a literal type."""
-    text = leaf.parent
-    assert text is not None
-    if text.place == "subscript_expression.index" and text.parent is not None:
-        return uses.member(uses.typing.type_of(text.parent.part("object")))
-    index = text.parent.parent if text.parent is not None else None
+    text, index = leaf.parent, leaf.at("^ ^ ^")
+    if text is not None and text.place == "subscript_expression.index":
+        return uses.member(uses.typing.type_of(text.at("^ object")))
     if index is not None and index.type == "lookup_type":
         return uses.member(uses.typing.named_type(index.named_children()[0]))
     return ("literal", "")
@@ -148,9 +140,7 @@ def _quoted(uses: Uses, leaf: Branch) -> Hashable:
 
 def _is_required(uses: Uses, leaf: Branch) -> bool:
     """`const {x} = require("./m")` at the top of a file imports, where `./m` is in the tree."""
-    pattern = leaf.parent
-    holder = pattern.parent if pattern is not None else None
-    value = holder.part("value") if holder is not None else None
+    value = leaf.at("^ ^ value")
     if value is None or uses.scopes.scope_of(leaf) is not uses.scopes.file:
         return False
     return uses.typing.word(value) is not None

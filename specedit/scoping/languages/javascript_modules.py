@@ -32,9 +32,9 @@ class JavaScriptModules(Rules):
             return [module] if module is not None else None
         if imported.leaf.place == "import_clause.":
             return list(_default(project, place))
-        holder = imported.leaf.parent
-        name = holder.part("name") if holder is not None and holder.part("alias") else imported.leaf
-        return given_out(project, place, here.scopes.text(name or imported.leaf))
+        aliased = imported.leaf.at("^ alias") is not None
+        name = (imported.leaf.at("^ name") if aliased else None) or imported.leaf
+        return given_out(project, place, here.scopes.text(name))
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """`x` of `import {x as y}` and `export {x} from "./m"`; `y` of `export {x as y}`."""

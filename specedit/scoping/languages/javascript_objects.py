@@ -65,16 +65,16 @@ def type_of_literal(typing: Typing, node: Branch) -> Branch | None:
 
 def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> Known:
     """The class of a callback's parameter, by what the function that takes the callback says."""
-    holder = declared.node if declared is not None and declared.kind == "parameter" else None
-    function = declared.scope.node if holder is not None and declared and declared.scope else None
-    arguments = function.parent if function is not None else None
-    if holder is None or function is None or arguments is None or arguments.type != "arguments":
+    if declared is None or declared.kind != "parameter" or declared.scope is None:
+        return None
+    function = declared.scope.node
+    arguments = function.parent
+    if arguments is None or arguments.type != "arguments":
         return None
     listed = function.part("parameters")
-    names = listed.named_children() if listed is not None else [declared.leaf if declared else None]
-    at = next((n for n, one in enumerate(names) if one in (holder, declared and declared.leaf)), 0)
-    call = arguments.parent
-    callee = call.part("function") if call is not None else None
+    names = listed.named_children() if listed is not None else [declared.leaf]
+    at = next((n for n, one in enumerate(names) if one in (declared.node, declared.leaf)), 0)
+    callee = arguments.at("^ function")
     member = typing.member_leaf(callee) if callee is not None else None
     if member is not None and at == 0 and typing.scopes.label(member) in EACH:
         return typing.element_of(typing.rules.receiver(member), deep)
@@ -109,8 +109,7 @@ def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Br
 
 
 def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch | None:
-    call = arguments.parent
-    callee = call.part("function") or call.part("constructor") if call is not None else None
+    callee = arguments.at("^ function") or arguments.at("^ constructor")
     if callee is None:
         return None
     declared: Declared | None = None

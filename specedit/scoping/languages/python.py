@@ -91,7 +91,7 @@ class Python(PythonModules):
         """`isinstance(x, A)`, the last one in the function before `x` is used."""
         scopes = typing.scopes
         name = scopes.text(leaf)
-        function = next((up for up in leaf.up() if up.type in _FUNCTIONS), None)
+        function = leaf.around("function_definition", "lambda")
         if function is None or b"isinstance" not in scopes.data[function.start : leaf.start]:
             return None
         known: Known = None
@@ -158,7 +158,6 @@ def _announces(data: bytes) -> bool:
     return b"global" in data or b"nonlocal" in data
 
 
-_FUNCTIONS = ("function_definition", "lambda")
 RULES = Python(
     names=places("identifier"),
     scopes=table(

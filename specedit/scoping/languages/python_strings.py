@@ -33,13 +33,11 @@ def parametrized(string: Branch, text: Text) -> Branch | None:
     first = string
     if listed is not None and listed.type in ("tuple", "list"):
         first, listed = listed, listed.parent
-    call = listed.parent if listed is not None and listed.type == "argument_list" else None
-    called = call.part("function") if call is not None else None
-    if call is None or listed is None or called is None or call.parent is None:
+    called = listed.at("^ function") if listed is not None else None
+    if listed is None or called is None or not text(called).endswith(".parametrize"):
         return None
-    named = text(called).endswith(".parametrize") and listed.named_children()[0] is first
-    decorated = call.parent.parent if named and call.parent.type == "decorator" else None
-    return decorated.part("definition") if decorated is not None else None
+    is_first = listed.type == "argument_list" and listed.named_children()[0] is first
+    return listed.at("^ ^ ^ definition") if is_first else None
 
 
 def _is_listed(string: Branch, text: Text) -> bool:

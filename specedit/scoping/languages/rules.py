@@ -197,7 +197,7 @@ class Rules(Tables):
 
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
         """The member that a shorthand names beside the variable."""
-        return uses.member_of_literal(leaf)
+        return uses.member_of_literal(leaf, self.literal_members.get(leaf.place, "?."))
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """What a member means that no class in the file declares."""

@@ -27,9 +27,8 @@ class Rust(RustModules):
 
     def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         yield from ((leaf, text(leaf)) for leaf in formatted(node, text))
-        holder = node.parent.parent if node.type == "self" and node.parent is not None else None
-        path = holder.part("path") if holder is not None else None
-        if path is not None and holder is not None and holder.type == "scoped_use_list":
+        path = node.at("^ ^ path") if node.type == "self" else None
+        if path is not None and path.place == "scoped_use_list.path":
             yield node, text(path).rsplit("::", 1)[-1].strip()  # `use a::b::{self, c}` brings b
 
     def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
@@ -118,7 +117,7 @@ class Rust(RustModules):
             return "the crate's own name", True
         if one.owner is None:
             return None
-        holder = next((up for up in one.node.up() if up.type in NESTED), None)
+        holder = one.node.around(*NESTED)
         trait = holder.part("trait") if holder is not None else None
         if trait is None or any(up.module is None for up in typing.named_type(trait) or ()):
             return None

@@ -145,8 +145,7 @@ def _joined(here: Typing, path: Branch) -> str:
 
 def _around(project: Project, here: Typing, node: Branch) -> Place:
     """The module that a place stands in."""
-    inner = next((up for up in node.up() if up.type == "mod_item"), None)
-    return project.path(here.scopes), inner
+    return project.path(here.scopes), node.around("mod_item")
 
 
 def _module(project: Project, place: Place, path: list[str]) -> Place | None:
@@ -202,10 +201,8 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
 
 
 def _is_of(one: Declared, inner: Branch | None) -> bool:
-    return (
-        next((up for up in one.leaf.up() if up.type == "mod_item" and up is not one.node), None)
-        is inner
-    )
+    holder = one.node if one.node.type == "mod_item" else one.leaf
+    return holder.around("mod_item") is inner
 
 
 def _child(project: Project, place: Place, name: str) -> Place | None:
@@ -232,7 +229,7 @@ def _child(project: Project, place: Place, name: str) -> Place | None:
 def _above(project: Project, place: Place) -> Place | None:
     path, inner = place
     if inner is not None:
-        return path, next((up for up in inner.up() if up.type == "mod_item"), None)
+        return path, inner.around("mod_item")
     folder, file = posixpath.split(path)
     if file == "mod.rs":
         folder = posixpath.dirname(folder)

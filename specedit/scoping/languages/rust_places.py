@@ -131,12 +131,12 @@ def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rew
 
 def to_self(leaf: Branch, data: bytes) -> Rewrite | None:
     """The parameter `leaf` of a method written as `self`; None where its type does not allow it."""
-    parameter = leaf.parent
-    typed = parameter.part("type") if parameter is not None else None
+    parameter, typed = leaf.parent, leaf.at("^ type")
     if parameter is None or typed is None or parameter.type != "parameter":
         return None
     listed = parameter.parent.named_children() if parameter.parent is not None else []
-    owner = next((up.part("type") for up in parameter.up() if up.type == "impl_item"), None)
+    added = parameter.around("impl_item")
+    owner = added.part("type") if added is not None else None
     if owner is None or listed[:1] != [parameter]:
         return None
     named = data[owner.start : owner.end].decode()

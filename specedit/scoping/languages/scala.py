@@ -60,16 +60,13 @@ class Scala(Rules):
             return [(MODULE, "")]
         if leaf.place != "assignment_expression.left" or not self.names_argument(leaf):
             return None
-        call = next((up for up in leaf.up() if up.type == "call_expression"), None)
+        call = leaf.around("call_expression")
         callee = call.part("function") if call is not None else None
-        if callee is None:
-            return None
-        called = callee.part("field") or callee
-        if uses.scopes.text(called) != "copy":
+        if callee is None or uses.scopes.text(callee.part("field") or callee) != "copy":
             return None  # `p.copy(x = 1)` names what the class was made with
         copied = callee.part("value")
-        of = uses.typing.type_of(copied) if copied is not None else None
-        return [uses.member(of) if copied is not None else uses.member_here(leaf)]
+        member = uses.member(uses.typing.type_of(copied)) if copied is not None else None
+        return [member or uses.member_here(leaf)]
 
     def rewrite(
         self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
@@ -81,7 +78,7 @@ class Scala(Rules):
 
     def names_argument(self, leaf: Branch) -> bool:
         """`f(x = 1)` names a parameter, `x = 1` elsewhere assigns."""
-        around = leaf.parent.parent if leaf.parent is not None else None
+        around = leaf.at("^ ^")
         return around is not None and around.type == "arguments"
 
 
