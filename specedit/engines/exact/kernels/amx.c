@@ -14,7 +14,6 @@
 
 enum {
     FEW = 5,       /* fewer rows than this waste more of a tile than they save, */
-    FEW4 = 5,      /* of a product with weights of 4 bits these, */
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
 
@@ -172,29 +171,65 @@ static void tiles_of_four4(const uint8_t *rows, size_t stride, const int8_t *pan
     _tile_stored(3, sums + 3 * sums_step, 64);
 }
 
-static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines) {
-    if (count < FEW || inputs < SHORT || panels % 2) {
-        vnni_gemm8(
-            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
-        return;
+/* Two panels of 4 bits by up to 32 rows: the same, and the panels with 8 bits stay in to_a and to_b */
+static void tiles_4_expanded(const uint8_t *low, const uint8_t *high, size_t stride, const uint8_t *a,
+    const uint8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows, int8_t *to_a,
+    int8_t *to_b, wanted *next) {
+    enum { SOON = 4 * BLOCK4 };
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    expand_block(a, to_a);
+    expand_block(b, to_b);
+    for (int i = 0; i < inputs; i += 64, to_a += BLOCK8, to_b += BLOCK8) {
+        int lines = lines_now(next);
+        _tile_loadd(6, to_a, 64);
+        _tile_loadd(4, low + i, (long)stride);
+        _tile_dpbusd(0, 4, 6);
+        _tile_loadd(7, to_b, 64);
+        _tile_dpbusd(1, 4, 7);
+        if (high) {
+            _tile_loadd(5, high + i, (long)stride);
+            _tile_dpbusd(2, 5, 6);
+            _tile_dpbusd(3, 5, 7);
+        }
+        if (i + 64 == inputs)
+            break;
+        a += BLOCK4;
+        b += BLOCK4;
+        for (int line = 0; line < BLOCK4; line += 64) {
+            _mm_prefetch((const char *)a + SOON + line, _MM_HINT_T0);
+            _mm_prefetch((const char *)b + SOON + line, _MM_HINT_T0);
+        }
+        fetch_two(next, 0, lines);
+        expand_block(a, to_a + BLOCK8);
+        fetch_two(next, 2, lines);
+        expand_block(b, to_b + BLOCK8);
+        next->at += (size_t)lines * 64;
     }
+    _tile_stored(0, sums_a, 64);
+    _tile_stored(1, sums_b, 64);
+    if (high) {
+        _tile_stored(2, sums_a + low_rows * LANES, 64);
+        _tile_stored(3, sums_b + low_rows * LANES, 64);
+    }
+}
+
+/* Two panels after another by up to 32 rows after another. With `expanded` the panels have 4 bits: the first
+ * rows leave them there with 8 bits, for the others. */
+static void by_pairs(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
+    int8_t *expanded) {
     size_t sums_step = (size_t)count * LANES;
-    int steps = inputs / 64;
-    if (count <= TILE_ROWS && panels == 4) {
-        shape_four(count);
-        wanted next = {ahead, ahead_step, lines, (lines + steps - 1) / steps, 4};
-        tiles_of_four(rows, stride, panel, step, inputs, sums, sums_step, &next);
-        _tile_release();
-        return;
-    }
     int shaped_low = 0, shaped_high = 0;
-    steps *= (count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS);
+    int steps = inputs / 64 * ((count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS));
     for (int p = 0; p < panels; p += 2) {
         int before = lines * p / panels, share = lines * (p + 2) / panels - before;
         wanted next = {ahead + (size_t)before * 64, ahead_step, share,
             (share + steps - 1) / steps, panels};
+        const int8_t *a = panel + (size_t)p * step, *b = a + step;
+        int8_t *to_a = expanded + (size_t)p * inputs * LANES, *to_b = to_a + (size_t)inputs * LANES;
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
             int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;
@@ -203,12 +238,15 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
                 shaped_low = low;
                 shaped_high = high;
             }
-            const int8_t *a = panel + (size_t)p * step, *b = a + step;
             int32_t *sums_a = sums + (size_t)p * sums_step + (size_t)r * LANES;
-            const uint8_t *from = rows + (size_t)r * stride;
-            if (high)
-                tiles_4(from, from + (size_t)low * stride, stride, a, b, inputs, sums_a,
-                    sums_a + sums_step, low, &next);
+            const uint8_t *from = rows + (size_t)r * stride, *upper = from + (size_t)low * stride;
+            if (expanded && !r) {
+                tiles_4_expanded(from, high ? upper : 0, stride, (const uint8_t *)a, (const uint8_t *)b, inputs,
+                    sums_a, sums_a + sums_step, low, to_a, to_b, &next);
+                a = to_a;
+                b = to_b;
+            } else if (high)
+                tiles_4(from, upper, stride, a, b, inputs, sums_a, sums_a + sums_step, low, &next);
             else
                 tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &next);
             r += low + high;
@@ -217,20 +255,40 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
     _tile_release();
 }
 
-static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines) {
-    if (count < FEW4 || panels != 4) {
-        vnni_gemm4(
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
+    int steps = inputs / 64;
+    if (count < FEW || inputs < SHORT || panels % 2)
+        vnni_gemm8(
             rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
-        return;
-    }
-    shape_four(count);
-    tiles_of_four4(rows, stride, panel, step, inputs, sums, (size_t)count * LANES, lines ? ahead : 0);
-    _tile_release();
+    else if (count <= TILE_ROWS && panels == 4) {
+        shape_four(count);
+        wanted next = {ahead, ahead_step, lines, (lines + steps - 1) / steps, 4};
+        tiles_of_four(rows, stride, panel, step, inputs, sums, (size_t)count * LANES, &next);
+        _tile_release();
+    } else
+        by_pairs(
+            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines, 0);
+}
+
+static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
+    int8_t *expanded) {
+    if (count < FEW || panels % 2 || (count <= FEW_ROWS && panels != 4))
+        vnni_gemm4(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines,
+            expanded);
+    else if (count <= FEW_ROWS) {
+        shape_four(count);
+        tiles_of_four4(
+            rows, stride, panel, step, inputs, sums, (size_t)count * LANES, lines ? ahead : 0);
+        _tile_release();
+    } else
+        by_pairs(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines,
+            expanded);
 }
 
 #define VARIANT amx
 #define VARIANT_GEMM4 gemm4
-#define VARIANT_FEW TILE_ROWS
 #define VARIANT_ADD_VALUES add_values
 #include "rows.h"

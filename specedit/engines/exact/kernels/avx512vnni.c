@@ -20,6 +20,5 @@ static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t 
 
 #define VARIANT avx512vnni
 #define VARIANT_GEMM4 vnni_gemm4
-#define VARIANT_FEW FEW_GEMM4
 #define VARIANT_ADD_VALUES vnni_add_values
 #include "rows.h"

@@ -185,17 +185,21 @@ GEMM4(5, 2) GEMM4(6, 2) GEMM4(7, 2) GEMM4(8, 2)
 GEMM4(1, 1) GEMM4(2, 1) GEMM4(3, 1) GEMM4(4, 1) GEMM4(5, 1) GEMM4(6, 1) GEMM4(7, 1) GEMM4(8, 1)
 GEMM4(9, 1) GEMM4(10, 1) GEMM4(11, 1) GEMM4(12, 1) GEMM4(13, 1) GEMM4(14, 1) GEMM4(15, 1) GEMM4(16, 1)
 
-enum { FEW_GEMM4 = 16 };
 static gemm4_block_function *const GEMM4_MANY[] = {0, gemm4_1_4, gemm4_2_4, gemm4_3_4, gemm4_4_4,
     gemm4_5_2, gemm4_6_2, gemm4_7_2, gemm4_8_2};
 static gemm4_block_function *const GEMM4_ONE[] = {0, gemm4_1_1, gemm4_2_1, gemm4_3_1, gemm4_4_1,
     gemm4_5_1, gemm4_6_1, gemm4_7_1, gemm4_8_1, gemm4_9_1, gemm4_10_1, gemm4_11_1, gemm4_12_1,
     gemm4_13_1, gemm4_14_1, gemm4_15_1, gemm4_16_1};
 
-/* `count` is at most FEW_GEMM4 */
 static void vnni_gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines) {
+    int lines, int8_t *expanded) {
+    if (count > FEW_ROWS) {
+        expand_panels(panel, step, panels, inputs, expanded);
+        vnni_gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead,
+            ahead_step, lines);
+        return;
+    }
     size_t sums_step = (size_t)count * LANES;
     int most = count <= 4 ? 4 : count <= 8 ? 2 : 1;
     for (int p = 0, many; p < panels; p += many) {

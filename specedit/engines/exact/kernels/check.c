@@ -19,7 +19,7 @@ enum {
     INPUTS = 320,
     COUNT = INPUTS,       /* floats of a row */
     WIDE = PANELS * LANES,
-    OUTPUTS = ROWS * WIDE * 8, /* bytes that any one function writes at most, and more */
+    OUTPUTS = ROWS * WIDE * 4 + INPUTS * WIDE, /* bytes that any one function writes at most */
 };
 
 /* what the functions read, and the output of each of the two */
@@ -233,20 +233,14 @@ static void with_expand(const kernel *k, numbers *n, int round, unsigned char *t
     k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to);
 }
 
-/* where a variant always expands panels first, that */
 static void with_gemm4(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
-    int count = 1 + round % 16;
-    if (k->gemm4 && count <= k->few) {
-        k->gemm4(n->rows, INPUTS, count, n->panels, (size_t)INPUTS / 64 * BLOCK4, panels, inputs,
-            (int32_t *)to, n->panels, 0, round % 7);
-        return;
-    }
-    for (int p = 0; p < panels; p++)
-        k->expand((const uint8_t *)n->panels + (size_t)p * (INPUTS / 64 * BLOCK4), inputs,
-            n->expanded + (size_t)p * INPUTS * LANES);
-    k->gemm8(n->rows, INPUTS, count, n->expanded, (size_t)INPUTS * LANES, panels, inputs,
-        (int32_t *)to, 0, 0, 0);
+    int count = 1 + 7 * round % ROWS;
+    size_t size = (size_t)panels * inputs * LANES;
+    k->gemm4(n->rows, INPUTS, count, n->panels, (size_t)INPUTS / 64 * BLOCK4, panels, inputs,
+        (int32_t *)to, n->panels, 0, round % 7, n->expanded);
+    if (count > FEW_ROWS)
+        memcpy(to + 4 * ROWS * WIDE, n->expanded, size);
 }
 
 static void with_gemm16(const kernel *k, numbers *n, int round, unsigned char *to) {

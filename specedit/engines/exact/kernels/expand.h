@@ -31,9 +31,17 @@ static inline __attribute__((always_inline)) __m512i expanded(__m512i codes, mul
     enum { AND_OR = 0xea, CHOOSE = 0xca }; /* (a & b) | c; a ? b : c */
     __m512i even = _mm512_ternarylogic_epi32(codes, low, high_eight, AND_OR);
     __m512i odd = _mm512_ternarylogic_epi32(codes, high, low_eight, AND_OR);
-    even = _mm512_srli_epi16(_mm512_maddubs_epi16(by.even, even), 4);
-    odd = _mm512_slli_epi16(_mm512_maddubs_epi16(by.odd, odd), 4);
+    even = _mm512_maddubs_epi16(by.even, even);
+    odd = _mm512_maddubs_epi16(by.odd, odd);
+#if defined(__AVX512VBMI__)
+    const __m512i places = _mm512_set1_epi64(0x3434242414140404); /* of a weight in each 16 bits */
+    even = _mm512_multishift_epi64_epi8(places, even);
+    return _mm512_mask_multishift_epi64_epi8(even, 0xaaaaaaaaaaaaaaaa, places, odd);
+#else
+    even = _mm512_srli_epi16(even, 4);
+    odd = _mm512_slli_epi16(odd, 4);
     return _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x00ff), even, odd, CHOOSE);
+#endif
 }
 
 /* 64 inputs of a panel */
@@ -106,4 +114,10 @@ static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
 }
 
 #endif
+
+static inline void expand_panels(const int8_t *panel, size_t step, int panels, int inputs, int8_t *to) {
+    for (int p = 0; p < panels; p++)
+        expand((const uint8_t *)panel + p * step, inputs, to + (size_t)p * inputs * LANES);
+}
+
 #endif

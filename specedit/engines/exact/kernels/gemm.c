@@ -58,8 +58,7 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
     int rows_each = up_to((width + row_blocks - 1) / row_blocks, 32); /* whole AMX tiles */
     size_t step = panel_bytes(linear, linear->inputs), input_stride = linear->inputs;
     int32_t *sums = m->scratch[thread].sums;
-    int narrow = linear->bits == 4 && k->gemm4 && width * terms <= k->few;
-    gemm8_function *gemm = narrow ? k->gemm4 : k->gemm8;
+    int8_t *expanded = m->scratch[thread].expanded;
     if (m->discard)
         epilogue = DISCARD;
     if (k->begin)
@@ -78,13 +77,6 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                 __builtin_prefetch(linear->scales + first + (size_t)q * groups * LANES);
                 __builtin_prefetch(linear->offsets + first + (size_t)q * groups * LANES);
             }
-            if (linear->bits == 4 && !narrow) { /* once, for all rows */
-                int8_t *to = m->scratch[thread].expanded;
-                weights_step = (size_t)inputs * LANES;
-                for (int q = 0; q < now; q++)
-                    k->expand((const uint8_t *)weights + q * step, inputs, to + q * weights_step);
-                weights = to;
-            }
             for (int g = 0; g < row_blocks; g++) {
                 int from = g * rows_each;
                 int count = width - from < rows_each ? width - from : rows_each;
@@ -96,9 +88,15 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                     (size_t)groups * LANES, rows->scales + (size_t)from * rows->groups + p,
                     (size_t)rows->groups, m->shape.residual, fetch + (size_t)(share - late) * 64,
                     step, late};
-                gemm(rows->values + (size_t)from * terms * input_stride + at, input_stride,
-                    count * terms, weights, weights_step, now, inputs, sums, fetch, step,
-                    share - late);
+                const uint8_t *values = rows->values + (size_t)from * terms * input_stride + at;
+                if (linear->bits == 4 && !g) { /* expanded once, for all rows */
+                    k->gemm4(values, input_stride, count * terms, weights, step, now, inputs, sums, fetch,
+                        step, share - late, expanded);
+                    weights = expanded;
+                    weights_step = (size_t)inputs * LANES;
+                } else
+                    k->gemm8(values, input_stride, count * terms, weights, weights_step, now, inputs,
+                        sums, fetch, step, share - late);
                 float *to_row = out ? out + (size_t)from * stride : 0;
                 switch (epilogue) {
                 case STORE:

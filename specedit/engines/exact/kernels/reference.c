@@ -53,6 +53,15 @@ static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
         }
 }
 
+static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
+    int8_t *expanded) {
+    for (int p = 0; p < panels; p++)
+        expand((const uint8_t *)panel + p * step, inputs, expanded + (size_t)p * inputs * LANES);
+    gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead, ahead_step,
+        lines);
+}
+
 static float larger(float a, float b) { return a > b ? a : b; }
 
 static float folded(float *lane) {
@@ -320,8 +329,7 @@ static float top(const float *row, int count, int most, float sharp, float *best
 const kernel kernel_reference = {
     "reference",
     gemm8,
-    0,
-    0,
+    gemm4,
     expand,
     gemm16,
     0,

@@ -26,6 +26,7 @@ enum {
     KEY_LIMIT = 8191,   /* of a key's */
     MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
     BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
+    FEW_ROWS = 16,      /* of 4 bits, panels are not expanded to memory for so many rows */
     BLOCK4 = 576,       /* and of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
 };
 
@@ -41,6 +42,12 @@ _Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "sums of gemm8 fit
 typedef void gemm8_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
     int lines);
+
+/* The same of panels of 4 bits (expand.h). For more than FEW_ROWS rows `expanded` receives the panels with
+ * 8 bits, `inputs` * LANES bytes apart. */
+typedef void gemm4_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines, int8_t *expanded);
 
 /* The same with 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
  * `inputs` is a multiple of 32, `stride` and `step` count elements. No sum passes 32 bits. */
@@ -64,9 +71,7 @@ typedef struct {
 typedef struct {
     const char *name;
     gemm8_function *gemm8;
-    /* gemm8 of panels of 4 bits (expand.h) for at most `few` rows; null: they are always expanded */
-    gemm8_function *gemm4;
-    int few;
+    gemm4_function *gemm4;
     /* a panel of 4 bits as one of 8; `inputs` is a multiple of 64 */
     void (*expand)(const uint8_t *codes, int inputs, int8_t *panel);
     gemm16_function *gemm16;
