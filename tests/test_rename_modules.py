@@ -8,7 +8,7 @@ import pytest
 
 from specedit.edit.report import Edit
 from specedit.files.source import Source
-from specedit.rename.modules import is_here
+from specedit.rename.declared import is_here
 from specedit.rename.planning import plan_rename
 from specedit.settings import Settings
 

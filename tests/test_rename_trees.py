@@ -16,8 +16,8 @@ from typing import Any
 import compilers
 import pytest
 
+from specedit.rename.declared import is_here
 from specedit.rename.guess import RenameGuess
-from specedit.rename.modules import is_here
 from specedit.rename.tree_rename import Target, TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.syntax.identifiers import sought, split_member

@@ -5,8 +5,7 @@ Runs no model and writes nothing.
 * `planning`: a file and two names become a Job; `asking`: the mentions that the model decides
 * `places`: the places in one file, and its new text; `choosing`: which of a name's meanings
 * `tree`, `tree_rename`, `resolution`: a whole work tree, renamed at once; `declared`: its messages
-* `new_name`: keywords, taken names, captures; `rewritten`: the text at each place
+* `new_name`: keywords, taken names, captures; `guess`: the text at each place
 * `mentions`: names outside of parsed code; `derived_names`: of a tree, and in prose
-* `modules`: whether what an import names is the project's own
 * `follow_imports`: files that move, and the imports of the others
 """

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from specedit.errors import InputError, UsageError
-from specedit.rename.rewritten import put
+from specedit.rename.guess import put
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from specedit.check.finding import Finding
 from specedit.check.language_tables import language_facts
 from specedit.errors import UsageError
-from specedit.rename.guess import doubt
+from specedit.rename.guess import doubt, put
 from specedit.rename.resolution import ResolvedName
-from specedit.rename.rewritten import put
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
 from specedit.scoping.project import Project

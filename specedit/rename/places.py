@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
 from specedit.rename.choosing import choose, describe, lines_text
-from specedit.rename.guess import Place, RenameGuess, doubt
+from specedit.rename.guess import Place, RenameGuess, doubt, put, rewrites_for
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, macro_rewrites, reach
 from specedit.rename.new_name import (
     captures,
@@ -19,7 +19,6 @@ from specedit.rename.new_name import (
     refuse_reserved,
     required,
 )
-from specedit.rename.rewritten import put, rewrites_for
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings
 from specedit.scoping.typing import Typing

@@ -20,8 +20,8 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
 from specedit.rename.asking import MOST, MentionQuestion, by_rule, left_by, question_of
+from specedit.rename.declared import is_here
 from specedit.rename.guess import Place, RenameGuess, applied, doubt
-from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought, split_member

@@ -13,10 +13,10 @@ from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from specedit.errors import FileError
-from specedit.scoping.declaring import declared_scopes
 from specedit.scoping.languages import rules_of
 from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import Declared, Home, Owner
+from specedit.scoping.scopes import declared_scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from keyword import kwlist
 
-from specedit.scoping.languages import python_moves, python_strings
-from specedit.scoping.languages.python_modules import PythonModules
+from specedit.scoping.languages.python_modules import PythonImports, PythonModules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
@@ -23,7 +23,7 @@ from specedit.syntax.branch import Branch
 class Python(PythonModules):
     def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
         """Names that stand in quotes: `__all__`, and annotations."""
-        return python_strings.names_in(node, text) if node.type == "string_content" else ()
+        return _quoted_names(node, text) if node.type == "string_content" else ()
 
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
@@ -71,7 +71,7 @@ class Python(PythonModules):
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
-        return python_moves.PythonImports(project, moved, here).rewrites()
+        return PythonImports(project, moved, here).rewrites()
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """`self.x = value`, and each of `self.x, self.y = one, other`."""
@@ -127,7 +127,7 @@ class Python(PythonModules):
         """A name of another module, or of a parameter in a decorator."""
         path = leaf.parent
         if path is not None and path.type == "string_content" and path.parent is not None:
-            function = python_strings.parametrized(path.parent, uses.scopes.text)
+            function = parametrized(path.parent, uses.scopes.text)
             scope = uses.scopes.by_node.get(id(function)) if function is not None else None
             return list(scope.declared.get(uses.name, ())[:1]) if scope is not None else None
         elsewhere = ("aliased_import.name", "import_from_statement.module_name")
@@ -231,3 +231,66 @@ RULES = Python(
     keywords=frozenset(kwlist),
     strings=places("string"),
 )
+
+
+FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
+
+
+def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
+    """The names in the content of a string, each as a leaf."""
+    string = node.parent
+    if string is None or string.parent is None or text(string)[:1] not in "'\"":
+        return
+    if _is_listed(string, text):
+        yield node, text(node)
+    elif parametrized(string, text) is not None or _is_annotation(string, text):
+        spelling = text(node)
+        for match in FIRST.finditer(spelling):
+            yield node.within(spelling, match.start(), match.end(), "identifier"), match[0]
+
+
+def parametrized(string: Branch, text: Text) -> Branch | None:
+    """The function whose parameters a string of `@pytest.mark.parametrize("a, b", …)` names."""
+    listed = string.parent
+    first = string
+    if listed is not None and listed.type in ("tuple", "list"):
+        first, listed = listed, listed.parent
+    called = listed.at("^ function") if listed is not None else None
+    if listed is None or called is None or not text(called).endswith(".parametrize"):
+        return None
+    is_first = listed.type == "argument_list" and listed.named_children()[0] is first
+    return listed.at("^ ^ ^ definition") if is_first else None
+
+
+def _is_listed(string: Branch, text: Text) -> bool:
+    """In `__all__ = ["name"]`, and what is added to it."""
+    for up in string.up():
+        if up.type in ("assignment", "augmented_assignment"):
+            left = up.part("left")
+            return left is not None and text(left) == "__all__"
+        if up.type not in ("list", "tuple", "binary_operator", "expression_list"):
+            return False
+    return False
+
+
+def _is_annotation(string: Branch, text: Text) -> bool:
+    """`x: "Name"`, `list["Name"]`, `cast("Name", x)`, `TypeVar("T", bound="Name")`."""
+    holder = string.parent
+    assert holder is not None
+    if holder.type == "keyword_argument" and (name := holder.part("name")) is not None:
+        return text(name) == "bound"
+    if holder.type == "argument_list" and holder.parent is not None:
+        called = holder.parent.part("function")
+        first = holder.named_children()[:1] == [string]
+        return first and called is not None and text(called).split(".")[-1] == "cast"
+    for up in string.up():
+        head = up.children[0] if up.type in ("generic_type", "subscript") else None
+        if head is not None and text(head).split(".")[-1] in ("Literal", "Annotated"):
+            return False
+        if up.type == "type":
+            around = up.parent
+            if around is None or around.type not in ("type_parameter", "union_type"):
+                return True
+        elif up.type not in ("generic_type", "type_parameter", "subscript", "binary_operator"):
+            return False
+    return False

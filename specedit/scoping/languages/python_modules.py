@@ -1,4 +1,4 @@
-"""Where Python's imports lead: modules and packages, by the names of files.
+"""Where Python's imports lead, by the names of files, and how they follow files that move.
 
 An absolute name is looked for as the interpreter would from a script: beside every folder around
 the file that is not a package, and below `src` and the like.
@@ -7,9 +7,10 @@ the file that is not a package, and below `src` and the like.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from specedit.scoping.languages.rules import Rules
+from specedit.scoping.meaning import Rewrite, meanings_over
 from specedit.scoping.project import BELOW, Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
@@ -144,3 +145,134 @@ def _file(project: Project, place: str) -> str | None:
         if (inside := posixpath.join(place, "__init__" + end)) in project.paths:
             return inside
     return place if place in project.folders and place not in ("", ".") else None
+
+
+INITS = ("__init__.py", "__init__.pyi")
+
+
+class PythonImports:
+    """How the imports of one file follow files that move."""
+
+    def __init__(self, project: Project, moved: Mapping[str, str], typing: Typing) -> None:
+        path = project.path(typing.scopes)
+        self._project, self._moved, self._typing = project, moved, typing
+        self._folder = posixpath.dirname(path)
+        self._new_folder = posixpath.dirname(moved.get(path, path))
+        self._text = typing.scopes.text
+
+    def rewrites(self) -> Iterator[Rewrite]:
+        for node in self._typing.scopes.root.walk():
+            if node.type == "import_from_statement":
+                yield from self._from(node)
+            elif node.type == "import_statement":
+                yield from self._import(node)
+
+    def _resolved(self, dotted: str) -> str:
+        return resolve(self._project, self._typing, dotted) or ""
+
+    def _name(self, dotted: str, old: str, new: str) -> str:
+        """The name of a module in this file, written as it was."""
+        target = _without_end(new)
+        after = target.split("/")
+        root: list[str] = []
+        if dotted.startswith("."):
+            parts = posixpath.relpath(target or ".", self._new_folder or ".").split("/")
+            ups = parts.count("..")
+            base = posixpath.normpath(posixpath.join(self._new_folder, "../" * ups))
+            if self._is_package(base) or not self._is_package(self._folder):
+                return "." * (ups + 1) + ".".join(one for one in parts if one not in ("..", "."))
+        else:
+            before = _without_end(old).split("/")
+            root = before[: len(before) - len(dotted.split("."))]
+        if after[: len(root)] != root or dotted.startswith("."):  # no package holds both
+            depth = range(len(after) - 1)
+            packages = (at for at in depth if self._is_package("/".join(after[: at + 1])))
+            root = after[: next(packages, len(depth))]
+        return ".".join(after[len(root) :])
+
+    def _is_package(self, folder: str) -> bool:
+        return any(posixpath.join(folder, one) in self._project.paths for one in INITS)
+
+    def _from(self, node: Branch) -> Iterator[Rewrite]:
+        module = node.part("module_name")
+        if module is None:
+            return
+        dotted = self._text(module)
+        place = self._resolved(dotted)
+        if place in self._moved:
+            yield self._replaced(module, self._name(dotted, place, self._moved[place]))
+            return
+        names = [child for child in node.children if child.field == "name"]
+        joint = dotted if dotted.endswith(".") else f"{dotted}."
+        paths = [f"{joint}{self._text(one.part('name') or one)}" for one in names]
+        gone = [at for at, path in enumerate(paths) if self._resolved(path) in self._moved]
+        if not gone and dotted.startswith(".") and self._folder != self._new_folder and place:
+            yield self._replaced(module, self._name(dotted, place, place))
+        for at in gone:
+            yield from self._moved_name(node, dotted, names, at, paths[at])
+
+    def _moved_name(
+        self, node: Branch, dotted: str, names: list[Branch], at: int, path: str
+    ) -> Iterator[Rewrite]:
+        """`from package import module`, where the module moves."""
+        one, old = names[at], self._resolved(path)
+        name, bound = path.rpartition(".")[2], one.part("alias")
+        full = self._name(path, old, self._moved[old])
+        package, _, stem = full.rpartition(".")
+        if full.startswith(".") and not package.strip("."):
+            package = full[: len(full) - len(full.lstrip("."))]
+        written = stem
+        if bound is not None:
+            written = f"{stem} as {self._text(bound)}"
+        elif stem != name:
+            uses = list(self._uses(one, name, stem))
+            written = stem if uses else f"{stem} as {name}"
+            yield from uses
+        line = f"from {package} import {written}" if package else f"import {written}"
+        if package == dotted:
+            yield self._replaced(one, written)
+        elif len(names) == 1:
+            yield self._replaced(node, line)
+        else:
+            last = at + 1 == len(names)
+            start, end = (names[at - 1].end, one.end) if last else (one.start, names[at + 1].start)
+            yield Rewrite(start, end, "", "", "code")
+            column = node.start - self._typing.scopes.data.rfind(b"\n", 0, node.start) - 1
+            yield Rewrite(node.end, node.end, "", f"\n{' ' * column}{line}", "code")
+
+    def _uses(self, one: Branch, name: str, stem: str) -> Iterator[Rewrite]:
+        """The uses of an imported module under its new name; none where that name is taken."""
+        if any(label == stem for _, label in self._typing.scopes.leaves):
+            return
+        for each in meanings_over([self._typing], name):
+            inside = [one.start <= leaf.start < one.end for leaf in each.leaves]
+            for leaf, imports in zip(each.leaves, inside, strict=True):
+                if any(inside) and not imports:
+                    yield Rewrite(leaf.start, leaf.end, name, stem, "code")
+
+    def _import(self, node: Branch) -> Iterator[Rewrite]:
+        for child in node.children:
+            named = child.part("name") if child.type == "aliased_import" else child
+            if named is None or named.type != "dotted_name":
+                continue
+            dotted = self._text(named)
+            old = self._resolved(dotted)
+            if old not in self._moved:
+                continue
+            name = self._name(dotted, old, self._moved[old])
+            yield self._replaced(named, name)
+            if child.type == "aliased_import" or name == dotted:
+                continue
+            for one in self._typing.scopes.root.walk():
+                uses = one.type == "attribute" or (one.type == "identifier" and "." not in dotted)
+                inner = one.place == "attribute.attribute"
+                if uses and not inner and one.start > node.end and self._text(one) == dotted:
+                    yield self._replaced(one, name)
+
+    def _replaced(self, node: Branch, new: str) -> Rewrite:
+        return Rewrite(node.start, node.end, self._text(node), new, "code")
+
+
+def _without_end(path: str) -> str:
+    folder, file = posixpath.split(path)
+    return folder if file in INITS else posixpath.splitext(path)[0]
