@@ -113,18 +113,13 @@ class Editor:
 
     def change(self, uri: str, start: Position, end: Position, text: str) -> None:
         span = {"start": place(start), "end": place(end)}
-        change = {"range": span, "text": text}
-        self.texts[uri] = edited(self.texts[uri], [{"range": span, "newText": text}])
-        self._changed(uri, change)
+        self.replace(uri, edited(self.texts[uri], [{"range": span, "newText": text}]))
 
     def replace(self, uri: str, text: str) -> None:
         self.texts[uri] = text
-        self._changed(uri, {"text": text})
-
-    def _changed(self, uri: str, change: object) -> None:
         self.versions[uri] += 1
         item = {"uri": uri, "version": self.versions[uri]}
-        params = {"textDocument": item, "contentChanges": [change]}
+        params = {"textDocument": item, "contentChanges": [{"text": text}]}
         self.notify("textDocument/didChange", params)
 
     def rename(self, uri: str, position: Position, new: str) -> int:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lsp_client import Editor, Position, edited, spans, units_of
 from test_lsp_session import LINE_ENDS_OF_PYTHON, editor_of
 
-from specedit.integrations.lsp.documents import Document
+from specedit.integrations.lsp.documents import Documents
 
 Call = Callable[..., CompletedProcess[bytes]]
 Play = Callable[..., Path]
@@ -82,10 +82,12 @@ def test_the_server_has_the_text_of_the_editor(
     editor.post = posted.append
     editor.open(uri, text)
     typed(editor, uri, changes)
-    document = Document.of(uri, 1, text)
+    documents = Documents()
+    documents.opened(posted[0]["params"])
     for message in posted[1:]:
-        document = document.changed(7, message["params"]["contentChanges"])
-    assert document.lines == Document.of(uri, 7, editor.texts[uri]).lines
+        documents.changed(message["params"])
+    document = documents.get(uri)
+    assert document.version == editor.versions[uri]
     assert document.text == editor.texts[uri]
     assert edited(document.text, document.edit_to(text)["edits"]) == text
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
-from multiprocessing.connection import Connection
+from multiprocessing import get_context
 from typing import Any
 
 from specedit.bench.peers import PeerName, PeerOptions
@@ -34,83 +36,70 @@ class PeerProcess:
     def __init__(self, name: PeerName, options: PeerOptions) -> None:
         self.load_s = self.peak_mb = 0.0
         self.note = self.problem = ""
+        self._pool: ProcessPoolExecutor | None = None
         if name.missing:
             self.problem = f"not installed: {name.install}"
             return
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
+        ignore = (signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C ends
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, ignore)
+        self.pid = self._pool.submit(os.getpid).result()
         options = replace(options, lookup=name.lookup)
-        arguments = (theirs, name.module, options)
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
-        self._process.start()
-        theirs.close()
-        self._busy = True
         try:
-            self.load_s, self.note = self._take() or (0.0, "")
+            self.load_s, self.note = self._result(_open, name.module, options) or (0.0, "")
         except BaseException:
             self.close()
             raise
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid or 0
-
     def call(self, method: str, *arguments: Any) -> Any:
-        """What a method of the peer returns; None once the process has ended."""
-        if self.problem:
-            return None
-        self._busy = True
-        with suppress(OSError):  # then nothing comes back either
-            self._pipe.send((method, arguments))
-        return self._take()
+        """What a method of the peer returns; None once it has failed or its process has ended."""
+        return self._result(_call, method, *arguments)
 
     def close(self) -> None:
-        """End the process; one that is still at work (the user pressed Ctrl-C) is not awaited."""
-        if not hasattr(self, "_process"):
-            return
-        if self._process.is_alive() and not self._busy:
+        """End the process, also one at work: there is nothing that it has to finish, and libraries
+        of peers may crash in their destructors."""
+        if self._pool is not None:
             with suppress(OSError):
-                self._pipe.send(None)
-            self._process.join(timeout=20)
-        if self._process.is_alive():
-            self._process.terminate()
-        self._pipe.close()
+                os.kill(self.pid, signal.SIGTERM)
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
     def line(self, name: str) -> PeerLine:
         return PeerLine(name, round(self.load_s, 2), round(self.peak_mb), self.note, self.problem)
 
-    def _take(self) -> Any:
+    def _result(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if self.problem or self._pool is None:
+            return None
         try:
-            received = self._pipe.recv()
-        except (EOFError, OSError):
-            self._process.join(timeout=5)
-            received = f"ended with exit code {self._process.exitcode}; was there enough memory?"
+            received = self._pool.submit(_answered, function, *arguments).result()
+        except BrokenProcessPool:
+            received = "its process ended; was there enough memory?"
         if isinstance(received, str):
             self.problem = received
             return None
         result, self.peak_mb = received
-        self._busy = False
         return result
 
 
-def _serve(pipe: Connection, module: str, options: PeerOptions) -> None:
-    """The child: open the peer, then answer calls until None comes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+_PEERS: list[Any] = []  # in the child: its one peer
+
+
+def _answered(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float] | str:
+    """In the child: a result and the memory until then, or the message of an error, which pickle
+    may not restore."""
     try:
-        started = time.perf_counter()
-        peer = import_module(module).open_peer(options)
-        pipe.send(((time.perf_counter() - started, peer.note), peak_mb()))
-        while (received := pipe.recv()) is not None:
-            method, arguments = received
-            pipe.send((getattr(peer, method)(*arguments), peak_mb()))
-    except EOFError:
-        pass  # the parent is gone
+        return function(*arguments), peak_mb()
     except Exception as problem:
         kind = "" if isinstance(problem, SpeceditError) else f"{type(problem).__name__}: "
-        pipe.send(" ".join(f"{kind}{problem}".split()))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)  # libraries of peers may crash in their destructors
+        return " ".join(f"{kind}{problem}".split())
+
+
+def _open(module: str, options: PeerOptions) -> tuple[float, str]:
+    started = time.perf_counter()
+    _PEERS.append(import_module(module).open_peer(options))
+    return time.perf_counter() - started, _PEERS[0].note
+
+
+def _call(method: str, *arguments: Any) -> Any:
+    return getattr(_PEERS[0], method)(*arguments)
 
 
 def peak_mb() -> float:

@@ -1,4 +1,4 @@
-"""Documents as the protocol sees them: lines, positions, changes and edits.
+"""Documents as the protocol sees them: lines, positions and edits.
 
 A line ends with "\\n", "\\r\\n" or "\\r" and with nothing else; a column counts UTF-16 code units.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,6 @@ from specedit.integrations.lsp.connection import (
     REQUEST_FAILED,
     RequestError,
     param,
-    range_of,
 )
 from specedit.syntax.lines import opcodes
 
@@ -82,29 +80,6 @@ class Document:
     def range(self, start: Place, end: Place) -> dict[str, Any]:
         return {"start": self.position(start), "end": self.position(end)}
 
-    def changed(self, version: int, changes: Sequence[object]) -> Document:
-        """The next version, after the content changes of `textDocument/didChange`."""
-        now = self
-        for change in changes:
-            text = param(change, "text", str)
-            assert isinstance(change, dict)
-            if change.get("range") is None:
-                now = Document.of(self.uri, version, text)
-            else:
-                start, end = map(now.place, range_of(change, "range"))
-                now = Document(self.uri, version, now._replaced(start, end, text))
-        return Document(self.uri, version, now.lines)
-
-    def _replaced(self, start: Place, end: Place, text: str) -> tuple[str, ...]:
-        """The lines after a change. The line before it is split again, as the change can join its
-        "\\r" with a "\\n"."""
-        lines, first, last = self.lines, max(0, start[0] - 1), end[0] + 1
-        parts = [*lines[first : start[0]], lines[start[0]][: start[1]], text]
-        middle = split("".join((*parts, lines[end[0]][end[1] :])))
-        if last < len(lines):
-            middle.pop()  # empty: the lines after it follow
-        return (*lines[:first], *middle, *lines[last:])
-
     def edit_to(self, text: str) -> dict[str, Any]:
         """A TextDocumentEdit that makes this version `text`: whole lines, for this version only."""
         new = split(text)
@@ -131,8 +106,12 @@ class Documents:
         document = self.open(uri_of(params))
         self._open[document.uri] = None
         version = param(param(params, "textDocument", dict), "version", int)
-        changes = param(params, "contentChanges", list)
-        self._open[document.uri] = document.changed(version, changes)
+        text = document.text
+        for change in param(params, "contentChanges", list):
+            text = param(change, "text", str)
+            if change.get("range") is not None:
+                raise RequestError(INVALID_PARAMS, "a change must be the whole text")
+        self._open[document.uri] = Document.of(document.uri, version, text)
 
     def closed(self, params: object) -> None:
         self._open.pop(uri_of(params), None)

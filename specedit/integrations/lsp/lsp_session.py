@@ -128,7 +128,7 @@ class Session(Connection):
         return {
             "capabilities": {
                 "positionEncoding": "utf-16",
-                "textDocumentSync": {"openClose": True, "change": 2},
+                "textDocumentSync": {"openClose": True, "change": 1},  # whole texts
                 "renameProvider": {"prepareProvider": True} if prepares else True,
                 "codeActionProvider": {"codeActionKinds": [REFACTOR]},
                 "executeCommandProvider": {"commands": [EDIT, UNDO]},
