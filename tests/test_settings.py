@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specedit.cli.trust import restricted_lines
+from specedit.cli.options import restricted_lines
 from specedit.errors import UsageError
 from specedit.settings import Settings, folder, resolve
 

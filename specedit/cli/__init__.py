@@ -63,7 +63,8 @@ COMMANDS = (
 MODULES = {
     **dict.fromkeys(("refine", "ask"), "edit"),
     **dict.fromkeys(("lsp", "mcp"), "editor"),
-    **{"warm": "serve", "help": "view", "doctor": "config", "replay": "bench"},
+    **{"warm": "serve", "help": "view", "replay": "bench"},
+    **dict.fromkeys(("doctor", "trust"), "config"),
 }
 # Commands whose --help shows the everyday options only.
 LONG = ("edit", "refine", "rename", "apply")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from specedit.cli.options import SHARED, settings_options
+from specedit.cli.options import SHARED, argument, settings_options
 from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.settings import Resolved
@@ -29,14 +27,8 @@ EDIT_ONLY = ("stdin_filename", "tries", "keep_best", "whole", "focus", "predicti
 
 @settings_options("no_model", *(name for name in SHARED if name not in EDIT_ONLY), asks=True)
 def apply(
-    file: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE", help="The file; without it: those that CHANGE names"),
-    ] = None,
-    change: Annotated[
-        str | None,
-        typer.Argument(metavar="CHANGE", help="The file of the change; `-` or none: stdin"),
-    ] = None,
+    file: str | None = argument("FILE", "The file; without it: those that CHANGE names", None),
+    change: str | None = argument("CHANGE", "The file of the change; `-` or none: stdin", None),
     *,
     resolved: Resolved,
 ) -> int:

@@ -10,11 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
-
-from specedit.cli.options import settings_options
+from specedit.cli.options import argument, flag, option, settings_options
 from specedit.cli.streams import put_object, say
 from specedit.errors import UsageError
 from specedit.settings import Resolved, Settings
@@ -32,46 +30,26 @@ BEFORE_PASSES = 1024  # positions before the passes of --engine-table
     "model", "draft_model", "engine", "threads", "precision", "weights", "json", "quiet"
 )
 def bench(
-    cases: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="CASES",
-            help="JSON lines with instruction, before and after; without it: generated files",
-        ),
-    ] = None,
-    against: Annotated[
-        str,
-        typer.Option(
-            help="Compare with these programs: all, none, or names (transformers, llama.cpp, …)"
-        ),
-    ] = "all",
-    kinds: Annotated[
-        str, typer.Option(help="Generate these kinds of edits: names, or all")
-    ] = "line,half",
-    lines: Annotated[str, typer.Option(help="Generate files of these lengths")] = "50",
-    rounds: Annotated[int, typer.Option(min=1, help="Measure each program this many times")] = 3,
-    own: Annotated[
-        bool, typer.Option("--own", help="Let each program write its own answer, not that of CASES")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option(min=0, help="Limit an answer to this many tokens (0: all of it)")
-    ] = 0,
-    first: Annotated[int, typer.Option(min=0, help="Use only the first N cases (0: all)")] = 0,
-    drafters: Annotated[
-        bool, typer.Option("--drafters", help="Compare drafters instead of programs")
-    ] = False,
-    engine_table: Annotated[
-        bool,
-        typer.Option(
-            "--engine-table", help="Measure forward passes of each width instead of edits"
-        ),
-    ] = False,
-    cost: Annotated[
-        bool, typer.Option("--cost", help="Add what hosted predicted outputs would cost")
-    ] = False,
-    prices: Annotated[
-        str, typer.Option(metavar="IN,OUT", help="Price of --cost: dollars per million tokens")
-    ] = "2.50,10",
+    cases: Path | None = argument(
+        "CASES", "JSON lines with instruction, before and after; without it: generated files", None
+    ),
+    against: str = option(
+        "all", "Compare with these programs: all, none, or names (transformers, llama.cpp, …)"
+    ),
+    kinds: str = option("line,half", "Generate these kinds of edits: names, or all"),
+    lines: str = option("50", "Generate files of these lengths"),
+    rounds: int = option(3, "Measure each program this many times", min=1),
+    own: bool = flag("--own", "Let each program write its own answer, not that of CASES"),
+    limit: int = option(0, "Limit an answer to this many tokens (0: all of it)", min=0),
+    first: int = option(0, "Use only the first N cases (0: all)", min=0),
+    drafters: bool = flag("--drafters", "Compare drafters instead of programs"),
+    engine_table: bool = flag(
+        "--engine-table", "Measure forward passes of each width instead of edits"
+    ),
+    cost: bool = flag("--cost", "Add what hosted predicted outputs would cost"),
+    prices: str = option(
+        "2.50,10", "Price of --cost: dollars per million tokens", metavar="IN,OUT"
+    ),
     *,
     resolved: Resolved,
 ) -> int:
@@ -151,16 +129,11 @@ CURVES = ("70+6w", "70+1w", "35+15w")  # int8 on two cores, a GPU, llama.cpp on 
 
 @settings_options("model", "engine", "draft", "json", "quiet")
 def replay(
-    cases: Annotated[
-        str, typer.Argument(metavar="CASES", help="JSON lines with `before` and `after`")
-    ],
-    limit: Annotated[int, typer.Option(help="Replay only the first N cases (0: all)")] = 0,
-    curve: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A+Bw", help="Assume A+Bw milliseconds for a pass of width w, such as 70+6w"
-        ),
-    ] = None,
+    cases: str = argument("CASES", "JSON lines with `before` and `after`"),
+    limit: int = option(0, "Replay only the first N cases (0: all)"),
+    curve: str | None = option(
+        None, "Assume A+Bw milliseconds for a pass of width w, such as 70+6w", metavar="A+Bw"
+    ),
     *,
     resolved: Resolved,
 ) -> int:

@@ -1,36 +1,36 @@
 """`specedit config`: each setting, its value and where it came from (`--user`: the user's own);
-`specedit doctor`: what works on this machine.
+`specedit doctor`: what works on this machine; `specedit trust`: which repositories are trusted.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
 
-import typer
-
-from specedit.cli.options import AsJson, settings_options
+from specedit.cli.options import AsJson, argument, flag, restricted_lines, settings_options
 from specedit.cli.streams import put, put_object, say
-from specedit.errors import DONE, FAILED, UsageError
-from specedit.settings import Resolved, checked, names, nearest
+from specedit.errors import DONE, FAILED, SpeceditError, UsageError
+from specedit.settings import (
+    Resolved,
+    checked,
+    find_pyproject,
+    folder,
+    here,
+    layers,
+    names,
+    nearest,
+)
 from specedit.settings.table import about
+from specedit.view.terminal import name
 
 
 @settings_options("json")
 def config(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="One setting; with --user, NAME=VALUE sets it"),
-    ] = None,
-    user: Annotated[
-        bool,
-        typer.Option(
-            "--user", help="Show or change your own settings, which apply in every folder"
-        ),
-    ] = False,
-    unset: Annotated[
-        bool, typer.Option("--unset", help="Remove NAME from your settings (with --user)")
-    ] = False,
+    name: str | None = argument("NAME", "One setting; with --user, NAME=VALUE sets it", None),
+    user: bool = flag("--user", "Show or change your own settings, which apply in every folder"),
+    unset: bool = flag("--unset", "Remove NAME from your settings (with --user)"),
     *,
     resolved: Resolved,
 ) -> int:
@@ -78,9 +78,8 @@ def _show(wanted: str, resolved: Resolved) -> None:
 def _show_user(wanted: str, *, as_json: bool) -> None:
     """The user's own file as it is, or one value of it."""
     from specedit.files import regular
-    from specedit.settings.folder import user_file, user_values
 
-    path, values = user_file(), user_values()
+    path, values = folder.user_file(), folder.user_values()
     if wanted:
         put(f"{_shown(values[wanted])}\n" if wanted in values else "")
     elif as_json:
@@ -92,13 +91,12 @@ def _show_user(wanted: str, *, as_json: bool) -> None:
 def _change(name: str, text: str | None) -> None:
     """Set one value of the user's own file; None: remove it."""
     from specedit.settings.checks import own, parsed
-    from specedit.settings.folder import no_rules, set_user, user_file
 
-    path, value = user_file(), None
+    path, value = folder.user_file(), None
     if text is not None:
-        no_rules({name: text}, str(path))
+        folder.no_rules({name: text}, str(path))
         value = own(name, checked(name, parsed(name, text, "--user"), "--user"), "--user")
-    set_user(name, value)
+    folder.set_user(name, value)
     say(f"{path}: {name} " + ("removed" if text is None else f"= {_shown(value)}"))
 
 
@@ -131,3 +129,63 @@ def doctor(as_json: AsJson = False) -> int:
             if line.advice:
                 put(f"{'':18}{line.advice}\n")
     return DONE if works else FAILED
+
+
+def trust(
+    path: Path | None = argument(
+        "PATH", "A path in the repository (default: the current folder)", None
+    ),
+    listed: bool = flag("--list", "List the repositories that you trust"),
+    forget: bool = flag("--forget", "Stop trusting the repository"),
+) -> int:
+    """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
+    file's settings change."""
+    if listed:
+        if path is not None or forget:
+            raise UsageError("--list cannot be combined with a path or --forget.")
+        _list()
+    elif forget:
+        _forget(path or here())
+    else:
+        _trust(path or here())
+    return DONE
+
+
+def _trust(place: Path) -> None:
+    if not place.exists():
+        raise UsageError(f"{place} does not exist.")
+    repository = layers.repository(place if place.is_dir() else place.parent)
+    if repository is None or not repository.restricted:
+        where = repository.pyproject if repository else f"no pyproject.toml at or above {place}"
+        say(name(f"{where}: has no restricted settings"))
+        return
+    folder.decide(repository.folder, repository.digest, trusted=True)
+    say(name(f"trusted, as it is now: {repository.pyproject}"))
+    for line in restricted_lines(repository):
+        print(f"    {line}", file=sys.stderr)
+    if "server" in repository.restricted:
+        print(
+            "  Files go to that server, but no key: only a server that you name yourself gets one "
+            "(specedit config --user server=URL).",
+            file=sys.stderr,
+        )
+
+
+def _forget(place: Path) -> None:
+    pyproject = find_pyproject(place) if place.is_dir() else None
+    root = pyproject.parent if pyproject else place
+    say(name(f"{root}: {'forgotten' if folder.forget(root) else 'was not trusted'}"))
+
+
+def _list() -> None:
+    for place, decision in sorted(folder.decisions().items()):
+        state = folder.TRUSTED if decision.trusted else folder.DECLINED
+        try:
+            repository = layers.repository(Path(place)) if Path(place).is_dir() else None
+        except SpeceditError:
+            repository = None
+        if repository is None or os.path.realpath(repository.folder) != place:
+            state += ", gone"
+        elif repository.digest != decision.digest:
+            state += ", changed since"
+        put(f"{place}\t{state}\n")

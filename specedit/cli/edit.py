@@ -16,7 +16,10 @@ from specedit.cli.options import (
     Changed,
     Since,
     Staged,
+    argument,
+    flag,
     lines_range,
+    option,
     settings_options,
 )
 from specedit.cli.streams import put, put_object, say
@@ -42,32 +45,23 @@ Context = Annotated[
 
 @settings_options(*SHARED, asks=True)
 def edit(
-    instruction: Annotated[str, typer.Argument(metavar="INSTRUCTION", help="What to do, in words")],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILE", help="Files, or a folder of them; `-` is stdin to stdout"),
-    ] = None,
-    lines: Annotated[str | None, typer.Option(metavar="A:B", help="Edit these lines only")] = None,
-    symbol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Edit this function, method or class only")
-    ] = None,
-    selected: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Edit the lines that contain this text only")
-    ] = None,
-    near: Annotated[
-        int | None,
-        typer.Option(metavar="LINE", help="Choose the match of --selected nearest to this line"),
-    ] = None,
+    instruction: str = argument("INSTRUCTION", "What to do, in words"),
+    files: list[str] | None = argument(
+        "FILE", "Files, or a folder of them; `-` is stdin to stdout", None
+    ),
+    lines: str | None = option(None, "Edit these lines only", metavar="A:B"),
+    symbol: str | None = option(None, "Edit this function, method or class only", metavar="NAME"),
+    selected: str | None = option(
+        None, "Edit the lines that contain this text only", metavar="TEXT"
+    ),
+    near: int | None = option(
+        None, "Choose the match of --selected nearest to this line", metavar="LINE"
+    ),
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
     context: Context = None,
-    anyway: Annotated[
-        bool,
-        typer.Option(
-            "--anyway", help="Use the model even if an installed formatter can do the edit"
-        ),
-    ] = False,
+    anyway: bool = flag("--anyway", "Use the model even if an installed formatter can do the edit"),
     *,
     resolved: Resolved,
 ) -> int:
@@ -116,13 +110,10 @@ def _refuse_exact(instruction: str, names: Sequence[str]) -> None:
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
 def refine(
-    instruction: Annotated[
-        str, typer.Argument(metavar="INSTRUCTION", help="What to do differently, or in addition")
-    ],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILE", help="Files; without them: all that the last edit changed"),
-    ] = None,
+    instruction: str = argument("INSTRUCTION", "What to do differently, or in addition"),
+    files: list[str] | None = argument(
+        "FILE", "Files; without them: all that the last edit changed", None
+    ),
     context: Context = None,
     *,
     resolved: Resolved,
@@ -174,20 +165,11 @@ def _check_encoding(instruction: str) -> None:
     "stdin_filename",
 )
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in words")],
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The file that it is about; `-` is stdin")
-    ],
-    lines: Annotated[str | None, typer.Option(metavar="A:B", help="Ask about these lines")] = None,
-    symbol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Ask about this function, method or class")
-    ] = None,
-    context: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with", metavar="FILE", help="Show the model this file too; repeat for more"
-        ),
-    ] = None,
+    question: str = argument("QUESTION", "The question, in words"),
+    file: str = argument("FILE", "The file that it is about; `-` is stdin"),
+    lines: str | None = option(None, "Ask about these lines", metavar="A:B"),
+    symbol: str | None = option(None, "Ask about this function, method or class", metavar="NAME"),
+    context: Context = None,
     *,
     resolved: Resolved,
 ) -> int:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from specedit.cli.options import settings_options
+from specedit.cli.options import argument, flag, settings_options
 from specedit.cli.streams import put, say
 from specedit.errors import DONE, UsageError
 from specedit.settings import Resolved
@@ -15,16 +11,12 @@ SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extr
 
 
 def editor(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
-    ] = None,
-    install: Annotated[
-        bool,
-        typer.Option(
-            "--install", help="Write the configuration to the editor's folder, if it is one file"
-        ),
-    ] = False,
+    name: str | None = argument(
+        None, "vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime", None
+    ),
+    install: bool = flag(
+        "--install", "Write the configuration to the editor's folder, if it is one file"
+    ),
 ) -> int:
     """Print the configuration for an editor, or install it."""
     from specedit.integrations import editors

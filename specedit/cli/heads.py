@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specedit.cli.model import model_in_use
-from specedit.cli.options import AsJson
+from specedit.cli.options import AsJson, option
 from specedit.cli.streams import put_object, say
 from specedit.engines.devices import require_torch
 from specedit.errors import UsageError
@@ -49,12 +49,10 @@ TITLES = {"read": "Reading", "answer": "Answering", "learn": "Learning", "write"
 @app.command()
 def train(
     paths: Paths = None,
-    minutes: Annotated[
-        float, typer.Option(help="Train for this many minutes, with the time for reading")
-    ] = 30.0,
+    minutes: float = option(30.0, "Train for this many minutes, with the time for reading"),
     model: Model = None,
     kind: Kind = "chained",
-    threads: Annotated[int, typer.Option(help="Use this many CPU threads (0: one per core)")] = 0,
+    threads: int = option(0, "Use this many CPU threads (0: one per core)"),
 ) -> None:
     """Train heads on tracked files and on the model's own answers about them.
 
@@ -129,7 +127,7 @@ def evaluate(
     paths: Paths = None,
     model: Model = None,
     kind: Kind = "chained",
-    places: Annotated[int, typer.Option(help="Measure at this many positions")] = 20_000,
+    places: int = option(20000, "Measure at this many positions"),
     as_json: AsJson = False,
 ) -> None:
     """Measure how many of the ids that heads draft for these files are accepted."""
@@ -156,7 +154,7 @@ def evaluate(
 @app.command()
 def remove(
     model: Model = None,
-    kind: Annotated[str | None, typer.Option(help="Delete only this kind")] = None,
+    kind: str | None = option(None, "Delete only this kind"),
 ) -> None:
     """Delete a model's own heads and their training data."""
     from specedit.engines.exact.conversion import source_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from specedit.cli.options import argument, settled
 from specedit.cli.streams import put, say
-from specedit.cli.trust import settled
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
 from specedit.files import git
 from specedit.integrations.hook import git_hook
@@ -60,10 +60,7 @@ def uninstall() -> int:
 
 @app.command()
 def run(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="FILE", help="Files to check (default: the staged files)"),
-    ] = None,
+    files: list[Path] | None = argument("FILE", "Files to check (default: the staged files)", None),
 ) -> int:
     """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""
     from specedit.integrations.hook.hook_rules import CleanFiles

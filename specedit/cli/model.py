@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specedit.cli.options import AsJson
+from specedit.cli.options import AsJson, argument, settled
 from specedit.cli.streams import put_object, say
-from specedit.cli.trust import settled
 from specedit.errors import ModelError
 
 if TYPE_CHECKING:
@@ -204,7 +203,7 @@ def path(name: Name = None) -> None:
 
 @app.command()
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name as in `specedit model list`")],
+    name: str = argument("NAME", "Name as in `specedit model list`"),
 ) -> None:
     """Delete a model, its unfinished download, and everything made from it."""
     from specedit.models import resolve, store

@@ -1,17 +1,25 @@
-"""Flags made from the settings table, which holds their names, types and help texts."""
+"""Flags made from the settings table, which holds names, types and help texts; and the settings of
+a command, for which the user may be asked whether to trust the repository.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from specedit.cli.streams import say
-from specedit.cli.trust import settled
+from specedit.errors import UsageError
+from specedit.settings import Resolved, checked, folder, resolve
+from specedit.settings.checks import shown
+from specedit.settings.layers import Repository
 from specedit.settings.table import about, types
+from specedit.view.terminal import name as harmless_name
 
 Staged = Annotated[bool, typer.Option("--staged", help="Choose the files in git's index")]
 Changed = Annotated[
@@ -20,6 +28,22 @@ Changed = Annotated[
 Since = Annotated[
     str | None, typer.Option(metavar="REF", help="Choose the files that changed since this commit")
 ]
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """An option without a value: it is False unless given."""
+    return typer.Option(False, name, help=help, **more)
+
+
+def option(default: Any, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value; its name is that of the parameter unless `names` has others."""
+    return typer.Option(default, *names, help=help, **more)
+
+
+def argument(metavar: str | None, help: str, default: Any = ..., **more: Any) -> Any:
+    """An argument; it is required unless it has a default."""
+    return typer.Argument(default, metavar=metavar, help=help, **more)
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
 
@@ -121,3 +145,50 @@ def lines_range(text: str | None) -> tuple[int, int] | None:
         return int(first), int(last or first)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not A:B, two line numbers") from None
+
+
+def settled(
+    flags: Mapping[str, Any] | None = None, *, start: Path | None = None, asks: bool = False
+) -> Resolved:
+    """The settings of a command. If restricted settings of the repository are ignored, the user is
+    asked at the terminal (if this command `asks`), or one line says so. Only the user's own `quiet`
+    hides it."""
+    resolved = resolve(flags, start=start)
+    if not resolved.ignored or resolved.values.quiet:
+        return resolved
+    if asks and sys.stdin.isatty() and sys.stderr.isatty() and _trusted_now(resolved.repository):
+        return settled(flags, start=start)
+    say(harmless_name(resolved.ignored_note))
+    return resolved
+
+
+def restricted_lines(repository: Repository) -> list[str]:
+    """The repository's restricted settings, a line each, with control characters made visible."""
+    values = repository.values
+    return [harmless_name(f"{n} = {_value(n, values[n])}") for n in repository.restricted]
+
+
+def _value(setting: str, value: object) -> str:
+    try:
+        value = checked(setting, value, "")
+    except UsageError:
+        return f"{shown(value)} (not valid)"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _trusted_now(repository: Repository | None) -> bool:
+    """Ask once; the answer is recorded until the settings change."""
+    if repository is None or repository.state == folder.DECLINED:
+        return False
+    changed = " and has changed since you trusted it" if repository.state == folder.CHANGED else ""
+    say(harmless_name(f"{repository.pyproject} has restricted settings{changed}:"))
+    for line in restricted_lines(repository):
+        print(f"    {line}", file=sys.stderr)
+    print("  Trust this repository? [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        print(file=sys.stderr)
+        return False
+    trusted = answer.strip().lower() in ("y", "yes")
+    folder.decide(repository.folder, repository.digest, trusted=trusted)
+    return trusted

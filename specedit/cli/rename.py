@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from specedit.cli.options import SHARED, Changed, Since, Staged, settings_options
+from specedit.cli.options import (
+    SHARED,
+    Changed,
+    Since,
+    Staged,
+    argument,
+    flag,
+    option,
+    settings_options,
+)
 from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
@@ -22,29 +29,15 @@ if TYPE_CHECKING:
 
 @settings_options("scope", "no_model", *SHARED, asks=True)
 def rename(
-    old: Annotated[
-        str,
-        typer.Argument(metavar="OLD", help="The identifier, or Class.member; or a file to move"),
-    ],
-    new: Annotated[
-        str, typer.Argument(metavar="NEW", help="The new name, or the file's new place")
-    ],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILE", help="Files; without them: the whole work tree"),
-    ] = None,
-    line: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Rename only the definition that the name on line N of FILE refers to"
-        ),
-    ] = None,
-    dry_list: Annotated[
-        bool,
-        typer.Option(
-            "--dry-list", help="List every place with its reason; write nothing and ask no model"
-        ),
-    ] = False,
+    old: str = argument("OLD", "The identifier, or Class.member; or a file to move"),
+    new: str = argument("NEW", "The new name, or the file's new place"),
+    files: list[str] | None = argument("FILE", "Files; without them: the whole work tree", None),
+    line: int | None = option(
+        None, "Rename only the definition that the name on line N of FILE refers to", metavar="N"
+    ),
+    dry_list: bool = flag(
+        "--dry-list", "List every place with its reason; write nothing and ask no model"
+    ),
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
@@ -95,11 +88,12 @@ def _refuse_kinds(resolved: Resolved) -> None:
     from specedit.errors import UsageError
 
     allowed = resolved.values.allow.replace(",", " ").split()
-    for flag, kinds in (("gate", list(parsed_verdicts(resolved.values.gate))), ("allow", allowed)):
+    gate = list(parsed_verdicts(resolved.values.gate))
+    for setting, kinds in (("gate", gate), ("allow", allowed)):
         others = [one for one in kinds if one not in OF_RENAMES]
-        if others and resolved.origins[flag] == "flag":
+        if others and resolved.origins[setting] == "flag":
             raise UsageError(
-                f"--{flag} {others[0]}: this kind of finding does not occur in a rename.",
+                f"--{setting} {others[0]}: a rename has no findings of this kind.",
                 hint=f"The kinds of a rename are {' and '.join(OF_RENAMES)}.",
             )
 

@@ -6,11 +6,11 @@ The server's addresses go to stderr, `status` to stdout.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from specedit.cli.options import ENGINE, AsJson, settings_options
+from specedit.cli.options import ENGINE, AsJson, argument, flag, option, settings_options
 from specedit.cli.streams import put_object, say
 from specedit.errors import ServerError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
@@ -29,47 +29,28 @@ app = typer.Typer(
 @settings_options(*ENGINE, "draft", "draft_model", "cache_bytes")
 def serve(
     context: typer.Context,
-    background: Annotated[
-        bool,
-        typer.Option(
-            "--background",
-            help="Return when the server is ready; stop it with `specedit serve stop`",
-        ),
-    ] = False,
-    host: Annotated[
-        str, typer.Option(help="Listen at this TCP address; any but loopback needs a token")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, help="Listen at this TCP port (0: any free one)", show_default="8737"
-        ),
-    ] = None,
-    token: Annotated[
-        str, typer.Option(help="Require this token from TCP clients", envvar="SPECEDIT_TOKEN")
-    ] = "",
-    socket_only: Annotated[
-        bool,
-        typer.Option(
-            "--socket-only", help="Open no TCP port, only the Unix socket for specedit's commands"
-        ),
-    ] = False,
-    idle_minutes: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="Stop after this many minutes without requests (0: never)",
-            show_default="background: 30",
-        ),
-    ] = None,
-    alias: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Serve the model under this name too; repeat for more"),
-    ] = None,
-    replaces: Annotated[
-        bool, typer.Option("--replace", help="Stop the running server, then start this one")
-    ] = False,
-    detached: Annotated[bool, typer.Option("--detached", hidden=True)] = False,
+    background: bool = flag(
+        "--background", "Return when the server is ready; stop it with `specedit serve stop`"
+    ),
+    host: str = option("127.0.0.1", "Listen at this TCP address; any but loopback needs a token"),
+    port: int | None = option(
+        None, "Listen at this TCP port (0: any free one)", min=0, max=65535, show_default="8737"
+    ),
+    token: str = option("", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN"),
+    socket_only: bool = flag(
+        "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
+    ),
+    idle_minutes: float | None = option(
+        None,
+        "Stop after this many minutes without requests (0: never)",
+        min=0,
+        show_default="background: 30",
+    ),
+    alias: list[str] | None = option(
+        None, "Serve the model under this name too; repeat for more", metavar="NAME"
+    ),
+    replaces: bool = flag("--replace", "Stop the running server, then start this one"),
+    detached: bool = flag("--detached", "", hidden=True),
     *,
     resolved: Resolved,
 ) -> int:
@@ -215,9 +196,7 @@ def _table(state: dict[str, Any]) -> str:
 
 @settings_options(*ENGINE, "focus", "whole", "quiet")
 def warm(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="Files, named as the edit will name them")
-    ],
+    files: list[str] = argument("FILE", "Files, named as the edit will name them"),
     *,
     resolved: Resolved,
 ) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from specedit.cli import recover
-from specedit.cli.options import AsJson
+from specedit.cli.options import AsJson, flag, option
 from specedit.cli.streams import put_object, say
 from specedit.cli.targets import near
 from specedit.errors import DONE, FAILED, UsageError
@@ -19,19 +17,11 @@ if TYPE_CHECKING:
 
 
 def undo(
-    name: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Undo this run (a name from --list)")
-    ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the runs that can be undone")
-    ] = False,
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Remove the run from the journal; change no file")
-    ] = False,
-    partly: Annotated[
-        bool, typer.Option("--partly", help="Restore the files that have not changed since")
-    ] = False,
-    last: Annotated[bool, typer.Option("--last", help="Undo the last run in any folder")] = False,
+    name: str | None = option(None, "Undo this run (a name from --list)", "--run", metavar="RUN"),
+    listed: bool = flag("--list", "List the runs that can be undone"),
+    forget: bool = flag("--forget", "Remove the run from the journal; change no file"),
+    partly: bool = flag("--partly", "Restore the files that have not changed since"),
+    last: bool = flag("--last", "Undo the last run in any folder"),
     as_json: AsJson = False,
 ) -> int:
     """Restore what the last run changed in this work tree: all of it or nothing. Run it again for

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from specedit.cli.options import argument, option
 from specedit.cli.streams import put
 from specedit.errors import DONE, InputError
 
@@ -15,13 +15,10 @@ ELSEWHERE = "Name another file or folder for it."
 
 
 def view(
-    trace: Annotated[str, typer.Argument(metavar="TRACE", help="A file of --trace")],
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="PAGE.html", help="Write the page to this file; `-` is stdout"
-        ),
-    ] = None,
+    trace: str = argument("TRACE", "A file of --trace"),
+    output: str | None = option(
+        None, "Write the page to this file; `-` is stdout", "-o", "--output", metavar="PAGE.html"
+    ),
 ) -> int:
     """Make an HTML page of a trace, and print its path: tokens by origin, passes, widths."""
     from specedit.view.html import page
@@ -62,13 +59,12 @@ def _write(target: Path, text: str, mode: int) -> None:
 
 
 def help(
-    topic: Annotated[
-        str | None, typer.Argument(help="A page of the manual, or a command", show_default=False)
-    ] = None,
-    site: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="DIR", help="Write all pages as HTML files to this folder"),
-    ] = None,
+    topic: str | None = argument(
+        None, "A page of the manual, or a command", None, show_default=False
+    ),
+    site: Path | None = option(
+        None, "Write all pages as HTML files to this folder", "--html", metavar="DIR"
+    ),
 ) -> int:
     """Show a page of the manual, or the list of its topics."""
     from specedit import manual

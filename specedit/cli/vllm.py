@@ -9,10 +9,10 @@ import os
 import shlex
 import subprocess
 import sys
-from typing import Annotated
 
 import typer
 
+from specedit.cli.options import argument, option
 from specedit.cli.streams import say
 from specedit.errors import DONE, FAILED
 from specedit.view.terminal import harmless
@@ -25,7 +25,7 @@ WITHOUT_HELP = {**PASSED_ON, "help_option_names": []}  # --help is vLLM's, too
 @app.command(context_settings=WITHOUT_HELP)
 def serve(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="The model: a hub id or a folder")],
+    model: str = argument(None, "The model: a hub id or a folder"),
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
     from specedit.integrations.vllm import launch
@@ -52,15 +52,13 @@ def args(context: typer.Context) -> int:
 @app.command(context_settings=PASSED_ON)
 def manifest(
     context: typer.Context,
-    kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
-    model: Annotated[str, typer.Option(help="Serve this model")] = "",
-    image: Annotated[
-        str, typer.Option(help="Use this image, built from the Dockerfile of `manifest image`")
-    ] = "",
-    gpus: Annotated[int, typer.Option(min=1, help="Use this many GPUs per replica")] = 1,
-    replicas: Annotated[int, typer.Option(min=1, help="Run this many servers")] = 1,
-    name: Annotated[str, typer.Option(help="Name the Deployment, its Service and its volume")] = "",
-    storage: Annotated[str, typer.Option(help="Request a volume of this size for models")] = "",
+    kind: str = argument(None, "image (a Dockerfile), kubernetes or compose"),
+    model: str = option("", "Serve this model"),
+    image: str = option("", "Use this image, built from the Dockerfile of `manifest image`"),
+    gpus: int = option(1, "Use this many GPUs per replica", min=1),
+    replicas: int = option(1, "Run this many servers", min=1),
+    name: str = option("", "Name the Deployment, its Service and its volume"),
+    storage: str = option("", "Request a volume of this size for models"),
 ) -> int:
     """Print a manifest for a cluster; further flags are vLLM's own."""
     from specedit.integrations.vllm.launch import Cluster, manifest
