@@ -25,6 +25,7 @@ from git_repository import Repository
 from specedit.errors import InputError
 from specedit.files import journal, replacement
 from specedit.files.recorder import Recorder
+from specedit.files.recovery import recover
 from specedit.files.undo import undo
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
@@ -117,6 +118,53 @@ def test_guarantee_9_the_command_line_killed_at_a_random_moment_loses_nothing(
         if left := list(folder.glob(".specedit-*")):
             count.stuck.append(str(left))
     say(count)
+
+
+@_long(6, 400)
+def test_guarantee_3_a_change_of_many_files_killed_at_any_line_is_whole_or_reverted(
+    tmp_path: Path, trials: int, say: Say
+) -> None:
+    """More files than are put on the disk one by one; a third of the recoveries are killed, too."""
+    chance, count = random.Random(SEED), Count("kills at a chosen line of a change of many files")
+    old, new = b"username = 1\n" * 20, b"email = 1\n" * 20
+
+    def files(folder: Path) -> list[Path]:
+        folder.mkdir()
+        result = [folder / f"{number}.py" for number in range(12)]
+        for path in result:
+            path.write_bytes(old)
+        (folder / "other.py").hardlink_to(result[3])
+        return result
+
+    def change(folder: Path) -> None:
+        texts = [(source(path, old), new) for path in sorted(folder.glob("[0-9]*.py"))]
+        Recorder(folder / "store", "rename").write_all(texts)
+
+    files(tmp_path / "counted")
+    total = faults.lines(partial(change, tmp_path / "counted"))
+    for number in faults.aimed_lines(total, trials):
+        folder = tmp_path / str(count.trials)
+        paths = files(folder)
+        count.trials += 1
+        code = faults.at_the_line(number)(partial(change, folder))
+        count.note("killed" if code == -signal.SIGKILL else f"exit code {code}")
+        if count.trials % 3 == 0:
+            faults.at_the_line(chance.randrange(2000))(partial(_recovered, folder / "store"))
+        recover(folder / "store")
+        held = {path.read_bytes() for path in paths}
+        if len(held) > 1 or not held <= {old, new}:
+            count.torn.append(f"{folder}: line {number}")
+        if left := list(folder.glob(".specedit-*")):
+            count.stuck.append(f"{folder}: line {number}: {left}")
+        while journal.runs(folder / "store"):
+            undo(folder / "store")
+        if {path.read_bytes() for path in paths} != {old}:
+            count.lost.append(f"{folder}: line {number}")
+    say(count)
+
+
+def _recovered(store: Path) -> None:
+    recover(store)
 
 
 NEXT = (  # commands that come after the kill

@@ -167,8 +167,8 @@ def test_an_interrupt_while_a_rename_is_written_reverts_all_of_it(tmp_path: Path
 import signal, sys
 from specedit.files import replacement
 replace = replacement.replace
-def interrupted(*arguments):
-    replace(*arguments)
+def interrupted(*arguments, **more):
+    replace(*arguments, **more)
     signal.raise_signal(signal.SIGINT)
 replacement.replace = interrupted
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -186,10 +186,10 @@ def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> 
 from specedit.errors import InputError
 from specedit.files import replacement
 replace = replacement.replace
-def full(source, *arguments):
+def full(source, *arguments, **more):
     if source.name.endswith("2.py"):
         raise InputError("not written: No space left on device", file=source.name)
-    replace(source, *arguments)
+    replace(source, *arguments, **more)
 replacement.replace = full
 from specedit.cli import run
 print(run(["rename", "Old", "New", "--json"]))

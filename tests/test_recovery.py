@@ -15,7 +15,7 @@ from faults import child, ended
 
 from specedit.api import Editor
 from specedit.errors import InputError, UsageError
-from specedit.files import journal, recorder, replacement
+from specedit.files import exchange, journal, recorder, replacement
 from specedit.files.recorder import Recorder
 from specedit.files.recovery import recover
 from specedit.files.source import read
@@ -53,12 +53,12 @@ def die_at(number: int) -> None:
     """In a child: the process ends before its write of that number, or before the mark goes."""
     real, count = replacement.replace, 0
 
-    def counted(*given: object) -> None:
+    def counted(*given: object, **more: object) -> None:
         nonlocal count
         if count == number:
             os._exit(9)
         count += 1
-        real(*given)  # type: ignore[arg-type]
+        real(*given, **more)  # type: ignore[arg-type]
 
     replacement.replace = counted  # type: ignore[assignment]
     if number == len(NAMES):
@@ -144,8 +144,8 @@ def test_an_interrupt_between_two_files_restores_all_of_them(
 ) -> None:
     store, real = tmp_path / "store", replacement.replace
 
-    def interrupted(source: object, data: bytes, *more: object) -> None:
-        real(source, data, *more)  # type: ignore[arg-type]
+    def interrupted(source: object, data: bytes, *more: object, **words: object) -> None:
+        real(source, data, *more, **words)  # type: ignore[arg-type]
         if held(tree)[1] == NEW and data == NEW:
             raise KeyboardInterrupt
 
@@ -280,3 +280,22 @@ def test_an_editor_from_python_reverts_it_and_warns(tree: Path) -> None:
     with pytest.warns(UserWarning, match="reverted the change of 3 files"):
         Editor(engine="exact").close()
     assert held(tree) == [OLD] * len(NAMES)
+
+
+def test_a_change_of_many_files_waits_for_the_disk_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchange.sync_file_system(tmp_path):
+        pytest.skip("this system cannot put a whole file system on the disk")
+    waits: list[object] = []
+    for module, name in ((os, "fsync"), (exchange, "sync_file_system")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda at, real=real: waits.append(at) or real(at))
+    paths = [tmp_path / f"{number}.py" for number in range(30)]
+    for path in paths:
+        path.write_bytes(OLD)
+    Recorder(tmp_path / "store", "rename").write_all([(read(path), NEW) for path in paths])
+    assert {path.read_bytes() for path in paths} == {NEW} and len(waits) < 10
+    waits.clear()
+    undo(tmp_path / "store")
+    assert {path.read_bytes() for path in paths} == {OLD} and len(waits) < 10

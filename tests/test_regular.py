@@ -101,7 +101,7 @@ def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(
     path.chmod(0o666)
     dress = replacement._copy_attributes
 
-    def meanwhile(*given: object) -> None:
+    def meanwhile(*given: object, **more: object) -> None:
         (draft,) = tmp_path.glob(".specedit-*")
         draft.rename(tmp_path / "away")
         draft.symlink_to(victim)
@@ -121,7 +121,7 @@ def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(
     victim.chmod(0o4755)
     dress = replacement._copy_attributes
 
-    def meanwhile(*given: object) -> None:
+    def meanwhile(*given: object, **more: object) -> None:
         path.rename(tmp_path / "away")
         path.symlink_to(victim)
         try:
@@ -145,8 +145,8 @@ def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(
     Recorder(store, "edit").write(read(path), b"new\n")
     real = replacement.replace
 
-    def meanwhile(*given: object) -> None:
-        real(*given)  # type: ignore[arg-type]
+    def meanwhile(*given: object, **more: object) -> None:
+        real(*given, **more)  # type: ignore[arg-type]
         path.unlink()
         path.symlink_to(victim)
 

@@ -1,4 +1,5 @@
-"""System calls beyond `rename`: exchange two names in one step, and lease a file against writers.
+"""System calls that Python lacks: exchange two names in one step, lease a file against writers, and
+put a whole file system on the disk.
 
 Where the system has no such call, each function says so by its result.
 """
@@ -10,7 +11,9 @@ import errno
 import os
 import signal
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from specedit.files.lock import lock_now
 
@@ -25,28 +28,43 @@ AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP = -100, 2, 2  # linux/fcntl.h, linux/fs.h
 
 def exchange(first: Path, second: Path) -> bool:
     """Exchange two names in one step. False: not supported here, nothing was done."""
-    if sys.platform not in ("linux", "darwin"):
-        return False
-    try:
-        import ctypes
-    except ImportError:  # a Python that was built without it
-        return False
-    library = ctypes.CDLL(None, use_errno=True)
     one, other = os.fsencode(first), os.fsencode(second)
-    if sys.platform == "darwin":
-        if not hasattr(library, "renamex_np"):
-            return False
-        failed = library.renamex_np(one, other, ctypes.c_uint(RENAME_SWAP))
+    if (swap := _function("renamex_np")) is not None:
+        failed = swap(one, other, RENAME_SWAP)
+    elif (swap := _function("renameat2")) is not None:
+        failed = swap(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE)
     else:
-        if not hasattr(library, "renameat2"):  # glibc before 2.28
-            return False
-        failed = library.renameat2(AT_FDCWD, one, AT_FDCWD, other, ctypes.c_uint(RENAME_EXCHANGE))
+        return False
     if not failed:
         return True
+    import ctypes
+
     number = ctypes.get_errno()
     if number in UNKNOWN:
         return False
     raise OSError(number, os.strerror(number), str(second))
+
+
+def sync_file_system(path: Path) -> bool:
+    """Put all that the file system of `path` holds on the disk. False: not supported here."""
+    if (sync := _function("syncfs")) is None:
+        return False
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return not sync(handle)
+    finally:
+        os.close(handle)
+
+
+@cache
+def _function(name: str) -> Any:
+    """A function of the C library; None where it, or Python's way to call it, is missing."""
+    try:
+        import ctypes
+
+        return getattr(ctypes.CDLL(None, use_errno=True), name, None)
+    except (ImportError, OSError, TypeError):  # TypeError: Windows has no such library
+        return None
 
 
 def try_lock(handle: int) -> bool | None:

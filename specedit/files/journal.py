@@ -169,8 +169,7 @@ def prune(
 
 
 def clear_up(store: Path) -> list[JournalRun]:
-    """The runs, after the temporary files of killed ones are removed. The caller holds `alone`:
-    no process is writing such a file now."""
+    """The runs, after the temporary files of killed ones are removed. The caller holds `alone`."""
     for place in _places(store):
         with contextlib.suppress(OSError):
             for folder in place.iterdir():
@@ -178,7 +177,8 @@ def clear_up(store: Path) -> list[JournalRun]:
                     shutil.rmtree(folder, ignore_errors=True)
     result = runs(store)
     for run in result:
-        for entry in run.files:
+        left = _left(run)
+        for entry in run.files if left and not (run.unfinished and run.at_work) else ():
             for way, new, old in (
                 ("", entry.after_sha256, entry.before_sha256),
                 ("-undo", entry.before_sha256, entry.after_sha256),
@@ -186,6 +186,14 @@ def clear_up(store: Path) -> list[JournalRun]:
                 with contextlib.suppress(OSError):
                     _clear(draft_of(run, entry, way), Path(entry.path), new, old)
     return result
+
+
+def _left(run: JournalRun) -> bool:
+    """Whether a temporary file of this run is beside one of its thousands of files."""
+    for folder in {entry.path.rpartition(os.sep)[0] for entry in run.files}:
+        if next(Path(folder).glob(f".specedit-{run.name}-*"), None) is not None:
+            return True
+    return False
 
 
 def _clear(draft: Path, path: Path, new: str, old: str) -> None:

@@ -113,10 +113,13 @@ class Recorder:
             self._run = replace(self._run, moves=tuple(moves))
             with undisturbed():
                 self._begin(texts)
-            for (source, after), entry in zip(texts, self._run.files, strict=True):
-                with alone(self._store), undisturbed():
-                    replacement.replace(source, after, draft_of(self._run, entry))
-                written += 1
+            of_entries = zip(texts, self._run.files, strict=True)
+            steps = [(*text, draft_of(self._run, entry)) for text, entry in of_entries]
+            with replacement.staged(steps):
+                for step in steps:
+                    with alone(self._store), undisturbed():
+                        replacement.replace(*step, is_staged=True)
+                    written += 1
             if not self._run.tree:
                 with alone(self._store), undisturbed():
                     make(moves)
@@ -169,14 +172,14 @@ class Recorder:
                 self._run = replace(self._run, whole=True)
                 self._lock.take(PATIENCE)
                 self._save(())
-            entries = []
+            entries, originals = [], []
             for source, after in texts:
                 entry = self._entry(replacement.check_writable(source), source.data, after)
-                _store(folder / entry.blob, source.data)
+                originals.append(_store(folder / entry.blob, source.data))
                 if entry.torn:
-                    _store(folder / f"{entry.blob}.after", after)
+                    originals.append(_store(folder / f"{entry.blob}.after", after))
                 entries.append(entry)
-            atomic.sync_folder(folder)
+            atomic.sync([*originals, folder, folder.parent])
             self._save(tuple(entries))
         except OSError as error:
             self._remove()
@@ -251,9 +254,8 @@ def _unchanged(source: Source) -> Path:
         raise InputError(f"not written: {error.strerror}", file=source.name) from error
 
 
-def _store(path: Path, data: bytes) -> None:
+def _store(path: Path, data: bytes) -> Path:
     """A file of a folder that is not read before its `run.json` names the file."""
     with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    return path

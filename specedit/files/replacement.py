@@ -10,6 +10,7 @@ import contextlib
 import os
 import stat
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from specedit.errors import InputError
@@ -56,23 +57,52 @@ def is_shared(path: Path) -> bool:
     return path.stat().st_nlink > 1
 
 
-def replace(source: Source, data: bytes, draft: Path | None = None) -> None:
+def replace(
+    source: Source, data: bytes, draft: Path | None = None, *, is_staged: bool = False
+) -> None:
     """Write `data` over the file `source` was read from, unless another program changed it."""
-    try:
+    with _reported(source.name):
         path = check_unchanged(source)
         if data == source.data:
             return
         with undisturbed():
             if is_shared(path):
                 _write_through(path, source, data)
+            elif is_staged and draft is not None:
+                _put(path, source, draft)
             else:
-                _put(path, source, data, draft or atomic.draft_of(path))
-                atomic.sync_folder(path.parent)
+                with staged([(source, data, draft or atomic.draft_of(path))]) as drafts:
+                    check_unchanged(source)
+                    _put(path, source, *drafts)
+
+
+@contextlib.contextmanager
+def staged(texts: Sequence[tuple[Source, bytes, Path]]) -> Iterator[list[Path]]:
+    """The new bytes of files in temporary files, which are on the disk before the first is used;
+    at the end the folders are. Files with hard links have none: they are written in place."""
+    drafts: list[Path] = []
+    try:
+        for source, data, draft in texts:
+            with _reported(source.name):
+                path = check_writable(source)
+                if data != source.data and not is_shared(path):
+                    _stage(path, data, draft, drafts)
+        with _reported():
+            atomic.sync(drafts)
+        yield drafts
+        atomic.sync({draft.parent for draft in drafts})
+    finally:
+        with undisturbed():
+            atomic.remove(drafts)
+
+
+@contextlib.contextmanager
+def _reported(name: str = "") -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"not written: {reason}", file=source.name, hint="The file is as it was."
-        ) from error
+        why = f"not written: {error.strerror or error}"
+        raise InputError(why, file=name, hint="The file is as it was.") from error
 
 
 def _changed(source: Source, why: str = CHANGED) -> InputError:
@@ -83,32 +113,27 @@ def _changed(source: Source, why: str = CHANGED) -> InputError:
     )
 
 
-def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
+def _stage(path: Path, data: bytes, draft: Path, made: list[Path]) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(draft, flags, 0o600)
+    made.append(draft)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        _copy_attributes(handle, draft, path)
+
+
+def _put(path: Path, source: Source, draft: Path) -> None:
     """Exchange a complete temporary file and the file, then check what the exchange brought out.
 
     Where the system cannot exchange, a write between the last check and the rename is lost."""
-    made = False
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        handle = os.open(draft, flags, 0o600)
-        made = True
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            _copy_attributes(handle, draft, path)
-            os.fsync(handle)
+    ours = _identity(draft)
+    if not exchange.exchange(draft, path):
         check_unchanged(source)
-        ours = _identity(draft)
-        if not exchange.exchange(draft, path):
-            check_unchanged(source)
-            draft.replace(path)
-        elif why := _reason_to_refuse(draft, source.data):
-            _exchange_back(draft, path, ours)
-            raise _changed(source, why)
-    finally:
-        if made:
-            with contextlib.suppress(FileNotFoundError):
-                draft.unlink()
+        draft.replace(path)
+    elif why := _reason_to_refuse(draft, source.data):
+        _exchange_back(draft, path, ours)
+        raise _changed(source, why)
 
 
 def _reason_to_refuse(draft: Path, data: bytes) -> str:

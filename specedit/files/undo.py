@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -55,12 +55,33 @@ class Undone:
 
 @dataclass(frozen=True)
 class _Step:
-    """A file that can be restored."""
+    """A file that can be restored, and the temporary file for it."""
 
     entry: Entry
     now: bytes
     mode: int
     before: bytes
+    draft: Path
+
+    def source(self, held: bytes) -> Source:
+        return Source(self.entry.path, "", held, Path(self.entry.path))
+
+    def restore(self, *, is_staged: bool = False) -> None:
+        held = self.source(self.now)
+        replacement.replace(held, self.before, self.draft, is_staged=is_staged)
+        self._set_mode(self.entry.mode)
+
+    def take_back(self) -> None:
+        """Give the file its new text again."""
+        replacement.replace(self.source(self.before), self.now, self.draft)
+        self._set_mode(self.mode)
+
+    def _set_mode(self, mode: int) -> None:
+        try:
+            regular.set_mode(Path(self.entry.path), mode)
+        except OSError as error:
+            why = f"its mode cannot be set: {error.strerror}"
+            raise InputError(why, file=self.entry.path) from error
 
 
 def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undone:
@@ -94,7 +115,11 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
         marked = run.unfinished
         lock = _marked(run, steps)
         try:
-            outcomes = _partly(run, results) if partly else _wholly(run, results)
+            outcomes = (
+                _wholly(results)
+                if not partly
+                else [one if isinstance(one, Outcome) else _restored(one) for one in results]
+            )
         finally:
             lock.release()
         if not marked or partly:
@@ -210,61 +235,46 @@ def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _
         return _refused(entry, "its journal is damaged")
     if not is_mixed(now, before, after):
         return _refused(entry, "changed since the run wrote it")
-    return _Step(entry, now, stat.S_IMODE(status.st_mode), before)
+    return _Step(entry, now, stat.S_IMODE(status.st_mode), before, draft_of(run, entry, "-undo"))
 
 
-def _partly(run: JournalRun, results: Iterable[_Step | Outcome]) -> list[Outcome]:
-    outcomes = []
-    for one in results:
-        try:
-            outcomes.append(one if isinstance(one, Outcome) else _restored(run, one))
-        except InputError as error:
-            assert isinstance(one, _Step)
-            outcomes.append(_refused(one.entry, error.reason))
-    return outcomes
-
-
-def _wholly(run: JournalRun, results: list[_Step | Outcome]) -> list[Outcome]:
-    """Every file, or, when one cannot be written after all, those before it as they were again."""
-    done: list[_Step] = []
-    for one in results:
-        if isinstance(one, _Step):
-            try:
-                _restored(run, one)
-            except InputError as error:
-                stuck = {step.entry: why for step, why in _taken_back(run, done)}
-                stuck[one.entry] = error.reason
-                return [o if isinstance(o, Outcome) else _kept(o, stuck) for o in results]
-            done.append(one)
-    return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in results]
-
-
-def _kept(step: _Step, stuck: Mapping[Entry, str]) -> Outcome:
-    why = stuck.get(step.entry)
-    return Outcome(step.entry.path, LEFT) if why is None else _refused(step.entry, why)
-
-
-def _restored(run: JournalRun, step: _Step) -> Outcome:
-    _put(run, step.entry, step.now, step.before, step.entry.mode, "-undo")
+def _restored(step: _Step) -> Outcome:
+    try:
+        step.restore()
+    except InputError as error:
+        return _refused(step.entry, error.reason)
     return Outcome(step.entry.path, RESTORED)
 
 
-def _taken_back(run: JournalRun, done: list[_Step]) -> Iterator[tuple[_Step, str]]:
+def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
+    """Every file, or, when one cannot be written after all, those before it as they were again."""
+    steps = [one for one in results if isinstance(one, _Step)]
+    stuck, done = dict[Entry, str](), 0
+    try:
+        texts = [(one.source(one.now), one.before, one.draft) for one in steps]
+        with replacement.staged(texts):
+            for step in steps:
+                step.restore(is_staged=True)
+                done += 1
+    except InputError as error:
+        stuck = dict(_taken_back(steps[:done]))
+        left = (one.entry for one in steps[done:] if one.entry.path == error.file)
+        stuck[next(left, steps[-1].entry)] = error.reason
+        return [o if isinstance(o, Outcome) else _kept(o.entry, stuck) for o in results]
+    return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in results]
+
+
+def _kept(entry: Entry, stuck: Mapping[Entry, str]) -> Outcome:
+    return _refused(entry, stuck[entry]) if entry in stuck else Outcome(entry.path, LEFT)
+
+
+def _taken_back(done: list[_Step]) -> Iterator[tuple[Entry, str]]:
     """Give files their new text again after a failed undo; those where that failed, and why."""
     for step in reversed(done):
         try:
-            _put(run, step.entry, step.before, step.now, step.mode, "")
+            step.take_back()
         except InputError as error:
-            yield step, f"was put back, and stays so: {error.reason}"
-
-
-def _put(run: JournalRun, entry: Entry, now: bytes, then: bytes, mode: int, way: str) -> None:
-    path = Path(entry.path)
-    replacement.replace(Source(entry.path, "", now, path), then, draft_of(run, entry, way))
-    try:
-        regular.set_mode(path, mode)
-    except OSError as error:
-        raise InputError(f"its mode cannot be set: {error.strerror}", file=entry.path) from error
+            yield step.entry, f"was put back, and stays so: {error.reason}"
 
 
 def _refused(entry: Entry, why: str) -> Outcome:
