@@ -10,7 +10,7 @@ from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.merged import Ambiguity, Reading, Splice, joined
 from specedit.edit.apply.part_places import FileIndex, likeness, margin, squeezed, weight
-from specedit.edit.apply.scoring import LIKE, costs_of
+from specedit.edit.apply.scoring import LIKE, REMARK, costs_of
 from specedit.edit.apply.snippet import Prepared, prepared
 from specedit.edit.apply.snippet_parts import elided
 from specedit.syntax.languages import Language
@@ -178,7 +178,7 @@ class _Writer:
             n for one in ready.shown if start <= one.first for n in range(one.first, one.last)
         }
         rest = [ready.lines[n].strip() for n in range(start, end) if n not in covered]
-        if not covered or any(line and line[0] not in "#/*@[" for line in rest):
+        if not covered or any(line and not line.startswith(REMARK) for line in rest):
             return None
         depth = len(margin(ready.lines[start]))
         if not depth:

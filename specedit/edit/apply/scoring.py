@@ -19,7 +19,7 @@ from specedit.edit.apply.part_places import (
     squeezed,
     weight,
 )
-from specedit.edit.apply.snippet import Pair, Prepared
+from specedit.edit.apply.snippet import Prepared
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -31,7 +31,7 @@ LARGEST = 6_000_000  # pairs of lines that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
-NAMING = 4  # lines from a definition's first that may name it
+REMARK = ("#", "/", "*", "@", "[")  # what stands above a definition
 INSIDE, OUTSIDE = 1.2, 0.7  # factors of a match whose header is the snippet's, or is not
 
 
@@ -88,34 +88,14 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
             if weights[n] and rows.get(lines[n].rstrip()):
                 insert[n] += EDGE
     _prefer_same_block(ready, index, scores)
-    for one in ready.fresh:
-        scores[one.first : one.last, :] = NO
-        insert[one.first : one.last] = 0.05
-    for pair in ready.headers:
-        _bind_header(pair, ready, index, scores)
-    for pair in ready.pairs:
-        first, last = pair.own.first, pair.own.last - 1
-        bound = {first: pair.old.first_line - 1, last: pair.old.last_line - 1}
-        for n, row in bound.items():
-            scores[n, :] = NO
-            if len(bound) == 1 and pair.old.last_line != pair.old.first_line:
-                row = pair.old.first_line - 1
-            scores[n, row] = 2.0
-            insert[n] = 50.0
+    new = {n for one in ready.fresh for n in range(one.first, one.last)}
+    for start, end in ready.chunks():
+        rest = (n for n in range(start, end) if n not in new)
+        if new & {*range(start, end)} and all(lines[n].lstrip().startswith(REMARK) for n in rest):
+            scores[start:end, :] = NO  # nothing but new definitions
+            insert[start:end] = 0.05
     drop = np.array([0.5 * weight(line) for line in old])
     return Costs(scores, ready.begins, insert, drop)
-
-
-def _bind_header(pair: Pair, ready: Prepared, index: FileIndex, scores: ndarray) -> None:
-    """Match the line that names a definition with the one that names its counterpart alone."""
-    name = re.compile(rf"(?<![\w$]){re.escape(pair.own.name.rpartition('.')[2])}(?![\w$])")
-    own = range(pair.own.first, min(pair.own.last, pair.own.first + NAMING))
-    old = range(pair.old.first_line - 1, min(pair.old.last_line, pair.old.first_line + NAMING))
-    here = next((n for n in own if name.search(ready.lines[n])), None)
-    there = next((row for row in old if name.search(index.lines[row])), None)
-    if here is not None and there is not None:
-        scores[here, :] = NO
-        scores[here, there] = 1.5
 
 
 def _prefer_same_block(ready: Prepared, index: FileIndex, scores: ndarray) -> None:

@@ -38,7 +38,6 @@ class Prepared:
     shown: tuple[Definition, ...]
     pairs: tuple[Pair, ...]
     fresh: tuple[Definition, ...]  # shown whole, and not in the file
-    headers: tuple[Pair, ...]  # of definitions that the snippet shows whole or in part
     reindented: bool = False
 
     def chunks(self) -> list[tuple[int, int]]:
@@ -53,8 +52,8 @@ def prepared(
     lines, gaps = list(cut.lines), list(cut.gaps)
     shown = _definitions(lines, gaps, language)
     matched = _matched(shown, lines, symbols, index)
-    headers = [Pair(one, old) for one, old, _ in matched if old is not None]
-    pairs = _outermost([one for one in headers if _whole(one.own, lines, gaps, language)])
+    known = [Pair(one, old) for one, old, _ in matched if old is not None]
+    pairs = _outermost([one for one in known if _whole(one.own, lines, gaps, language)])
     fresh = [
         one
         for one, _, several in matched
@@ -64,7 +63,7 @@ def prepared(
     if not any(gap is not None for gap in gaps):
         begins |= _between_definitions(lines, pairs)
     moved = _indented(lines, begins, pairs, index)
-    return _without_edges(lines, begins, gaps, shown, pairs, fresh, headers, moved)
+    return _without_edges(lines, begins, gaps, shown, pairs, fresh, moved)
 
 
 def _matched(
@@ -211,7 +210,6 @@ def _without_edges(
     shown: Sequence[Definition],
     pairs: Sequence[Pair],
     fresh: Sequence[Definition],
-    headers: Sequence[Pair],
     moved: bool,
 ) -> Prepared:
     """Without the blank lines at the ends of chunks."""
@@ -243,6 +241,5 @@ def _without_edges(
         tuple(again(one) for one in shown),
         tuple(Pair(again(one.own), one.old) for one in pairs),
         tuple(again(one) for one in fresh),
-        tuple(Pair(again(one.own), one.old) for one in headers),
         moved,
     )
