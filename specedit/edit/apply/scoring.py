@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk
@@ -15,14 +14,10 @@ from specedit.edit.apply.part_places import (
     FileIndex,
     HunkPlace,
     likeness,
-    margin,
     squeezed,
     weight,
 )
 from specedit.edit.apply.snippet import Prepared
-
-if TYPE_CHECKING:
-    from numpy import ndarray
 
 LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at
@@ -32,7 +27,6 @@ _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
 REMARK = ("#", "/", "*", "@", "[")  # what stands above a definition
-INSIDE, OUTSIDE = 1.2, 0.7  # factors of a match whose header is the snippet's, or is not
 
 
 class Likeness:
@@ -87,7 +81,6 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
         for n in {start, end - 1}:
             if weights[n] and rows.get(lines[n].rstrip()):
                 insert[n] += EDGE
-    _prefer_same_block(ready, index, scores)
     new = {n for one in ready.fresh for n in range(one.first, one.last)}
     for start, end in ready.chunks():
         rest = (n for n in range(start, end) if n not in new)
@@ -96,52 +89,6 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
             insert[start:end] = 0.05
     drop = np.array([0.5 * weight(line) for line in old])
     return Costs(scores, ready.begins, insert, drop)
-
-
-def _prefer_same_block(ready: Prepared, index: FileIndex, scores: ndarray) -> None:
-    """Raise matches that stand in the block of the same header, lower the others."""
-
-    headers: dict[int, ndarray | None] = {}
-    stack: list[int] = []
-    for n, line in enumerate(ready.lines):
-        if not line.strip():
-            continue
-        depth = len(margin(line))
-        while stack and len(margin(ready.lines[stack[-1]])) >= depth:
-            stack.pop()
-        if stack:
-            header = stack[-1]
-            if header not in headers:
-                headers[header] = _blocks_below(ready, header, index)
-            inside = headers[header]
-            if inside is not None:
-                valid = scores[n] > NO / 2
-                scores[n, valid & inside] *= INSIDE
-                scores[n, valid & ~inside] *= OUTSIDE
-        stack.append(n)
-
-
-def _blocks_below(ready: Prepared, header: int, index: FileIndex) -> ndarray | None:
-    """The file lines in the blocks under a header's own lines in the file; None where it is not
-    there."""
-    import numpy as np
-
-    line = ready.lines[header]
-    rows = list(index.rows(1).get(line.rstrip(), []))
-    for one in ready.pairs:
-        if one.own.first <= header < one.own.first + 3:
-            rows.append(one.old.first_line - 1)
-    if not rows or len(rows) > 20:
-        return None
-    inside = np.zeros(len(index.lines), dtype=bool)
-    for row in rows:
-        depth = len(margin(index.lines[row]))
-        for at in range(row + 1, len(index.lines)):
-            text = index.lines[at]
-            if text.strip() and len(margin(text)) <= depth:
-                break
-            inside[at] = True
-    return inside
 
 
 def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
