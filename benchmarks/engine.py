@@ -18,8 +18,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.common import parser, resolved, run
+from specedit.bench.peers import peak_mb
 from specedit.bench.peers.own import Own, load, medians
-from specedit.bench.process import peak_mb
 from specedit.decode.cost import WIDTHS
 from specedit.engines.devices import physical_cores
 from specedit.engines.exact.engine import ExactEngine

@@ -33,10 +33,10 @@ from specedit.bench.peers import (
     TORCH,
     PeerName,
     PeerOptions,
+    PeerProcess,
     Task,
     own,
 )
-from specedit.bench.process import PeerProcess
 from specedit.settings import Settings
 
 LLAMA_SERVER = "benchmarks.llama_server"

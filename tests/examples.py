@@ -15,7 +15,7 @@ from specedit import manual
 ROOT = Path(__file__).parents[1]
 PAGES = {
     "README": (ROOT / "README.md").read_text("utf-8"),
-    **{name: manual.page(name) for name in manual.topics()},
+    **{name: manual.page(name) for name in manual.TOPICS},
 }
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -21,12 +21,12 @@ from specedit.bench.peers import (
     PLAIN,
     PeerName,
     PeerOptions,
+    PeerProcess,
     PeerRun,
     Task,
     selected,
 )
 from specedit.bench.peers.own import Own, load
-from specedit.bench.process import PeerProcess
 from specedit.bench.speed import Measured, SpeedRow, alternate, words
 from specedit.edit.backend import Plan
 from specedit.errors import InputError, ModelError, UsageError

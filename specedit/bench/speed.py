@@ -14,13 +14,14 @@ from specedit.bench.peers import (
     OWN_MODULE,
     PLAIN,
     TEXT,
+    PeerLine,
     PeerName,
     PeerOptions,
+    PeerProcess,
     PeerRun,
     Task,
     Words,
 )
-from specedit.bench.process import PeerLine, PeerProcess
 from specedit.decode.drafters import AUTO, FREE_NAMES, HEADS_NAMES, MODEL_NAMES
 from specedit.edit.backend import Plan
 from specedit.engines.devices import physical_cores

@@ -70,34 +70,36 @@ def _settings(targets: Targets, resolved: Resolved) -> Settings:
 
 def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
     """An error where flags contradict each other."""
-    stdin = targets.names == STDIN
-    if "" in targets.names:
-        raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
-    if "-" in targets.names and not stdin:
-        raise UsageError("`-` reads stdin and cannot be combined with other files.")
-    if targets.names and targets.from_git:
-        raise UsageError("Name files or use --staged, --changed or --since, not both.")
-    if settings.json and settings.diff:
-        raise UsageError(
+    stdin, asks, tests = targets.names == STDIN, settings.ask, settings.test
+    writes_nothing = settings.check or settings.diff or settings.json
+    remote = settings.server not in ("auto", "off")
+    for conflict, message, hint in (
+        ("" in targets.names, "A file's name is empty.", "Is a variable of the shell empty?"),
+        ("-" in targets.names and not stdin, "`-` reads stdin; name no other files with it.", ""),
+        (
+            targets.names and targets.from_git,
+            "Name files or use --staged, --changed or --since, not both.",
+            "",
+        ),
+        (
+            settings.json and settings.diff,
             "--json and --diff both print to stdout.",
-            hint="Use --json alone: it contains the diff.",
-        )
-    if settings.ask and (settings.check or settings.diff or settings.json):
-        raise UsageError(
-            "--ask writes files and cannot be combined with --check, --diff or --json."
-        )
-    if settings.ask and stdin:
-        raise UsageError("--ask and `-` both read stdin. Name a file instead of `-`.")
-    if settings.test and stdin:
-        raise UsageError("--test needs a file in a work tree; `-` is not one.")
-    if settings.test and settings.ask:
-        raise UsageError("--test and --ask cannot be combined.", hint="Use one of them.")
-    if settings.test and settings.compare:
-        raise UsageError("--compare measures one answer; it cannot be combined with --test.")
-    if settings.stdin_filename and not stdin:
-        raise UsageError("--stdin-filename works only with `-`.")
-    if settings.server not in ("auto", "off") and settings.audit:
-        raise UsageError("--audit needs logits, which remote servers do not send.")
+            "Use --json alone: it contains the diff.",
+        ),
+        (asks and writes_nothing, "--ask writes files; leave out --check, --diff and --json.", ""),
+        (asks and stdin, "--ask and `-` both read stdin.", "Name a file instead of `-`."),
+        (tests and stdin, "--test needs a file in a work tree; `-` is not one.", ""),
+        (tests and asks, "--test and --ask cannot be combined.", "Use one of them."),
+        (tests and settings.compare, "--compare measures one answer; leave out --test.", ""),
+        (settings.stdin_filename and not stdin, "--stdin-filename works only with `-`.", ""),
+        (
+            remote and settings.audit,
+            "--audit needs logits, which remote servers do not send.",
+            "Leave out --audit, or --server.",
+        ),
+    ):
+        if conflict:
+            raise UsageError(message, hint=hint)
 
 
 def _refuse_untested(settings: Settings, resolved: Resolved) -> None:

@@ -12,50 +12,27 @@ from importlib.resources import files
 from specedit.errors import UsageError
 from specedit.settings import nearest
 
-# The pages in reading order; any other page of the folder comes after them.
-READING = (
+TOPICS = (  # in reading order
     *("edit", "rename", "apply", "hook", "editors", "agents", "server", "models", "settings"),
     *("trust", "vllm", "engine"),
 )
-# The topic of each command that has no page of its own name.
-SUBJECTS = {
-    "ask": "edit",
-    "refine": "edit",
-    "undo": "edit",
-    "view": "edit",
-    "editor": "editors",
-    "lsp": "editors",
+SUBJECTS = {  # the topic of each command that has no page of its own name
+    **dict.fromkeys(("ask", "refine", "undo", "view"), "edit"),
+    **dict.fromkeys(("editor", "lsp"), "editors"),
     "mcp": "agents",
-    "serve": "server",
-    "warm": "server",
-    "model": "models",
-    "heads": "models",
-    "config": "settings",
-    "doctor": "settings",
-    "bench": "engine",
-    "replay": "engine",
+    **dict.fromkeys(("serve", "warm"), "server"),
+    **dict.fromkeys(("model", "heads"), "models"),
+    **dict.fromkeys(("config", "doctor"), "settings"),
+    **dict.fromkeys(("bench", "replay"), "engine"),
 }
-
-
-def topics() -> list[str]:
-    """All pages."""
-    pages = {
-        page.name.removesuffix(".md")
-        for page in files(__name__).iterdir()
-        if page.name.endswith(".md")
-    }
-    known = [name for name in READING if name in pages]
-    return [*known, *sorted(pages.difference(known))]
 
 
 def topic(word: str) -> str:
     """The topic of this name, or of the command of this name."""
     wanted = word.lower()
-    known = topics()
-    result = wanted if wanted in known else SUBJECTS.get(wanted, "")
-    if result not in known:
-        raise UsageError(f"There is no topic {word!r}.", hint=nearest(wanted, [*known, *SUBJECTS]))
-    return result
+    if wanted not in TOPICS and wanted not in SUBJECTS:
+        raise UsageError(f"There is no topic {word!r}.", hint=nearest(wanted, [*TOPICS, *SUBJECTS]))
+    return SUBJECTS.get(wanted, wanted)
 
 
 def page(name: str) -> str:
@@ -71,4 +48,4 @@ def about(name: str) -> str:
 
 def listing() -> Sequence[tuple[str, str]]:
     """Each topic with its line."""
-    return [(name, about(name)) for name in topics()]
+    return [(name, about(name)) for name in TOPICS]

@@ -86,7 +86,7 @@ def site(command: Any) -> Iterator[tuple[str, str]]:
         )
 
     yield "index.html", page("manual")
-    for name in manual.topics():
+    for name in manual.TOPICS:
         yield f"{name}.html", page(name, body=Markup(_body(manual.page(name))))
     yield "commands.html", page("commands", commands=commands(command))
 

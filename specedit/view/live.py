@@ -58,7 +58,8 @@ class Live:
         self._compares = compares  # a second answer is the same one, without drafts
         self._margin = margin
         self.console = console
-        self.enabled = not quiet and console.is_terminal and _is_terminal(console)
+        # rich takes FORCE_COLOR for a terminal.
+        self.enabled = not quiet and console.is_terminal and console.file.isatty()
         self._progress = FilesProgress(sizes(files) if self.enabled else dict.fromkeys(files, 0))
         self._path = ""
         self._phase = _Phase("starting")
@@ -248,11 +249,11 @@ def _amount(phase: _Phase, console: Console) -> Iterator[Text]:
         yield bar(phase.done / phase.total, console)
 
 
-def bar(share: float, console: Console, width: int = BAR) -> Text:
-    """A bar of `width` cells."""
+def bar(share: float, console: Console) -> Text:
+    """A bar of BAR cells."""
     full, empty = ("━", "─") if colours.unicode(console) else ("#", ".")
-    done = round(width * max(0.0, min(1.0, share)))
-    return Text.assemble((full * done, "green"), (empty * (width - done), "bright_black"))
+    done = round(BAR * max(0.0, min(1.0, share)))
+    return Text.assemble((full * done, "green"), (empty * (BAR - done), "bright_black"))
 
 
 @dataclass
@@ -276,11 +277,3 @@ class _Line:
             line.append(gap).append_text(word)
             gap = "  "
         yield line
-
-
-def _is_terminal(console: Console) -> bool:
-    """Whether the file is a terminal, whatever FORCE_COLOR tells rich."""
-    try:
-        return console.file.isatty()
-    except (AttributeError, ValueError):
-        return False
