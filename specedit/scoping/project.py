@@ -27,6 +27,14 @@ BELOW = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")  # where
 LONGEST = 2_000_000  # characters of a file that is read to learn what it declares
 
 
+def folders_up(folder: str) -> Iterator[str]:
+    """A folder, and those around it up to the top of the tree, which is ""."""
+    while folder:
+        yield folder
+        folder = posixpath.dirname(folder)
+    yield ""
+
+
 class Project:
     """Texts by path, from the top of the tree, with slashes. `read` gives one file's text."""
 
@@ -122,6 +130,11 @@ class Project:
             self.notes[key] = find()
         known: T = self.notes[key]
         return known
+
+    def called(self, name: str) -> list[str]:
+        """The files of this name in any folder."""
+        own = (path for path in self.paths if posixpath.basename(path) == name)
+        return self.remembered(("called", name), lambda: sorted(own))
 
     # modules
 

@@ -6,7 +6,7 @@ A type is seen where its namespace is, or is used, and is found by the text that
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
@@ -19,6 +19,7 @@ from specedit.syntax.branch import Branch
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^\s*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
 
@@ -27,34 +28,24 @@ class CSharpNamespaces(Rules):
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         """A type of a namespace that is visible here, and what `using static` shows."""
-        path = project.path(here.scopes)
-        text = project.text(path) or ""
-        seen = _visible(project, text)
-        for place in project.matching(_declaring(name), (".cs", ".csx")):
-            spaces = NAMESPACE.findall(project.text(place) or "")
-            if place != path and (not spaces or any(space in seen for space in spaces)):
-                yield from _types(project, place, name)
+        text = project.text(project.path(here.scopes)) or ""
+        shown = _types(project, name, _visible(project, text))
+        yield from (one for one in shown if one.home is not here.scopes)
         for _, static, used in USING.findall(text):
-            if static:
-                for holder in _named(project, used):
-                    yield from project.members_of(holder, name)
+            space, _, holder = used.rpartition(".")
+            for one in _types(project, holder, {space} if space else None) if static else ():
+                yield from project.members_of(one, name)
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """A type of a namespace, by a qualified name."""
-        space = project.folder(owner) or owner.name
-        if project.folder(owner) is None and "namespace" not in owner.node.type:
-            return
-        for place in project.matching(_declaring(name), (".cs", ".csx")):
-            if space in NAMESPACE.findall(project.text(place) or ""):
-                yield from _types(project, place, name)
+        if project.folder(owner) is not None or "namespace" in owner.node.type:
+            yield from _types(project, name, {project.folder(owner) or owner.name})
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""
         if node.type not in ("identifier", "qualified_name", "member_access_expression"):
             return None
-        if node.end - node.start > 200:
-            return None
-        text = here.scopes.text(node)
+        text = here.scopes.text(node) if node.end - node.start <= 200 else ""
         if text not in _spaces(project):
             return None
         first = next(one for one in node.walk() if not one.children)
@@ -67,14 +58,11 @@ class CSharpNamespaces(Rules):
         home = project.at(owner.home)
         if home is None or not _is_partial(home, owner):
             return
-        own = NAMESPACE.findall(project.text(project.path(owner.home)) or "")
-        for place in project.matching(_declaring(owner.name), (".cs", ".csx")):
+        own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
+        for place in _files(project, owner.name, own or None):
             there = project.typing(place)
-            spaces = NAMESPACE.findall(project.text(place) or "")
-            if there is None or (own and not set(own) & set(spaces)):
-                continue
-            for other in there.scopes.owners:
-                if other.name == owner.name and _is_partial(there, other):
+            for other in there.scopes.owners if there is not None else ():
+                if there is not None and other.name == owner.name and _is_partial(there, other):
                     yield other
 
 
@@ -83,27 +71,26 @@ def _is_partial(home: Typing, owner: Owner) -> bool:
     return re.search(rb"\bpartial\b", head) is not None
 
 
-def _named(project: Project, path: str) -> Iterator[Declared]:
-    space, _, name = path.rpartition(".")
-    for place in project.matching(_declaring(name), (".cs", ".csx")):
-        if not space or space in NAMESPACE.findall(project.text(place) or ""):
-            yield from _types(project, place, name)
+def _files(project: Project, name: str, spaces: set[str] | None) -> Iterator[str]:
+    """The files that declare a type of a name in one of these namespaces; "": in none."""
+    for place in project.matching(rf"{KINDS}{re.escape(name)}\b", ENDS):
+        own = NAMESPACE.findall(project.text(place) or "") or [""]
+        if spaces is None or spaces & set(own):
+            yield place
 
 
-def _types(project: Project, place: str, name: str) -> Iterator[Declared]:
-    typing = project.typing(place)
-    for one in typing.scopes.declarations(name) if typing is not None else ():
-        nested = one.scope is not None and one.scope.kind == "class"
-        if one.kind == "class" and not nested:
-            yield one
+def _types(project: Project, name: str, spaces: set[str] | None) -> Iterator[Declared]:
+    for place in _files(project, name, spaces):
+        typing = project.typing(place)
+        for one in typing.scopes.declarations(name) if typing is not None else ():
+            nested = one.scope is not None and one.scope.kind == "class"
+            if one.kind == "class" and not nested:
+                yield one
 
 
 def _visible(project: Project, text: str) -> set[str]:
     """The namespaces whose types a text can name."""
-    own = {""}
-    for space in NAMESPACE.findall(text):
-        parts = space.split(".")
-        own |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+    own = {"", *_with_outer(NAMESPACE.findall(text))}
     used_here = [used for _, static, used in USING.findall(text) if not static]
     seen = own | {f"{space}.{used}".lstrip(".") for space in own for used in used_here}
     files = project.matching(r"global\s+using", (".cs",))
@@ -115,18 +102,18 @@ def _spaces(project: Project) -> set[str]:
     """Every namespace of the tree, and what they are in."""
 
     def read() -> set[str]:
-        results: set[str] = set()
-        for path in project.matching(NAMESPACE.pattern, (".cs", ".csx")):
-            for space in NAMESPACE.findall(project.text(path) or ""):
-                parts = space.split(".")
-                results |= {".".join(parts[: n + 1]) for n in range(len(parts))}
-        return results
+        paths = project.matching(NAMESPACE.pattern, ENDS)
+        return _with_outer(
+            space for path in paths for space in NAMESPACE.findall(project.text(path) or "")
+        )
 
     return project.remembered("namespaces", read)
 
 
-def _declaring(name: str) -> str:
-    return rf"{KINDS}{re.escape(name)}\b"
+def _with_outer(spaces: Iterable[str]) -> set[str]:
+    """Namespaces, and those around them: `A` of `A.B`."""
+    parts = [space.split(".") for space in spaces]
+    return {".".join(one[: n + 1]) for one in parts for n in range(len(one))}
 
 
 class CSharp(CSharpNamespaces):
@@ -163,13 +150,6 @@ class CSharp(CSharpNamespaces):
             return super().receiver(leaf)
         holder = leaf.around("conditional_access_expression")
         return holder.part("condition") if holder is not None else None
-
-    def value_part(self, one: Declared) -> Branch | None:
-        value = super().value_part(one)
-        if value is None and one.leaf.parent is one.node and one.node.type == "variable_declarator":
-            parts = one.node.named_children()
-            return parts[-1] if len(parts) > 1 else None
-        return value
 
 
 RULES = CSharp(
@@ -258,6 +238,7 @@ RULES = CSharp(
         "parenthesized_expression unary_expression await_expression postfix_unary_expression",
     ),
     casts=places("cast_expression as_expression"),
+    unnamed_values=table("variable_declarator: leaf"),
     builds=places("object_creation_expression implicit_object_creation_expression"),
     loops=places("foreach_statement"),
     indexes=places("element_access_expression"),

@@ -269,7 +269,7 @@ def _package(project: Project, path: str) -> str:
 
 def _folder(project: Project, path: str) -> str | None:
     """The folder of a package, by the modules of the tree."""
-    for config in sorted(p for p in project.paths if posixpath.basename(p) == "go.mod"):
+    for config in project.called("go.mod"):
         match = MODULE.search(project.text(config) or "")
         if match and (path == match[1] or path.startswith(match[1] + "/")):
             folder = posixpath.join(posixpath.dirname(config), path[len(match[1]) + 1 :])

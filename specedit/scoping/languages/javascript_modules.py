@@ -31,7 +31,7 @@ class JavaScriptModules(Rules):
             module = project.module(place)
             return [module] if module is not None else None
         if imported.leaf.place == "import_clause.":
-            return list(_default(project, place))
+            return given_out(project, place, "default")
         aliased = imported.leaf.at("^ alias") is not None
         name = (imported.leaf.at("^ name") if aliased else None) or imported.leaf
         return given_out(project, place, here.scopes.text(name))
@@ -86,36 +86,44 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
     typing = project.typing(place)
     if typing is None:
         return
-    if name == "default":
-        yield from _default(project, place)
-        return
-    if results := [one for one in project.top_level(place, name) if one.kind != "export"]:
+    text, default = typing.scopes.text, name == "default"
+    results = [one for one in project.top_level(place, name) if one.kind != "export"]
+    if results and not default:
         yield from results
         return
-    text = typing.scopes.text
-    for statement in _exports(typing):
-        source = statement.part("source")
-        there = None
-        if source is not None:
-            there = resolve(project, place, text(source).strip("'\""))
-        clause = statement.first("export_clause")
+    named: list[Branch] = []  # what the file itself calls its default
+    for statement in typing.scopes.root.children:
+        if statement.type != "export_statement":
+            continue
+        source, clause = statement.part("source"), statement.first("export_clause")
+        there = resolve(project, place, text(source).strip("'\"")) if source is not None else None
+        if default and statement.first("default") is not None:
+            named += [child.part("name") or child for child in statement.named_children()]
         for one in clause.children if clause is not None else ():
             alias, spelling = one.part("alias"), one.part("name")
             if spelling is None or text(alias or spelling) != name:
                 continue
-            if alias is not None and text(alias) != text(spelling):
+            if default:
+                named.append(spelling)
+            elif alias is not None and text(alias) != text(spelling):
                 yield _alias(project, typing, one, alias)
             elif there is not None:
                 yield from given_out(project, there, text(spelling))
-        if there is not None and clause is None:
+        if there is not None and clause is None and not default:
             space = statement.first("namespace_export")
             if space is None:
                 yield from given_out(project, there, name)
             elif text(space).split()[-1] == name and (module := project.module(there)) is not None:
                 yield module
-    holder = next((one for one in _assigned(typing) if one.type == "object"), None)
-    if holder is not None and (scope := typing.scopes.by_node.get(id(holder))) and scope.owner:
-        yield from scope.owner.members.get(name, ())
+    for node in (*named, *_assigned(typing)):
+        scope = typing.scopes.by_node.get(id(node))
+        known = typing.scopes.by_leaf.get(id(node))
+        if not default and scope is not None and scope.owner is not None:  # an object's members
+            yield from scope.owner.members.get(name, ())
+        elif default and known is None and node.type in typing.rules.names:
+            known = typing.lookup(text(node), node, "any")
+        if default and known is not None:
+            yield known
 
 
 def _alias(project: Project, here: Typing, holder: Branch, leaf: Branch) -> Declared:
@@ -123,40 +131,6 @@ def _alias(project: Project, here: Typing, holder: Branch, leaf: Branch) -> Decl
     scopes = here.scopes
     made = Declared(scopes.text(leaf), "export", leaf, holder, scopes.file, None, 0, scopes)
     return project.remembered(("alias", id(leaf)), lambda: made)
-
-
-def _default(project: Project, place: str) -> Iterator[Declared]:
-    typing = project.typing(place)
-    if typing is None:
-        return
-    text = typing.scopes.text
-    for statement in _exports(typing):
-        if statement.first("default") is not None:
-            for child in statement.named_children():
-                name = child.part("name") or child
-                result = typing.scopes.by_leaf.get(id(name))
-                if result is None and name.type in typing.rules.names:
-                    result = typing.lookup(text(name), name, "any")
-                if result is not None:
-                    yield result
-        clause = statement.first("export_clause")
-        for one in clause.children if clause is not None else ():
-            alias, spelling = one.part("alias"), one.part("name")
-            if alias is not None and spelling is not None and text(alias) == "default":
-                result = typing.lookup(text(spelling), spelling, "any")
-                if result is not None:
-                    yield result
-    for assigned in _assigned(typing):
-        if assigned.type in typing.rules.names:
-            result = typing.lookup(text(assigned), assigned, "any")
-            if result is not None:
-                yield result
-
-
-def _exports(typing: Typing) -> Iterator[Branch]:
-    for child in typing.scopes.root.children:
-        if child.type == "export_statement":
-            yield child
 
 
 def _assigned(typing: Typing) -> Iterator[Branch]:

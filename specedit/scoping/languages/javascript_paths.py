@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from specedit.scoping.meaning import Rewrite
-from specedit.scoping.project import Project
+from specedit.scoping.project import Project, folders_up
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
@@ -47,7 +47,8 @@ def _file(project: Project, place: str) -> str | None:
 
 def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
     """What the nearest tsconfig.json makes of a path."""
-    for config in _configs(project, folder):
+    places = (posixpath.join(up, name) for up in folders_up(folder) for name in CONFIGS)
+    if (config := next((one for one in places if one in project.paths), None)) is not None:
         base, paths = _options(project, config, 0)
         for pattern, targets in paths.items():
             before, star, after = pattern.partition("*")
@@ -60,18 +61,6 @@ def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
             yield from (target.replace("*", inner) for target in targets)
         if base is not None:
             yield posixpath.join(base, source)
-        return
-
-
-def _configs(project: Project, folder: str) -> Iterator[str]:
-    up = folder
-    while True:
-        for name in CONFIGS:
-            if (path := posixpath.join(up, name)) in project.paths:
-                yield path
-        if not up:
-            return
-        up = posixpath.dirname(up)
 
 
 def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict[str, list[str]]]:
@@ -106,11 +95,10 @@ def _packages(project: Project, source: str) -> Iterator[str]:
 
     def read() -> dict[str, tuple[str, dict[str, Any]]]:
         results: dict[str, tuple[str, dict[str, Any]]] = {}
-        for path in sorted(project.paths):
-            if posixpath.basename(path) == "package.json" and "node_modules" not in path:
-                text = _json(project, path)
-                if isinstance(text.get("name"), str):
-                    results[text["name"]] = (posixpath.dirname(path), text)
+        for path in project.called("package.json"):
+            text = _json(project, path) if "node_modules" not in path else {}
+            if isinstance(text.get("name"), str):
+                results[text["name"]] = (posixpath.dirname(path), text)
         return results
 
     for name, (folder, text) in project.remembered("packages", read).items():

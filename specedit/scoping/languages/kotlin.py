@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import Branch
 
@@ -37,15 +36,6 @@ class Kotlin(Rules):
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
         return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)
-
-    def value_part(self, one: Declared) -> Branch | None:
-        value = super().value_part(one)
-        around = one.node.parent
-        direct = one.leaf.parent is one.node
-        if value is None and direct and around and one.node.type == "variable_declaration":
-            later = [child for child in around.named_children() if child.start >= one.node.end]
-            return later[0] if later else None
-        return value
 
 
 RULES = Kotlin(
@@ -88,6 +78,7 @@ RULES = Kotlin(
     passes_on=places("parenthesized_expression unary_expression try_expression"),
     aliases=places("type_alias"),
     casts=places("as_expression"),
+    unnamed_values=table("variable_declaration: node"),
     loops=places("for_statement"),
     indexes=places("index_expression"),
     types=places("user_type nullable_type"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Rewrite, meanings_over
-from specedit.scoping.project import BELOW, Project
+from specedit.scoping.project import BELOW, Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
@@ -128,14 +128,9 @@ def resolve(project: Project, here: Typing, dotted: str) -> str | None:
 
 def _roots(project: Project, folder: str) -> Iterator[str]:
     """The folders that absolute imports may begin in, nearest first."""
-    up = folder
-    while True:
+    for up in folders_up(folder):
         if posixpath.join(up, "__init__.py") not in project.paths:
-            yield up
-            yield from (posixpath.join(up, name) for name in BELOW if name)
-        if not up:
-            return
-        up = posixpath.dirname(up)
+            yield from (posixpath.join(up, name) for name in BELOW)
 
 
 def _file(project: Project, place: str) -> str | None:

@@ -239,6 +239,10 @@ class Rules(Tables):
                 return None
             if holder.type not in self.targets | self.declarators:
                 return None
+        elif (before := self.unnamed_values.get(node.type)) is not None:
+            name = one.leaf if before == "leaf" else node
+            behind = name.parent.named_children() if name.parent is not None else []
+            return next((each for each in behind if each.start >= name.end), None)
         return node.part("value") or node.part("right")
 
     # writing

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.project import Project
+from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
@@ -155,8 +155,7 @@ def _module(project: Project, place: Place, path: list[str]) -> Place | None:
         if at is None:
             return None
         if word == "crate":
-            root = _root(project, at[0])
-            at = (root, None) if root is not None else None
+            at = (_root(project, at[0]), None)
         elif word == "super":
             at = _above(project, at)
         elif word == "self":
@@ -243,19 +242,16 @@ def _is_root(project: Project, path: str) -> bool:
     return folder in ("tests", "examples", "benches", "bin")
 
 
-def _root(project: Project, path: str) -> str | None:
+def _root(project: Project, path: str) -> str:
     """The file that a file's crate begins with."""
     if _is_root(project, path):
         return path
-    up = posixpath.dirname(path)
-    while True:
+    for up in folders_up(posixpath.dirname(path)):
         for one in ROOTS:
             if (text := posixpath.join(up, one)) in project.paths:
                 main = posixpath.join(up, ROOTS[1])
                 return main if path == main else text
-        if not up:
-            return path
-        up = posixpath.dirname(up)
+    return path
 
 
 def _crates(project: Project) -> dict[str, str]:
@@ -263,7 +259,7 @@ def _crates(project: Project) -> dict[str, str]:
 
     def read() -> dict[str, str]:
         results: dict[str, str] = {}
-        for path in sorted(p for p in project.paths if posixpath.basename(p) == "Cargo.toml"):
+        for path in project.called("Cargo.toml"):
             folder = posixpath.dirname(path)
             try:
                 text = tomllib.loads(project.text(path) or "")

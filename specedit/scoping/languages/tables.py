@@ -76,6 +76,8 @@ class Tables:
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
+    # declaration -> what the value stands behind: the "leaf" of the name, or the whole "node"
+    unnamed_values: Mapping[str, str] = field(default_factory=_empty)
     listed: str = ""  # the field of a call's arguments, where methods may be overloaded
     allocates: frozenset[str] = NONE  # functions that give what their first argument names (Go)
     loops: frozenset[str] = NONE
