@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hook_repository import Hooked
 
+from specedit.errors import UsageError
 from specedit.rename.tree_rename import rename_tree
 from specedit.scoping.project import Project
+from specedit.scoping.typing import Typing
 
 FILES = {
     "shop/__init__.py": "",
@@ -309,3 +312,43 @@ def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) 
     there = Hooked(desk.repo.at(folder), desk.calls)
     assert there.specedit("rename", "old", "new", "user.py", "use.py")[0] == 0
     assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"
+
+
+def test_imports_in_a_cycle_are_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`Draft` is declared nowhere: every file imports it from every other one."""
+    calls, real = 0, Typing.type_of_declared
+
+    def counted(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        assert calls < 10_000
+        return real(*given)
+
+    monkeypatch.setattr(Typing, "type_of_declared", counted)
+    texts = {
+        f"{name}.ts": "".join(
+            f'import {{ Draft }} from "./{other}"\nexport * from "./{other}"\n'
+            for other in "abcdef".replace(name, "")
+        )
+        + "export function use(x: Draft) { return x.go(); }\n"
+        for name in "abcdef"
+    }
+    project = Project(texts, texts.__getitem__)
+    with pytest.raises(UsageError, match="not declared"):
+        rename_tree(project, list(texts), "go", "run", "code", lambda module, path: True)
+
+
+def test_classes_that_extend_each_other_in_a_cycle_are_one_family() -> None:
+    names = [f"C{number}" for number in range(20)]
+    texts = {
+        "a.py": "".join(
+            f"class {one}({', '.join(n for n in names if n != one)}):\n"
+            "    def go(self):\n        return self.go()\n\n"
+            for one in names
+        )
+    }
+    made = rename_tree(
+        Project(texts, texts.__getitem__),
+        *(["a.py"], "go", "run", "code", lambda module, path: True),
+    )
+    assert made.files["a.py"].text.count("run(") == 40

@@ -102,25 +102,24 @@ class Lookup:
 
     def above(self, owner: Owner) -> list[Owner]:
         """What `owner` extends, nearest first: what it is itself elsewhere comes before."""
-        results: list[Owner] = []
-        waiting = [owner]
-        while waiting:
-            one = waiting.pop(0)
+        known_ids, waiting = {id(owner)}, [owner]
+        for one in waiting:
             for known in (*self.project.parts(one), *self._bases(one)):
-                if known is not owner and known not in results:
-                    results.append(known)
+                if id(known) not in known_ids:
+                    known_ids.add(id(known))
                     waiting.append(known)
-        return results
+        return waiting[1:]
 
     def _bases(self, one: Owner) -> Iterator[Owner]:
         """What a class says that it extends."""
         home = self.project.at(one.home) or self
-        missing: list[str] = []
+        own: dict[str, list[Owner]] = {base: [] for base in one.bases}
+        for other in home.scopes.owners if own else ():
+            if other.name in own and other is not one:
+                own[other.name].append(other)
         for base in one.bases:
-            own = [it for it in home.scopes.owners if it.name == base and it is not one]
-            missing += [] if own else [base]
-            yield from own
-        if missing:
+            yield from own[base]
+        if missing := [base for base in one.bases if not own[base]]:
             yield from home.extended(one, missing)
 
     def extended(self, one: Owner, bases: list[str]) -> list[Owner]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from specedit.scoping.languages import Rules
@@ -154,14 +155,23 @@ class WrittenTypes(Lookup):
 
     def _imported(self, one: Declared, deep: int = 1) -> tuple[Owner, ...]:
         """A class that an import names, or something of another module."""
-        imported = self.project.imported_declarations(self, one)
-        if imported is not None:
-            types = [self.type_of_declared(each, deep + 1) for each in imported if each is not one]
-            result = tuple(owner for known in types if known for owner in known)
-            return result or ()
+        if self.project.imported_declarations(self, one) is not None:
+            types = [self.type_of_declared(each, deep + 1) for each in self._ends(one, set())]
+            return tuple(owner for known in types if known for owner in known)
         known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
         module = self.rules.module_of(self.scopes, one)
         return known or (self.scopes.outside(one.leaf, one.name, module),)
+
+    def _ends(self, one: Declared, seen: set[int]) -> Iterator[Declared]:
+        """What an import leads to through the imports of other files; each once, for files may
+        import each other in cycles."""
+        imported = self.project.imported_declarations(self, one) if one.kind == "import" else None
+        if imported is None:
+            yield one
+        for each in imported or ():
+            if id(each) not in seen:
+                seen.add(id(each))
+                yield from (self.home(each) or self)._ends(each, seen)
 
     def home(self, one: Declared) -> Typing | None:
         """The answers for the file that a declaration stands in, where it is not this one."""
