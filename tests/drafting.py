@@ -69,7 +69,9 @@ class Spending(Branching):
         self._allowed = 0.0
         self.spent = 0.0
 
-    def set_budget(self, seconds: float, once: float, each: float) -> None:
+    def set_budget(
+        self, seconds: float, once: float, each: float, drafts: Sequence[Draft] = ()
+    ) -> None:
         self._allowed = seconds
 
     def propose(self, room: int) -> Draft | None:

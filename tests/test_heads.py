@@ -36,19 +36,18 @@ from specedit.heads import texts as requests
 from specedit.heads.network import Network
 from specedit.heads.reading import AnswerWriter, HeadsTarget, Rows, RowStore, rows_of
 from specedit.heads.texts import read_texts
-from specedit.heads.train import evaluate
+from specedit.heads.train import evaluate, write
 from specedit.heads.training import HeldOut, Learner, Teacher
-from specedit.models import head_store
+from specedit.models import head_file
 from specedit.models.head_file import (
     KINDS,
     About,
     DamagedHeads,
     Heads,
+    HeadsFolder,
     HeadsSizes,
     open_heads,
-    write,
 )
-from specedit.models.head_store import HeadsFolder
 
 pytestmark = pytest.mark.skipif(not kernels_here(), reason="heads need the kernels")
 HIDDEN, VOCABULARY = 88, 517
@@ -388,9 +387,8 @@ def test_guarantee_1_heads_change_the_speed_and_never_the_text(
     kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
 ) -> None:
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source)
-    of = KINDS[kind]
     guesser = Guesser(engine.passes, heads)
-    drafter = HeadsDrafter(kind, guesser, chained=of.chained, most=of.most)
+    drafter = HeadsDrafter(guesser)
     engine.crop(0)
     plain = answer(engine, [])
     engine.crop(0)
@@ -406,12 +404,12 @@ def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_
 ) -> None:
     """Also where they are sure of themselves."""
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source, sharpness)
-    of, guesser = KINDS[kind], Guesser(engine.passes, heads)
+    guesser = Guesser(engine.passes, heads)
     curve, spent, ids = Curve.line(0.1, 0.01), 0.0, 0
     for event in decode(
         engine,
         [5, 6, 7],
-        drafters=[HeadsDrafter(kind, guesser, chained=of.chained, most=of.most)],
+        drafters=[HeadsDrafter(guesser)],
         widths=Widths(curve),
         ends=lambda id: False,
         limit=80,
@@ -429,7 +427,7 @@ def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_pa
         learner.one_step(3)
     heads = written(tmp_path / "h.safetensors", learner.network, weights.source)
     guesser = Guesser(engine.passes, heads)
-    drafter = HeadsDrafter("chained", guesser, chained=True, most=10)
+    drafter = HeadsDrafter(guesser)
     engine.crop(0)
     plain, many = answer(engine, [])
     engine.crop(0)
@@ -442,7 +440,7 @@ def test_a_tree_names_parents_before_children_and_likelier_ids_first(
 ) -> None:
     heads = written(tmp_path / "h.safetensors", fresh("chained"), weights.source, sharpness=3.0)
     guesser = Guesser(engine.passes, heads)
-    drafter = HeadsDrafter("chained", guesser, chained=True, most=10)
+    drafter = HeadsDrafter(guesser)
     drafter.begin([1, 2])
     assert drafter.propose(8) is None  # no row was seen
     drafter.see([np.ones(HIDDEN, np.float32)])
@@ -669,7 +667,7 @@ def test_places_count_as_often_as_their_weight_says(weights: Any) -> None:
 def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> None:
     from specedit.models import catalogue
 
-    found = [item for item in head_store.entries(Path("/nowhere")) if item.shipped]
+    found = [item for item in head_file.entries(Path("/nowhere")) if item.shipped]
     assert found, "the package comes with heads for its own model"
     known = {entry.sha256: entry.name for entry in catalogue.CATALOGUE}
     for item in found:
@@ -686,10 +684,10 @@ def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path:
     written(path, fresh("chained"), "d" * 64)
     code = (
         "import sys; from pathlib import Path; "
-        "from specedit.models import head_file, head_store; "
+        "from specedit.models import head_file; "
         "from specedit.server import loading;"
         f"head_file.open_heads(Path({str(path)!r})).ids;"
-        "list(head_store.entries(Path('/nowhere')));"
+        "list(head_file.entries(Path('/nowhere')));"
         "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +18,7 @@ from hypothesis import strategies as st
 from test_trees import CURVE, FLAT, SAMPLED, answered
 
 from specedit.decode import drafters
-from specedit.decode.drafters import LoadedHeads, SmallModel
+from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter, candidate_tree
 from specedit.decode.drafters.small_model import Next
 from specedit.engines.base import GREEDY, Choices, Sampling
@@ -232,69 +230,3 @@ def test_drafting_without_a_draft_model_loads_no_numpy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-class Following:
-    """Heads that know what follows each id, as a language of few words would have it."""
-
-    depth = 4
-
-    def __init__(self, answer: list[int]) -> None:
-        self._next = dict(zip(answer, [*answer[1:], 50], strict=True))
-        self.asked: list[tuple[bytes, int]] = []
-
-    def begin(self) -> None: ...
-
-    def add(self, ids: Iterable[int]) -> None: ...
-
-    def guess(self, step: int, states: Any, ids: Any, most: int) -> Any:
-        if not step:
-            self.asked.extend(zip(map(bytes, states), ids, strict=True))
-        return [
-            SimpleNamespace(state=state, ids=[self._next.get(id, 0)], chances=[math.log(0.9)])
-            for state, id in zip(states, ids, strict=True)
-        ]
-
-
-def test_a_draft_model_with_heads_drafts_for_itself() -> None:
-    answer = random.Random(8).sample(range(50), 50)
-    passes = []
-    for heads in (None, Following(answer)):
-        engine = Counted(answer, end=50, vocabulary=51, sure=0.95, delay_s=0.001)
-        at_hand = None if heads is None else LoadedHeads(heads, chained=True, most=2)
-        model = SmallModel(engine, heads=at_hand)
-        drafter = ModelDrafter(model, GREEDY, eager=True)
-        target = ScriptedEngine(answer, end=50, vocabulary=51)
-        tokens, _, _ = answered(target, [1, 2], [drafter], limit=100, end=50)
-        assert tokens == [*answer, 50]
-        passes.append(engine.passes)
-    assert passes[1] < 0.6 * passes[0]
-    assert isinstance(heads, Following)
-    assert heads.asked
-    for state, id in heads.asked:  # the row that the id was chosen from, and no other
-        read = ScriptedEngine(answer, end=50, vocabulary=51)
-        list(read.begin([1, 2]))
-        read.watch(True)
-        at = answer.index(id)
-        states = read.forward([2, *answer[:at]]).states
-        assert states is not None
-        assert bytes(states[-1]) == state
-
-
-@examples(40)
-@given(
-    answer=st.lists(st.integers(0, 49), max_size=40),
-    other=st.lists(st.integers(0, 49), min_size=1, max_size=40),
-    name=st.sampled_from(list(KINDS)),
-    trees=st.booleans(),
-)
-def test_guarantee_1_heads_of_a_draft_model_change_no_text(
-    answer: list[int], other: list[int], name: str, trees: bool
-) -> None:
-    engine = ScriptedEngine(answer, end=50, vocabulary=51)
-    plain, ended, _ = answered(engine, [1, 2], limit=60, end=50)
-    draft = ScriptedEngine(answer, end=50, vocabulary=51, sure=0.9, trees=trees)
-    model = SmallModel(draft, heads=LoadedHeads(Following(other), chained=True, most=2))
-    drafter = KINDS[name](model, GREEDY, eager=True)
-    drafted, done, _ = answered(engine, [1, 2], [drafter], limit=60, end=50)
-    assert (drafted, done) == (plain, ended)

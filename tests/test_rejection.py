@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from effort import FULL
 
-from specedit.decode import rejection
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.drafters import SmallModel
@@ -22,6 +21,7 @@ from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.edit.backend import Plan
+from specedit.engines import sampling as rejection
 from specedit.engines.base import (
     GREEDY,
     REJECTION,

@@ -17,13 +17,13 @@ from specedit.cli.streams import put_object, say
 from specedit.engines.devices import require_torch
 from specedit.errors import UsageError
 from specedit.heads.texts import read_texts
-from specedit.models.head_store import HeadsFolder, entries
+from specedit.models.head_file import HeadsFolder, entries
 from specedit.models.store import sized, store_path
 
 if TYPE_CHECKING:
     from specedit.heads.reading import HeadsTarget
     from specedit.heads.train import Stage
-    from specedit.models.head_store import HeadsEntry
+    from specedit.models.head_file import HeadsEntry
 
 app = typer.Typer(
     help="Train, list and remove heads: small layers that draft for a model.",

@@ -7,17 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from specedit.engines.base import Row
-
-
-@dataclass(frozen=True)
-class SampledIds:
-    """Consecutive ids that a draft model sampled, each with the distribution that it came from."""
-
-    ids: Sequence[int]
-    distributions: Sequence[Any]
+from specedit.engines.base import Row, SampledIds
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ class Draft:
     which: int = 0  # the number of the prediction that it came from
     parents: Sequence[int] | None = None  # None: a chain
     from_model: bool = False  # the probabilities are a language model's own
-    samples: SampledIds | None = None  # for `decode.rejection`
+    samples: SampledIds | None = None  # for rejection sampling
     parts: Sequence[Draft] = ()  # of a merged draft: the drafts it was made of,
     proposers: Sequence[Sequence[int]] = ()  # and for each id, the numbers of those that have it
 
@@ -76,7 +68,7 @@ class Watcher(Protocol):
 
 
 @runtime_checkable
-class Costly(Protocol):
+class Costly(Drafter, Protocol):
     """A drafter whose proposals cost time."""
 
     @property
@@ -84,26 +76,11 @@ class Costly(Protocol):
         """Least seconds of the next proposal; 0.0 until it is known."""
         ...
 
-    def set_budget(self, seconds: float, once: float, each: float) -> None:
-        """Called before `propose`: the seconds that it may take. A pass of the target costs `once`,
-        and `each` more for every id of a draft."""
-        ...
-
-
-@runtime_checkable
-class Guided(Protocol):
-    """A drafter that continues from the drafts of others."""
-
-    def guide(self, drafts: Sequence[Draft]) -> None:
-        """Called before `propose`: the other drafts for the same pass."""
-        ...
-
-
-class ContinuesFrom(Protocol):
-    """A drafter that can continue ids which are not committed."""
-
-    def continue_from(self, ids: Sequence[int], room: int) -> Draft | None:
-        """The proposal if `ids`, the last of which may be guesses, were committed."""
+    def set_budget(
+        self, seconds: float, once: float, each: float, drafts: Sequence[Draft] = ()
+    ) -> None:
+        """Called before `propose`: the seconds that it may take, and the other drafts for the same
+        pass. A pass of the target costs `once`, and `each` more for every id of a draft."""
         ...
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.decode import tree as merge
-from specedit.decode.drafter import Costly, Draft, Drafter, Guided, Watcher
+from specedit.decode.drafter import Costly, Draft, Drafter, Watcher
 from specedit.decode.events import FREE, Chunk, Done
 from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, pass_parents
 from specedit.decode.width import Widths
@@ -69,10 +69,10 @@ def decode(
         forwarded = time.perf_counter()
         path: Sequence[int]
         if sampling.rejects:
-            from specedit.decode import rejection
+            from specedit.engines.sampling import settle
 
             samples = [draft.samples for draft in drafts if draft.samples is not None]
-            path, chosen_ids = rejection.settle(
+            path, chosen_ids = settle(
                 [last, *ids], parents, choices.rows or (), samples, sampling, noise
             )
         elif parents is None:
@@ -125,18 +125,15 @@ def _proposals(drafters: Sequence[Drafter], widths: Widths, room: int, trees: bo
     """The drafts for one pass. Drafters that cost time are asked last, only where the other drafts
     leave something to gain, and are charged for it."""
     drafts: list[Draft] = []
-    costly: list[tuple[Drafter, Costly]] = []
     for drafter in drafters:
-        if isinstance(drafter, Costly):
-            costly.append((drafter, drafter))
-        elif draft := drafter.propose(room):
+        if not isinstance(drafter, Costly) and (draft := drafter.propose(room)):
             drafts.append(draft if trees else _as_chain(draft))
-    for drafter, spender in costly:
-        seconds = widths.budget_for(drafter.name, spender.cost, drafts)
+    for drafter in drafters:
+        if not isinstance(drafter, Costly):
+            continue
+        seconds = widths.budget_for(drafter.name, drafter.cost, drafts)
         if seconds > 0:
-            spender.set_budget(seconds, *widths.prices)
-            if isinstance(drafter, Guided):
-                drafter.guide(drafts)
+            drafter.set_budget(seconds, *widths.prices, drafts)
             before = time.perf_counter()
             draft = drafter.propose(room)
             spent = draft.seconds if draft else time.perf_counter() - before

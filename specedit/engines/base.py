@@ -32,7 +32,7 @@ class Sampling:
     """How a choice is made from logits. Temperature 0 is argmax (lowest id wins a tie).
 
     A sampled choice depends on (seed, position, logits) alone, never on the prediction. The rule
-    `rejection` keeps only its distribution (`decode.rejection`): more of a sampled draft is
+    `rejection` keeps only its distribution (`engines.sampling`): more of a sampled draft is
     accepted, and the text depends on the draft.
     """
 
@@ -48,6 +48,14 @@ class Sampling:
 
 
 GREEDY = Sampling()
+
+
+@dataclass(frozen=True)
+class SampledIds:
+    """Consecutive ids that a draft model sampled, each with the distribution that it came from."""
+
+    ids: Sequence[int]
+    distributions: Sequence[Any]
 
 
 @dataclass(frozen=True)

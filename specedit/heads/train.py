@@ -6,15 +6,19 @@ the rows that were read, and the file of heads every two minutes and when a run 
 
 from __future__ import annotations
 
+import json
+import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from specedit.errors import ModelError, UsageError
+from specedit.files import atomic
 from specedit.files.lock import Lock
 from specedit.heads.reading import (
     TEXTS,
@@ -27,8 +31,16 @@ from specedit.heads.reading import (
     write_answers,
 )
 from specedit.heads.texts import LONGEST, Text, is_part, parts
-from specedit.models.head_file import About, DamagedHeads, Heads, HeadsSizes, write
-from specedit.models.head_store import HeadsFolder
+from specedit.models.head_file import (
+    ALIGN,
+    FORMAT,
+    About,
+    DamagedHeads,
+    Heads,
+    HeadsFolder,
+    HeadsSizes,
+    digest_of,
+)
 from specedit.models.store import free, sized
 
 if TYPE_CHECKING:
@@ -172,6 +184,35 @@ def _learn(
     finally:  # also after Ctrl-C
         accepted = save()
     yield Stage("write", 1.0, str(path), accepted)
+
+
+DTYPES = {"int8": "I8", "int32": "I32", "float32": "F32"}
+
+
+def write(path: Path, about: About, tensors: Mapping[str, Array]) -> None:
+    """Write a file whole. `tensors`: of each step `N.state`, `N.id`, `N.down` as panels, scales
+    and offsets, of each depth `N.bias`, and `ids`."""
+    header: dict[str, Any] = {}
+    parts: list[bytes] = []
+    at = 0
+    for name, array in tensors.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        if len(raw) % ALIGN:
+            raise ValueError(f"{name} is {len(raw)} bytes long, not a multiple of {ALIGN}")
+        header[name] = {
+            "dtype": DTYPES[array.dtype.name],
+            "shape": list(array.shape),
+            "data_offsets": [at, at + len(raw)],
+        }
+        parts.append(raw)
+        at += len(raw)
+    body = b"".join(parts)
+    described = json.dumps({**vars(about), "sizes": vars(about.sizes)}, sort_keys=True)
+    digest = digest_of(header, described, body)
+    header["__metadata__"] = {"format": FORMAT, "about": described, "sha256": digest}
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % ALIGN)
+    atomic.whole(path, struct.pack("<Q", len(text)) + text + body)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,11 @@
-"""Files of heads: small trained additions that guess the next ids of one model.
+"""Heads: small trained additions that guess the next ids of one model; their files and folders.
 
 A file is safetensors with the tensors in the kernels' layout. Weights are int8 with a scale for
 each output. Of the output layer only the ids are stored that may be guessed. Opening a file imports
 neither numpy nor torch.
+
+HOME/heads/DIGEST/KIND.safetensors    trained heads of the model with this digest
+HOME/heads/DIGEST/unfinished/         what training continues from
 """
 
 from __future__ import annotations
@@ -10,25 +13,28 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import math
 import mmap
+import shutil
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import UsageError
-from specedit.files import atomic, regular, stored
+from specedit.files import regular, stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[Any]
 
+SHIPPED = Path(__file__).parent / "shipped_heads"
 FORMAT = "specedit heads 1"
 ALIGN = 64  # a tensor begins at a multiple of it in memory, so its length is a multiple, too
 BYTES = {"I8": 1, "I32": 4, "F32": 4}
-DTYPES = {"int8": "I8", "int32": "I32", "float32": "F32"}
+WRONG = (TypeError, ValueError, AttributeError)  # values of other types than expected
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ class HeadsSizes:
 
     kind: str
     hidden: int
-    inner: int  # inputs of the way back to a state, a multiple of 64
+    inner: int  # inputs of the product back to a state, a multiple of 64
     depth: int  # ids ahead
 
     @property
@@ -68,7 +74,7 @@ class HeadsSizes:
 
     @property
     def outputs(self) -> int:
-        """Of the way to the inner row."""
+        """Outputs of the first product of a step."""
         return 2 * self.inner if self.of.gated else self.inner
 
     @property
@@ -100,35 +106,7 @@ class About:
     note: str = ""
 
 
-def write(path: Path, about: About, tensors: Mapping[str, Array]) -> None:
-    """Write a file whole. `tensors`: of each step `N.state`, `N.id`, `N.down` as panels, scales
-    and offsets, of each depth `N.bias`, and `ids`."""
-    import numpy as np
-
-    header: dict[str, Any] = {}
-    parts: list[bytes] = []
-    at = 0
-    for name, array in tensors.items():
-        raw = np.ascontiguousarray(array).tobytes()
-        if len(raw) % ALIGN:
-            raise ValueError(f"{name} is {len(raw)} bytes long, not a multiple of {ALIGN}")
-        header[name] = {
-            "dtype": DTYPES[array.dtype.name],
-            "shape": list(array.shape),
-            "data_offsets": [at, at + len(raw)],
-        }
-        parts.append(raw)
-        at += len(raw)
-    body = b"".join(parts)
-    described = json.dumps({**vars(about), "sizes": vars(about.sizes)}, sort_keys=True)
-    digest = _digest(header, described, body)
-    header["__metadata__"] = {"format": FORMAT, "about": described, "sha256": digest}
-    text = json.dumps(header).encode()
-    text += b" " * (-(8 + len(text)) % ALIGN)
-    atomic.whole(path, struct.pack("<Q", len(text)) + text + body)
-
-
-def _digest(entries: Mapping[str, Any], about: str, body: bytes | memoryview) -> str:
+def digest_of(entries: Mapping[str, Any], about: str, body: bytes | memoryview) -> str:
     digest = hashlib.sha256(json.dumps([dict(sorted(entries.items())), about]).encode())
     digest.update(body)
     return digest.hexdigest()
@@ -182,10 +160,7 @@ def open_heads(path: Path) -> Heads:
         raise DamagedHeads(f"{path} cannot be read: {error}", hint=hint) from error
     try:
         return _opened(path, data)
-    except (
-        *(struct.error, KeyError, TypeError, ValueError, AttributeError),
-        *(IndexError, OverflowError, MemoryError),
-    ) as error:
+    except (struct.error, ArithmeticError, LookupError, MemoryError, *WRONG) as error:
         message = f"{path} is damaged, or not a file of heads: {error}"
         raise DamagedHeads(message, hint=hint) from None
 
@@ -200,11 +175,16 @@ def _opened(path: Path, data: mmap.mmap) -> Heads:
     if metadata["format"] != FORMAT:
         raise ValueError(f"its format is {metadata['format']!r}, and this is {FORMAT!r}")
     with memoryview(data) as body:
-        if _digest(entries, metadata["about"], body[start:]) != metadata["sha256"]:
+        if digest_of(entries, metadata["about"], body[start:]) != metadata["sha256"]:
             raise ValueError("its contents are not what was written")
     about = _about(stored.parsed(metadata["about"]))
     for name, (dtype, shape) in _expected(about).items():
-        _check_tensor(name, entries[name], dtype, shape, len(data) - start)
+        begin, end = entries[name]["data_offsets"]
+        if (entries[name]["dtype"], tuple(entries[name]["shape"])) != (dtype, shape):
+            raise ValueError(f"{name} has another shape")
+        fits = begin >= 0 and end <= len(data) - start and not begin % ALIGN
+        if not fits or end - begin != math.prod(shape) * BYTES[dtype]:
+            raise ValueError(f"{name} is cut off")
     base = ctypes.addressof(ctypes.c_char.from_buffer(data))
     return Heads(path, about, entries, data, start, base)
 
@@ -241,14 +221,73 @@ def _expected(about: About) -> dict[str, tuple[str, tuple[int, ...]]]:
     return expected
 
 
-def _check_tensor(
-    name: str, entry: dict[str, Any], dtype: str, shape: tuple[int, ...], available: int
-) -> None:
-    begin, end = entry["data_offsets"]
-    size = BYTES[dtype]
-    for side in shape:
-        size *= side
-    if tuple(entry["shape"]) != shape or entry["dtype"] != dtype:
-        raise ValueError(f"{name} has another shape")
-    if not 0 <= begin <= end <= available or end - begin != size or begin % ALIGN:
-        raise ValueError(f"{name} is cut off")
+@dataclass(frozen=True)
+class HeadsFolder:
+    """Everything of one model's heads."""
+
+    store: Path
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        return self.store / "heads" / self.digest[:16]
+
+    @property
+    def unfinished(self) -> Path:
+        return self.path / "unfinished"
+
+    def file(self, kind: str) -> Path:
+        return self.path / f"{kind}.safetensors"
+
+    def find(self, kind: str) -> Path | None:
+        """The user's own heads of this kind, else those that came with specedit."""
+        paths = (self.file(kind), SHIPPED / self.digest[:16] / f"{kind}.safetensors")
+        return next((path for path in paths if path.is_file()), None)
+
+    def kinds(self) -> list[str]:
+        """The kinds of this model's heads, those with the best guesses first."""
+        return [kind for kind in reversed(KINDS) if self.find(kind)]
+
+    def open(self, kind: str, model: str) -> Heads | None:
+        """The heads of one kind; None where there are none."""
+        path = self.find(kind)
+        if path is None:
+            return None
+        heads = open_heads(path)
+        if heads.about.digest != self.digest:
+            raise UsageError(
+                f"{path} holds heads of {heads.about.model}, and the model is {model}.",
+                hint=f"Heads fit one model only. Train them: specedit heads train --model {model}",
+            )
+        return heads
+
+    def remove(self, kind: str | None = None) -> int:
+        """Delete the user's own heads: of one kind, or all with what they learnt from. Returns the
+        bytes freed."""
+        paths = [self.file(kind)] if kind else [*self.path.rglob("*")]
+        freed = sum(path.stat().st_size for path in paths if path.is_file())
+        if kind:
+            paths[0].unlink(missing_ok=True)
+        else:
+            shutil.rmtree(self.path, ignore_errors=True)
+        return freed
+
+
+@dataclass(frozen=True)
+class HeadsEntry:
+    """One file of heads, and what is wrong with it, if anything."""
+
+    path: Path
+    heads: Heads | None
+    problem: str = ""
+    shipped: bool = False
+
+
+def entries(store: Path) -> Iterator[HeadsEntry]:
+    """Every file of heads: the user's own, then those that came with specedit."""
+    for folder, shipped in ((store / "heads", False), (SHIPPED, True)):
+        for path in sorted(folder.glob("*/*.safetensors")):
+            try:
+                yield HeadsEntry(path, open_heads(path), shipped=shipped)
+            except DamagedHeads as error:
+                yield HeadsEntry(path, None, error.message, shipped)

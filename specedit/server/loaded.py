@@ -26,9 +26,10 @@ from specedit.models.tokenizer import raw_ids
 from specedit.server.protocol import appeared
 
 if TYPE_CHECKING:
-    from specedit.decode.drafters import LoadedHeads, SmallModel
+    from specedit.decode.drafters import SmallModel
     from specedit.decode.width import Widths
     from specedit.engines.exact.engine import ExactEngine
+    from specedit.engines.exact.guessing import Guesser
     from specedit.engines.exact.kernels.passes import KernelCache
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
@@ -47,7 +48,7 @@ class Loaded:
     widths: Widths
     curve: tuple[Path, str] | None = None  # file and key of its stored cost curve
     small: SmallModel | None = None  # the draft model
-    heads: Mapping[str, LoadedHeads] = field(default_factory=dict)
+    heads: Mapping[str, Guesser] = field(default_factory=dict)
     prefixes: Prefixes | None = None
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ Yields progress for the display. Torch is imported only where the generic engine
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.decode import cost
-from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, LoadedHeads, SmallModel
+from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, SmallModel
 from specedit.decode.width import Widths
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
 from specedit.engines.devices import logical_cores
 from specedit.errors import UsageError
-from specedit.models.head_store import HeadsFolder
+from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
 from specedit.models.store import ModelFiles, store_path
 from specedit.server.loaded import Loaded
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.models.head_file import Heads
+    from specedit.engines.exact.guessing import Guesser
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -93,8 +93,7 @@ def _draft_model(
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = yield from _engine(files, replace(settings, engine=engine_name), store)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
-    _, heads = next(usable_heads(engine, files.name, store), ("", None))
-    small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)), heads)
+    small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)))
     small.warm()
     return small
 
@@ -183,50 +182,32 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
 
 def choose_heads(
     settings: Settings, engine: Any, model: str, store: Path
-) -> tuple[dict[str, LoadedHeads], str]:
+) -> tuple[dict[str, Guesser], str]:
     """The heads that this run may use, and why there are no more."""
     names = {name.strip() for name in settings.draft.split(",")}
     named = [name for name in HEADS_NAMES if name in names]
-    if not named and AUTO not in names:
-        return {}, ""
     passes: Any = getattr(engine, "passes", None)
-    if passes is None:
+    if named and passes is None:
+        raise UsageError(
+            f"--draft {named[0]} needs the exact engine, and this is {engine.info.name} "
+            f"({engine.info.note}).",
+            hint="--draft auto takes what is there.",
+        )
+    if passes is None or not (named or AUTO in names):
+        return {}, ""
+    try:
+        kinds = named or HeadsFolder(store, passes.digest).kinds()[:1]
+        return heads_of(passes, kinds, model, store), ""
+    except UsageError as error:
         if named:
-            raise UsageError(
-                f"--draft {named[0]} needs the exact engine, and this is {engine.info.name} "
-                f"({engine.info.note}).",
-                hint="--draft auto takes what is there.",
-            )
-        return {}, ""
-    folder = HeadsFolder(store, passes.digest)
-    loaded: dict[str, LoadedHeads] = {}
-    for kind in named or folder.kinds()[:1]:
-        try:
-            heads = folder.open(kind, model)
-        except UsageError as error:
-            if named:
-                raise
-            return {}, f"without heads: {error.message}"
-        if heads is not None:
-            loaded[kind] = _loaded(heads, passes)
-    return loaded, ""
+            raise
+        return {}, f"without heads: {error.message}"
 
 
-def usable_heads(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHeads]]:
-    """All heads of a model that can be used, with their kinds, those with the best guesses
-    first."""
-    passes: Any = getattr(engine, "passes", None)
-    if passes is None:
-        return
-    folder = HeadsFolder(store, passes.digest)
-    for kind in folder.kinds():
-        with suppress(UsageError):  # damaged: `--draft KIND` says so
-            if heads := folder.open(kind, model):
-                yield kind, _loaded(heads, passes)
-
-
-def _loaded(heads: Heads, passes: Any) -> LoadedHeads:
+def heads_of(passes: Any, kinds: Iterable[str], model: str, store: Path) -> dict[str, Guesser]:
+    """The heads of a model, those of these kinds that it has."""
     from specedit.engines.exact.guessing import Guesser
 
-    of = heads.about.sizes.of
-    return LoadedHeads(Guesser(passes, heads), of.chained, of.most)
+    folder = HeadsFolder(store, passes.digest)
+    opened = {kind: folder.open(kind, model) for kind in kinds}
+    return {kind: Guesser(passes, heads) for kind, heads in opened.items() if heads}

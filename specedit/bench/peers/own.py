@@ -18,7 +18,7 @@ from specedit.errors import ModelError, UsageError
 from specedit.models.store import store_path
 from specedit.server import loading
 from specedit.server.loaded import Loaded
-from specedit.server.loading import usable_heads
+from specedit.server.loading import heads_of
 from specedit.settings import Settings
 
 ROUNDS = 5
@@ -70,11 +70,13 @@ class Own:
             plan = replace(plan, draft=() if way == PLAIN else tuple(way.split(",")))
             if not {"prediction", "auto"} & {*plan.draft}:
                 plan = replace(plan, prediction=None)
-            if {*plan.draft} & {*HEADS_NAMES}:  # every kind of heads, not only what auto takes
-                loaded.heads = dict(usable_heads(loaded.engine, loaded.line.name, store_path()))
+        passes = getattr(loaded.engine, "passes", None)
         if loaded.small is not None:
             loaded.small.forget()  # what an earlier run read is not free
         try:
+            if way != PREDICTED and passes and {*plan.draft} & {*HEADS_NAMES}:
+                # every kind of heads, not only what auto takes
+                loaded.heads = heads_of(passes, HEADS_NAMES, loaded.line.name, store_path())
             run = folded(run_plan(loaded, plan, task))
         except UsageError:
             return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from specedit.decode.drafter import Codec, Drafter
-from specedit.decode.drafters.heads_drafter import LoadedHeads as LoadedHeads
+from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
@@ -14,6 +15,9 @@ from specedit.decode.drafters.predictions import PredictionsDrafter
 from specedit.decode.drafters.small_model import SmallModel as SmallModel
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.guessing import Guesser
 
 FREE_NAMES = ("prediction", "lookup")  # drafting costs almost no time
 MODEL_NAMES = ("model", "candidates")  # need --draft-model
@@ -47,7 +51,7 @@ def check(names: Sequence[str]) -> None:
 def resolved_names(
     names: Sequence[str],
     small: SmallModel | None,
-    heads: Mapping[str, LoadedHeads],
+    heads: Mapping[str, Guesser],
     *,
     trees: bool,
 ) -> tuple[str, ...]:
@@ -69,7 +73,7 @@ def build(
     small: SmallModel | None = None,
     sampling: Sampling = GREEDY,
     trees: bool = False,
-    heads: Mapping[str, LoadedHeads] | None = None,
+    heads: Mapping[str, Guesser] | None = None,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter.
     `predictions`: further predictions, likelier than `prediction`."""
@@ -84,13 +88,13 @@ def build(
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction))
         elif name in HEADS_NAMES:
-            loaded = (heads or {}).get(name)
-            if loaded is None:
+            guesser = (heads or {}).get(name)
+            if guesser is None:
                 raise UsageError(
                     f"--draft {name} needs heads of this kind for the model, and there are none",
                     hint=f"Train them: specedit heads train --kind {name}",
                 )
-            drafters.append(loaded.drafter(name))
+            drafters.append(HeadsDrafter(guesser))
         elif name in MODEL_NAMES:
             if small is None:
                 raise UsageError(
@@ -98,6 +102,6 @@ def build(
                     hint="--draft-model NAME: a smaller model of the same vocabulary.",
                 )
             kind = CandidatesDrafter if name == "candidates" else ModelDrafter
-            continuing = [one for one in drafters if isinstance(one, LookupDrafter)]
-            drafters.append(kind(small, sampling, eager=not several, continuing=continuing))
+            lookup = next((one for one in drafters if isinstance(one, LookupDrafter)), None)
+            drafters.append(kind(small, sampling, eager=not several, lookup=lookup))
     return drafters

@@ -26,19 +26,6 @@ SMOOTHING = 0.9  # weight of earlier measurements of a step's time
 
 
 @dataclass(frozen=True)
-class LoadedHeads:
-    """Heads of one kind, loaded."""
-
-    guesser: Guesser
-    chained: bool
-    most: int  # guesses after one state
-
-    def drafter(self, name: str) -> HeadsDrafter:
-        """A drafter with these heads."""
-        return HeadsDrafter(name, self.guesser, chained=self.chained, most=self.most)
-
-
-@dataclass(frozen=True)
 class _Node:
     id: int
     parent: int
@@ -48,14 +35,13 @@ class _Node:
 
 
 class HeadsDrafter:
-    """Guesses after the last hidden state. With `chained` each depth continues the one before;
-    without, all depths guess from the same state, independently."""
+    """Guesses after the last hidden state. Of chained heads each depth continues the one before;
+    of others all depths guess from the same state, independently."""
 
-    def __init__(self, name: str, guesser: Guesser, *, chained: bool, most: int) -> None:
-        self.name = name
+    def __init__(self, guesser: Guesser) -> None:
+        kind = guesser.kind
+        self.name, self._chained, self._most = kind.name, kind.chained, kind.most
         self._guesser = guesser
-        self._chained = chained
-        self._most = most
         self._step = 0.0  # seconds of one depth
         self.begin(())
 
@@ -70,7 +56,9 @@ class HeadsDrafter:
     def cost(self) -> float:
         return self._step
 
-    def set_budget(self, seconds: float, once: float, each: float) -> None:
+    def set_budget(
+        self, seconds: float, once: float, each: float, drafts: Sequence[Draft] = ()
+    ) -> None:
         self._seconds, self._once, self._each = seconds, once, each
 
     def see(self, rows: Sequence[Row]) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from specedit.decode.drafter import ContinuesFrom, Draft, SampledIds
+from specedit.decode.drafter import Draft
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.small_model import CATCH_UP, Next, SmallModel
 from specedit.decode.tree import DraftTree, likeliest_tree
-from specedit.engines.base import Sampling
+from specedit.engines.base import SampledIds, Sampling
 
 LONGEST = 16  # ids of a draft
 GUIDING = 8  # ids of other drafts that one pass of the small model verifies
@@ -34,12 +35,12 @@ class ModelDrafter:
         sampling: Sampling,
         *,
         eager: bool = False,
-        continuing: Sequence[ContinuesFrom] = (),
+        lookup: LookupDrafter | None = None,
     ) -> None:
         self._small = small
         self._sampling = sampling
         self._eager = eager
-        self._others = continuing
+        self._lookup = lookup
         self._offered: Sequence[Draft] = ()
         self._allowed = self._once = self._width = 0.0
 
@@ -57,10 +58,10 @@ class ModelDrafter:
         small = self._small
         return small.each + (small.reading(unread) if unread > CATCH_UP else 0.0)
 
-    def set_budget(self, seconds: float, once: float, each: float) -> None:
+    def set_budget(
+        self, seconds: float, once: float, each: float, drafts: Sequence[Draft] = ()
+    ) -> None:
         self._allowed, self._once, self._width = seconds, once, each
-
-    def guide(self, drafts: Sequence[Draft]) -> None:
         self._offered = drafts
 
     def propose(self, room: int) -> Draft | None:
@@ -113,13 +114,12 @@ class ModelDrafter:
                 chain.append(guess)
                 ids.append(guess.token)
                 alive *= guess.chance
-            price = small.each / small.pace + self._width
-            if alive * EXPECTED * ID_VALUE * self._once < price:
+            if alive * EXPECTED * ID_VALUE * self._once < small.each + self._width:
                 break
             if time.perf_counter() + small.each > ended:
                 break
-            others: Sequence[ContinuesFrom] = (*self._others, small)
-            guide = guide_of([d for one in others if (d := one.continue_from(ids, GUIDING))])
+            following = self._lookup.continue_from(ids, GUIDING) if self._lookup else None
+            guide = guide_of([following] if following else [])
         return chain
 
     def _pays_to_read(self) -> bool:

@@ -14,15 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.decode.drafter import Draft
-from specedit.decode.drafters.heads_drafter import LoadedHeads
 from specedit.decode.tree import DraftTree, is_chain, likeliest_chain
 from specedit.engines.base import GREEDY, Choices, Engine, Sampling, common
 
 CATCH_UP = 24  # unread ids that are fed in one pass; more are read in chunks
 RECENT = 5  # passes whose median is the time of one
 READ_SHARE = 0.15  # assumed time of reading one id, in narrow passes, before it is measured
-SMOOTHING = 0.9  # weight of earlier passes in the average ids per pass
 
 
 @dataclass(frozen=True)
@@ -44,17 +41,10 @@ class SmallModel:
         name: str = "",
         vocabulary: int = 0,
         frequent: Sequence[int] = (),
-        heads: LoadedHeads | None = None,
     ) -> None:
         """`frequent`: the ids that it may choose, beside those that it read; empty: all. Fewer ids
-        make a draft cheaper. `heads`: heads of this model, which then draft for it."""
+        make a draft cheaper."""
         self.engine = engine
-        self._heads = None
-        if heads is not None:
-            self._heads = heads.drafter("")
-            engine.watch(True)
-        self._heads_guide = False  # whether its own heads guide the next pass
-        self.pace = 1.0  # ids per pass that its heads guided
         self.name = name
         self._frequent = frequent
         # ids that both models have: padding of a vocabulary is not a token
@@ -107,8 +97,6 @@ class SmallModel:
         for _ in self.engine.begin(ids, sampling, audit=True):
             pass
         self._read_ids = list(ids[:-1])
-        if self._heads is not None:
-            self._heads.begin(ids)
         took = time.perf_counter() - started
         if before > CATCH_UP:
             self._read = took / before
@@ -152,23 +140,7 @@ class SmallModel:
             self.engine.keep(start, path)
         self._read_ids = [*ids, *(one.token for one in chain[:-1])]
         self._times.append(time.perf_counter() - started)
-        if self._heads is not None:
-            assert choices.states is not None, "an engine that has heads is watched"
-            self._heads.see([choices.states[path[-1]]])
-            self._heads.commit([*fed, *(one.token for one in chain)])
-            if self._heads_guide:
-                self.pace = self.pace * SMOOTHING + len(chain) * (1 - SMOOTHING)
-        self._heads_guide = False
         return chain
-
-    def continue_from(self, ids: Sequence[int], room: int) -> Draft | None:
-        """What its own heads guess after `ids`, of which it has read all but the last."""
-        if self._heads is None or len(ids) != len(self._read_ids) + 1:
-            return None
-        self._heads.set_budget(self.each, self.each, self.reading(1))
-        draft = self._heads.propose(room)
-        self._heads_guide = draft is not None
-        return draft
 
     def _next(self, choices: Choices, at: int, count: int, also: Sequence[int]) -> Next:
         from specedit.engines.sampling import distribution, likeliest, sampled

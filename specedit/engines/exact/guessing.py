@@ -36,6 +36,7 @@ class Guesser:
     def __init__(self, passes: KernelPasses, heads: Heads) -> None:
         self._passes = passes
         self._mapped = heads  # the weights' addresses point into it
+        self.kind = heads.about.sizes.of
         self._hidden = passes.config.hidden
         self._frequent = heads.ids
         self._pending: list[int] = []  # ids whose rows no guess has needed yet
@@ -106,7 +107,7 @@ def _head(heads: Heads, depth: int) -> calls.CHead:
         calls.linear_of(heads, f"{step}.state"),
         calls.linear_of(heads, f"{step}.id") if sizes.of.chained else none,
         calls.linear_of(heads, f"{step}.down"),
-        none,  # set by `_resize`
+        none,  # set by `_gather`
         heads.address(f"{depth}.bias"),
         0,
         int(sizes.of.gated),
