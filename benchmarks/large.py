@@ -21,9 +21,8 @@ from typing import Any
 
 import specedit
 from benchmarks.common import parser, resolved, run
-from specedit.decode import drafters
+from specedit.decode import Chunk, drafters
 from specedit.decode.cost import Clock, Curve
-from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices, depths

@@ -8,7 +8,7 @@ The terms, in the order of an edit:
 * **region** (`edit.regions`): the part of a file that an edit may change.
 * **prediction**: the expected output, passed beside the prompt; usually the original file.
 * **draft** (`decode.drafters`): token ids offered to the next forward pass.
-* **Chunk** (`decode.events`): the result of one forward pass.
+* **Chunk** (`decode`): the result of one forward pass.
 * **Engine** (`engines.base`): ids in, choices out, with a KV cache that can be cropped.
 * **Backend** (`edit.backend`): runs a Plan and yields events; in this process or in a server.
 * **Finding** (`check.finding`): what a check reports about an answer: a note or an error.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specedit.decode import drafters
+from specedit.decode import Chunk, Done, drafters
 from specedit.decode.cost import Curve
-from specedit.decode.events import Chunk, Done
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.scripted import END, ScriptedEngine, ScriptedTokenizer

@@ -13,7 +13,8 @@ from specedit.decode.width import Widths
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Message, Plan
 from specedit.edit.report import ModelLine
-from specedit.engines.exact import fixed_prefix, open_exact
+from specedit.engines.exact import engine as fixed_prefix
+from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
 from specedit.models.store import ModelFiles
 from specedit.models.template import prompt_ids

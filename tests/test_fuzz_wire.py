@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from odd import Odd, dumped, target
 
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Loading, Message, Plan, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill

@@ -20,9 +20,9 @@ from exact_models import kernels_here, save
 from git_repository import Repository
 from pathspec import GitIgnoreSpec
 
+from specedit.decode import Chunk
 from specedit.decode.cost import Curve
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
-from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.exact import open_exact

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from command_line import Specedit
 
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Answer, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.view.html import page

@@ -11,8 +11,7 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.decode import drafters
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Engine, Sampling

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from replaying import run
 
-from specedit.decode import drafters
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Engine

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Written
 from specedit.view import provenance as prov
 

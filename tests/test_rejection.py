@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from effort import FULL
 
+from specedit.decode import Chunk
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
-from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.edit.backend import Plan

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_huggingface import VOCABULARY, tiny
 
+from specedit.decode import Chunk, Done
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Draft, Drafter
-from specedit.decode.events import Chunk, Done
 from specedit.decode.loop import decode
 from specedit.decode.tree import (
     accepted_path,

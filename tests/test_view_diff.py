@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Written
 from specedit.edit.report import Edit
 from specedit.view import code, diff_view

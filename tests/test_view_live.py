@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.report import Judging, ModelLine, Tried, Try
 from specedit.engines.base import Prefill

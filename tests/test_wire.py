@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit import errors
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Message, Plan, RawPrompt, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill, Sampling

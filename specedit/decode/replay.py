@@ -10,10 +10,9 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.decode import drafters
+from specedit.decode import Chunk, drafters
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Codec
-from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.scripted import ScriptedEngine

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk
 from specedit.edit.report import Figures, ModelLine, Tally
 from specedit.engines.base import GREEDY, Prefill, Sampling
 from specedit.errors import InputError

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
-from specedit.decode.events import FREE
+from specedit.decode import FREE
 from specedit.edit.apply.merged import MergedPart
 from specedit.engines.base import Sampling
 

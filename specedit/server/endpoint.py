@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Answer, Plan, Written
 from specedit.edit.reader import Unfenced
 from specedit.errors import UsageError

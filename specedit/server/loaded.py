@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from specedit.decode import cost
-from specedit.decode.events import Chunk, Done
+from specedit.decode import Chunk, Done, cost
 from specedit.edit.backend import Answer, Event, Plan, Written
 from specedit.edit.prompt import CONSTANT
 from specedit.edit.reader import answer_ending, reader_of

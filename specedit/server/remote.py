@@ -16,7 +16,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import urlsplit
 
-from specedit.decode.events import FREE, Chunk
+from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Event, Plan, Ready, Written
 from specedit.edit.reader import Unfenced
 from specedit.edit.report import ModelLine

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from specedit.decode.events import FREE
+from specedit.decode import FREE
 from specedit.edit.backend import Answer
 from specedit.edit.report import (
     Compared,

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk
 from specedit.view import provenance as prov
 from specedit.view.colours import LOOKS, count, seconds
 from specedit.view.terminal import harmless

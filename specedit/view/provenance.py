@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from specedit.decode.events import FREE as FREE
-from specedit.decode.events import Chunk
+from specedit.decode import FREE as FREE
+from specedit.decode import Chunk
 from specedit.edit.backend import Written
 from specedit.syntax.lines import opcodes
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from specedit.decode.events import Chunk
+from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Plan, Ready, Written
 from specedit.edit.report import Trying
 from specedit.engines.base import Prefill

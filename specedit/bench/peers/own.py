@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from specedit.bench.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
+from specedit.decode import FREE
 from specedit.decode.drafters import HEADS_NAMES
-from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Plan, Written
 from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
 from specedit.engines.exact.engine import ExactEngine

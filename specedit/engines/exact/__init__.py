@@ -50,8 +50,7 @@ def open_exact(
     from specedit.engines.base import EngineInfo
     from specedit.engines.devices import physical_cores
     from specedit.engines.exact.conversion import convert, converted_path, kind_of, source_of
-    from specedit.engines.exact.engine import ExactEngine
-    from specedit.engines.exact.fixed_prefix import FixedPrefixes
+    from specedit.engines.exact.engine import ExactEngine, FixedPrefixes
     from specedit.engines.exact.geometry import needed_memory
     from specedit.engines.exact.kernels import NO_KERNELS
     from specedit.engines.exact.kernels.library import load
