@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from replaying import CURVE, WordTokenizer, run, texts
 
 from specedit.decode import drafters
-from specedit.decode.drafters import renamed_words
+from specedit.decode.drafters import learned
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.engines.scripted import END
 from specedit.errors import UsageError
@@ -151,7 +151,7 @@ def test_a_draft_ends_before_a_line_that_the_instruction_names() -> None:
 def test_renames_are_read_from_an_instruction(
     instruction: str, pairs: list[tuple[str, str]]
 ) -> None:
-    assert renamed_words.requested_renames(instruction) == pairs
+    assert learned.requested_renames(instruction) == pairs
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_renames_are_read_from_an_instruction(
 def test_the_renamed_identifier_is_recognised(
     old: str, new: str, pair: tuple[str, str] | None
 ) -> None:
-    assert renamed_words.renamed(old, new) == pair
+    assert learned.renamed(old, new) == pair
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_the_renamed_identifier_is_recognised(
 )
 def test_case_variants(text: str, becomes: str) -> None:
     for begin, end, word, _ in reversed(
-        list(renamed_words.occurrences(text.encode(), 0, "username", "email"))
+        list(learned.occurrences(text.encode(), 0, "username", "email"))
     ):
         text = text[:begin] + word + text[end:]
     assert text == becomes

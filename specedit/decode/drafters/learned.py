@@ -9,20 +9,32 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
 from specedit.decode import constants
 from specedit.decode.drafter import Codec
-from specedit.decode.drafters import renamed_words
 from specedit.engines.base import common
+from specedit.syntax.identifiers import derived, words_of
 
 MOST = 48  # ids of the longest change that is learned
 AROUND = 12  # ids around a change that are searched for the ends of its identifier
 FEW_LINES = 8  # a word of the instruction in more lines than this does not predict a change
 WORD = re.compile(rb"[A-Za-z_]\w{3,}")
+SHORTEST = 3  # letters; shorter words match by accident
+
+KINDS = ("word", "part", "variant")  # the identifier itself; inside a longer one; in another case
+
+_REQUEST = re.compile(
+    r"\b(?:renam|replac|chang|substitut|switch)\w*\s+(?P<old>[^.;\n]{1,80}?)"
+    r"\s*(?:\bto\b|\bwith\b|\bby\b|\binto\b|\bas\b|->|=>|\u2192)\s*(?P<new>[^;\n]{1,60})",
+    re.IGNORECASE,
+)
+_END = re.compile(r"\s(?:in|for|on|so|and|to|because)\s")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_IDENTIFIER = re.compile(rb"[A-Za-z_$][\w$]*")
 
 
 @dataclass
@@ -69,7 +81,7 @@ class Learned:
         if codec is not None and instruction:
             text = b"".join(codec.piece(token) for token in instruction)
             self._words_asked = set(WORD.findall(text))
-            self._requested = renamed_words.requested_renames(text.decode("utf-8", "replace"))
+            self._requested = requested_renames(text.decode("utf-8", "replace"))
         self.foreseen = any(new.encode() in self._text for _, new in self._requested)
         self.begin()
 
@@ -164,7 +176,7 @@ class Learned:
         left = text[starts[first] : starts[at]]
         right = text[starts[at + span] : starts[last]]
         became = b"".join(codec.piece(token) for token in new)
-        pair = renamed_words.renamed(
+        pair = renamed(
             (left + text[starts[at] : starts[at + span]] + right).decode("utf-8", "replace"),
             (left + became + right).decode("utf-8", "replace"),
         )
@@ -175,10 +187,8 @@ class Learned:
         """Add word rules for the prediction's text from byte `start` on."""
         self._pairs.add(pair)
         known = constants.FITTED.asked_words if requested else constants.FITTED.learned_words
-        trusts = {
-            kind: Trust(prior, 1.0) for kind, prior in zip(renamed_words.KINDS, known, strict=True)
-        }
-        for begin, end, word, kind in renamed_words.occurrences(self._text, start, *pair):
+        trusts = {kind: Trust(prior, 1.0) for kind, prior in zip(KINDS, known, strict=True)}
+        for begin, end, word, kind in occurrences(self._text, start, *pair):
             self._add_word_rule(begin, end, word.encode(), trusts[kind])
 
     def _add_word_rule(self, begin: int, end: int, word: bytes, trust: Trust) -> None:
@@ -201,3 +211,74 @@ class Learned:
         if any(at in self._words for at in range(first, last)) or skip == span == len(ids):
             return
         self._words[first + skip] = Substitution(span - skip, tuple(ids[skip:]), trust)
+
+
+def renamed(old: str, new: str) -> tuple[str, str] | None:
+    """The identifier of `old` that is another in `new`, when that is all that differs."""
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    gaps = _WORD.split(old), _WORD.split(new)
+    if len(before) != len(after) or gaps[0] != gaps[1]:
+        return None
+    pairs = {(a, b) for a, b in zip(before, after, strict=True) if a != b}
+    if len(pairs) != 1:
+        return None
+    pair = core(*pairs.pop())
+    return pair if len(pair[0]) >= SHORTEST and pair[1] else None
+
+
+def requested_renames(instruction: str) -> list[tuple[str, str]]:
+    """The renames that an instruction asks for: `replace the X field with Y`."""
+    pairs = []
+    for match in _REQUEST.finditer(instruction):
+        old, new = named(match["old"]), named(_END.split(match["new"])[0])
+        if old and new and old != new and len(old) >= SHORTEST:
+            pairs.append((old, new))
+    return pairs
+
+
+def named(phrase: str) -> str | None:
+    """The identifier in a phrase: quoted, else with `_` or mixed case, else the first."""
+    quoted = re.search(r"[`'\"]([A-Za-z_$][\w$]*)[`'\"(]", phrase)
+    if quoted:
+        return str(quoted[1])
+    names: list[str] = [name for name in _WORD.findall(phrase) if name.lower() not in _SMALL]
+    for name in names:
+        if "_" in name or "$" in name or not (name.islower() or name.istitle()):
+            return name
+    for name in names:
+        if name.istitle():
+            return name
+    return names[0] if names else None
+
+
+_SMALL = frozenset(("a", "an", "the", "this", "that", "all", "of", "its", "every", "each", "new"))
+
+
+def core(old: str, new: str) -> tuple[str, str]:
+    """Strip common words: getUsername -> getEmail becomes username -> email."""
+    a, b = words_of(old), words_of(new)
+    if "".join(a) != old.replace("_", "") or "".join(b) != new.replace("_", ""):
+        return old, new
+    most = min(len(a), len(b)) - 1
+    head = min(common(a, b), most)
+    tail = min(common(a[::-1], b[::-1]), most - head)
+    if not head and not tail:
+        return old, new
+    joint = "_" if "_" in old else ""
+    join = "_" if "_" in new else ""
+    return joint.join(a[head : len(a) - tail]), join.join(b[head : len(b) - tail])
+
+
+def occurrences(text: bytes, start: int, old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
+    """Identifiers from `start` on that are `old`, or built from it in any case: the range that
+    changes, its new text, and a kind of KINDS."""
+    squeezed = old.replace("_", "").lower().encode()
+    for match in _IDENTIFIER.finditer(text, start):
+        if squeezed not in match[0].replace(b"_", b"").lower():
+            continue
+        name = match[0].decode()
+        renamed_name = derived(name, old, new)
+        if renamed_name is None or renamed_name == name:
+            continue
+        kind = "word" if name == old else "part" if old in name else "variant"
+        yield match.start(), match.end(), renamed_name, kind
