@@ -141,7 +141,7 @@ def depths(parents: Sequence[int]) -> list[int]:
     return results
 
 
-def common(ids: Sequence[int], others: Sequence[int]) -> int:
+def common(ids: Sequence[object], others: Sequence[object]) -> int:
     """How many leading ids agree. Compares slices of lists, a third of the time of a loop over
     20,000 ids."""
     mine, theirs = _list(ids), _list(others)
@@ -157,5 +157,5 @@ def common(ids: Sequence[int], others: Sequence[int]) -> int:
     return low
 
 
-def _list(ids: Sequence[int]) -> list[int]:
+def _list(ids: Sequence[object]) -> list[object]:
     return ids if isinstance(ids, list) else list(ids)
