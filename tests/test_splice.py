@@ -10,7 +10,6 @@ from specedit.edit.splice import (
     around,
     dedented,
     indentation,
-    named_symbol,
     region_of,
     spliced,
     taken,
@@ -98,12 +97,3 @@ def test_a_symbol_that_is_none_or_many_is_an_error_with_names(name: str, said: s
 def test_lines_that_are_none_are_an_error(lines: tuple[int, int]) -> None:
     with pytest.raises(SpeceditError):
         region_of(source(TEXT), lines)
-
-
-@pytest.mark.parametrize(
-    ("instruction", "named"),
-    [("Let B.m return 4", "B.m"), ("Rewrite p of A", "A.p"), ("Return 4", None)],
-)
-def test_the_smallest_symbol_that_an_instruction_names(instruction: str, named: str | None) -> None:
-    found = named_symbol(source(TEXT), instruction)
-    assert (found and found.qualified) == named

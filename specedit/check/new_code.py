@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
+from specedit.check.instruction_names import mentions_of
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.branch import COMMENTS, Branch
@@ -97,7 +98,8 @@ def changes_elsewhere(change: Change) -> Iterator[Finding]:
     """One for each definition that changed where the instruction names others. What uses a named
     one may change with it, and so may constructors and what encloses either."""
     symbols = change.before.symbols
-    named = [one for one in symbols if _is_named(one, change.instruction)]
+    mentions = (one.symbol for one in mentions_of(symbols, change.instruction))
+    named = [one for one in mentions if one.kind in (*CALLABLE, "class")]
     if not named or _WIDE.search(change.instruction):
         return
     old, new = change.before.text.split("\n"), change.after.text.split("\n")
@@ -126,19 +128,6 @@ def changes_elsewhere(change: Change) -> Iterator[Finding]:
 
 def _encloses(one: Symbol, other: Symbol) -> bool:
     return one.first_line <= other.first_line and other.last_line <= one.last_line
-
-
-def _is_named(one: Symbol, instruction: str) -> bool:
-    """Whether an instruction names this definition: by a name that is not a plain word, or in
-    quotes, or with its kind beside it."""
-    if one.kind not in (*CALLABLE, "class"):
-        return False
-    name = re.escape(one.own_name)
-    kinds = r"(?:function|method|class|def|func|fn)"
-    pattern = rf"[`'\"]{name}(?:\(\))?[`'\"]|\b{name}\(\)|\b{kinds}\s+{name}\b|\b{name}\s+{kinds}\b"
-    if re.search(r"_|\d|[a-z][A-Z]", name):
-        pattern = rf"(?<![\w$]){name}(?![\w$])"
-    return re.search(pattern, instruction) is not None
 
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do

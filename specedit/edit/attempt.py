@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
+from specedit.check.instruction_names import mentions_of
 from specedit.edit.backend import Answer, Backend, Event, run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.minimal import minimal
@@ -13,9 +14,10 @@ from specedit.edit.outcome import Judged, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.narrowing import in_parts, with_regions
 from specedit.edit.report import Compared, Edit, Figures
-from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
+from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.settings import Settings
+from specedit.syntax import trees
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,9 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
         raise TooLong(problem.reason, file=source.name, hint=problem.hint) from problem
     if (parts := in_parts(work)) is not None:
         return parts
-    best = named_symbol(source, work.instruction)
+    mentions = mentions_of(trees.symbols(source.text, source.language), work.instruction)
+    named = (one.symbol for one in mentions)
+    best = min(named, key=lambda one: one.last_line - one.first_line, default=None)
     if best is None:
         raise TooLong(
             problem.reason,

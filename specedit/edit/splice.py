@@ -62,8 +62,7 @@ def taken(source: Source, region: Region) -> str:
 
 def spliced(source: Source, region: Region, answer: str) -> str:
     """The whole text with the part replaced."""
-    written = fitted(taken(source, region), answer)
-    return source.text[: region.start] + written + source.text[region.end :]
+    return joined(source, [(region, answer)])
 
 
 def fitted(before: str, answer: str) -> str:
@@ -114,17 +113,6 @@ def around(source: Source, region: Region, lines: int = AROUND) -> str:
     above = source.text[: region.start].splitlines(keepends=True)[-lines:]
     below = source.text[region.end :].splitlines(keepends=True)[:lines]
     return "".join(above) + f"{HERE}\n" + "".join(below)
-
-
-def named_symbol(source: Source, instruction: str) -> Symbol | None:
-    """The smallest definition that an instruction names."""
-    words = set(re.findall(r"[\w$]+(?:\.[\w$]+)*", instruction))
-    named = [
-        one
-        for one in trees.symbols(source.text, source.language)
-        if one.name in words or one.qualified in words
-    ]
-    return min(named, key=lambda one: one.last_line - one.first_line, default=None)
 
 
 def symbol_names(source: Source) -> str:
@@ -195,10 +183,7 @@ def _away(place: tuple[int, int], line: int) -> tuple[int, bool]:
 
 
 def _places(text: str, wanted: str) -> list[tuple[int, int]]:
-    result, at, line, before = [], text.find(wanted), 1, 0
     height = wanted.removesuffix("\n").count("\n")
-    while at >= 0:
-        line += text.count("\n", before, at)
-        result.append((line, line + height))
-        before, at = at, text.find(wanted, at + 1)
-    return result
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(wanted)})", text))
+    firsts = (text.count("\n", 0, start) + 1 for start in starts)
+    return [(first, first + height) for first in firsts]

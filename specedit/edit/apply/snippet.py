@@ -55,9 +55,7 @@ def prepared(
     known = [Pair(one, old) for one, old, _ in matched if old is not None]
     pairs = _outermost([one for one in known if _whole(one.own, lines, gaps, language)])
     fresh = [
-        one
-        for one, _, several in matched
-        if not several and _whole(one, lines, gaps, language) and not _known(one, lines, index)
+        one for one, _, several in matched if not several and _whole(one, lines, gaps, language)
     ]
     begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
     if not any(gap is not None for gap in gaps):
@@ -90,12 +88,6 @@ def _matched(
             old = old if same == [one] else None
         result.append((one, old, several))
     return result
-
-
-def _known(one: Definition, lines: Sequence[str], index: FileIndex) -> bool:
-    """Whether half of a definition's lines are in the file."""
-    solid = [line for line in lines[one.first : one.last] if weight(line) >= 0.6]
-    return 2 * sum(line.rstrip() in index.rows(1) for line in solid) >= len(solid)
 
 
 def _outermost(pairs: Sequence[Pair]) -> list[Pair]:

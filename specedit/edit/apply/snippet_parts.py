@@ -4,12 +4,11 @@ definitions, and those of the file that they stand for."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specedit.check.placeholders import stands_in
-from specedit.edit.apply.part_places import likeness, margin
+from specedit.edit.apply.part_places import margin
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -89,7 +88,6 @@ _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they pa
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala", "php"})
 _STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using", "lock"))
 _KINDS = frozenset({"function", "method", "class", "interface", "enum"})
-ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 
 
 @dataclass(frozen=True)
@@ -140,25 +138,11 @@ def counterpart(
     same = [s for s in named.get(one.name.rpartition(".")[2], ()) if s.kind in _KINDS]
     exact = [s for s in same if s.qualified.split(".")[-len(wanted) :] == wanted]
     found = exact or [s for s in same if len(wanted) == 1]
-    own = Counter(line.strip() for line in snippet[one.first : one.last] if line.strip())
     if len(found) < 2:
-        return (found[0] if found and _alike(one, found[0], own, snippet, lines) else None), found
+        return (found[0] if found else None), found
     head = snippet[one.first].strip()
     heads = [s for s in found if lines[s.first_line - 1].strip() == head]
     return (heads[0] if len(heads) == 1 else None), found
-
-
-def _alike(
-    one: Definition, old: Symbol, own: Counter[str], snippet: Sequence[str], lines: Sequence[str]
-) -> bool:
-    """Whether two definitions of one name share enough: a first line, or some of the others."""
-    heads = likeness(snippet[one.first], lines[old.first_line - 1])
-    return heads >= SAME_HEAD or _share(own, lines[old.first_line - 1 : old.last_line]) >= ENOUGH
-
-
-def _share(own: Counter[str], lines: Sequence[str]) -> float:
-    other = Counter(line.strip() for line in lines if line.strip())
-    return (own & other).total() / max(1, own.total(), other.total())
 
 
 def ends_itself(one: Definition, snippet: Sequence[str]) -> bool:

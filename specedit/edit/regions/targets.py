@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specedit.edit.minimal import COMMENTS_ONLY
-from specedit.edit.regions.insertion import CONSTRUCTORS
-from specedit.edit.regions.instruction_names import (
+from specedit.check.instruction_names import (
     CODE,
     NEW,
     TYPES,
@@ -22,6 +20,8 @@ from specedit.edit.regions.instruction_names import (
     check_names,
     mentions_of,
 )
+from specedit.edit.minimal import COMMENTS_ONLY
+from specedit.edit.regions.insertion import CONSTRUCTORS
 from specedit.errors import InputError
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
@@ -76,7 +76,7 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     named = _named(mentions, instruction, new)
     if new:
         return _beside_new(symbols, mentions, named, instruction)
-    named = _without_holders(named) or _constructors(symbols, instruction)
+    named = _without_holders(named)
     if _NEW_FIELD.search(instruction):
         like = [one.symbol for one in mentions if one.like]
         fields = [one for one in like if one.kind in ("property", "value")]
@@ -139,14 +139,6 @@ def _told_apart(
         f"defines {name} {len(held)} times: {places}.",
         hint="Name it as Class.member in the instruction, or with --symbol or --lines A:B.",
     )
-
-
-def _constructors(symbols: Sequence[Symbol], instruction: str) -> list[Symbol]:
-    """The constructors of the file's only class that has some, where the instruction says so."""
-    if not re.search(r"(?i)\bthe\s+(?:\w+\s+)?constructor\b", instruction):
-        return []
-    made = [one for one in symbols if one.kind in CALLABLE and _constructs(one)]
-    return made if len({one.qualified for one in made}) == 1 else []
 
 
 def _constructs(one: Symbol) -> bool:
