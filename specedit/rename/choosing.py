@@ -107,23 +107,20 @@ def _elsewhere(
     if is_here is None:
         known = any(one.declared for one in candidates)
         return [one for one in candidates if known and one.kind == FOREIGN]
-    imported = typing.rules.builtins | {PLAIN}
-    return [
-        one
-        for one in candidates
-        if any(name in imported or not is_here(name) for name in modules_of(one, typing.rules))
-    ]
+    return [one for one in candidates if is_foreign(one, typing.rules, is_here)]
 
 
-def modules_of(one: Meaning, rules: Rules) -> list[str]:
-    """The modules that a meaning may come from."""
+def is_foreign(one: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
+    """Whether a meaning comes from the language itself or from a module of another project."""
     if one.kind == FOREIGN:
-        return [one.module] if one.module else []
-    if any(declared.kind not in ("import", "module") for declared in one.declared):
-        return []
-    imports = (declared for declared in one.declared if declared.kind == "import")
-    named = (rules.module_of(scopes_of(declared), declared) for declared in imports)
-    return [module for module in named if module]
+        modules = [one.module]
+    elif any(declared.kind not in ("import", "module") for declared in one.declared):
+        return False
+    else:
+        imports = (declared for declared in one.declared if declared.kind == "import")
+        modules = [rules.module_of(scopes_of(declared), declared) for declared in imports]
+    theirs = rules.builtins | {PLAIN}
+    return any(module and (module in theirs or not is_here(module)) for module in modules)
 
 
 def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:

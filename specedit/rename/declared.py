@@ -27,7 +27,7 @@ SHOWN = 4  # declarations, or files, that are named in a sentence
 def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, int, str]]:
     for one in every:
         for each in one.chosen:
-            own = [d for d in each.declared if d.kind not in ("import", "module", "export")]
+            own = [declared for declared in each.declared if declared.is_own]
             for declared in own:
                 yield project.path(declared.home), declared.leaf.line, _said(declared)
             owner = next((up for up in each.owners if up.module is None), None)
@@ -46,17 +46,13 @@ def _said(one: Declared) -> str:
 
 def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     """That more than one thing is renamed, and how to say which."""
-    things = [
-        each
-        for one in every
-        for each in one.chosen
-        if any(d.kind not in ("import", "module", "export") for d in each.declared)
-    ]
+    chosen = (each for one in every for each in one.chosen)
+    things = [each for each in chosen if any(declared.is_own for declared in each.declared)]
     if len(things) < 2:
         return ""
     shown = []
     for each in things:
-        first = next(d for d in each.declared if d.kind not in ("import", "module", "export"))
+        first = next(declared for declared in each.declared if declared.is_own)
         shown.append(f"{_said(first)} ({project.path(first.home)}:{first.leaf.line})")
     more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
     message = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
@@ -129,7 +125,7 @@ def elsewhere(
         for leaf in each.leaves:
             if (there := one.path_of(leaf)) != path:
                 lines.setdefault(there, []).append(leaf.line)
-        own = [d for d in each.declared if d.kind not in ("import", "module", "export")]
+        own = [declared for declared in each.declared if declared.is_own]
         if own and all(project.path(d.home) != path for d in own):
             declared = f"{project.path(own[0].home)}:{own[0].leaf.line} ({called(own[0])})"
     if not lines:

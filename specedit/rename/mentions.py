@@ -55,10 +55,8 @@ def comment_rewrites(
                 continue
             if not parameters and there == old and _PARAMETER.search(text[:offset]):
                 continue
-            start = part.start + len(text[:offset].encode())
-            end = start + len(there.encode())
             asked = there != old or not _is_reference(text, offset, there)
-            one = Rewrite(start, end, there, put_there, "comment", undecided=asked)
+            one = _rewrite(part, text, offset, there, put_there, "comment", asked)
             results += [one, *_article(text, offset, one)]
     return results
 
@@ -140,11 +138,16 @@ def derived_rewrites(
             if (written := names.derived(match[0], old, new)) is not None:
                 asked = match[0] not in in_code
                 places.append((match.start(), match[0], written, "derived", asked))
-        for offset, there, put_there, kind, asked in places:
-            start = part.start + len(text[:offset].encode())
-            end = start + len(there.encode())
-            results.append(Rewrite(start, end, there, put_there, kind, undecided=asked))
+        results += (_rewrite(part, text, *place) for place in places)
     return results
+
+
+def _rewrite(
+    part: Passage, text: str, offset: int, old: str, new: str, kind: str, asked: bool
+) -> Rewrite:
+    """A mention at an offset of a passage's text. `asked`: it may be ordinary language."""
+    start = part.start + len(text[:offset].encode())
+    return Rewrite(start, start + len(old.encode()), old, new, kind, undecided=asked)
 
 
 # macros: bodies are code that no grammar parsed, and what a name in one means, it means where the
@@ -189,9 +192,8 @@ def _words_of(
     for part in parts:
         if part.kind == "opaque" and body.start <= part.start and part.end <= body.end:
             text = typing.scopes.data[part.start : part.end].decode("utf-8", "replace")
-            for offset, there, put_there in names.mentions(text, {old: new}):
-                start = part.start + len(text[:offset].encode())
-                yield Rewrite(start, start + len(there.encode()), there, put_there, "code")
+            for mention in names.mentions(text, {old: new}):
+                yield _rewrite(part, text, *mention, "code", False)
 
 
 def _targets(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from specedit.check.finding import Finding
 from specedit.check.language_tables import language_facts
 from specedit.errors import UsageError
-from specedit.rename.guess import doubt, put
+from specedit.rename.guess import doubt
 from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
@@ -82,7 +82,7 @@ def captures(
     """Lines where NEW stood already and would mean the renamed thing, or hide it."""
     if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
         return
-    renamed = set(_starts(put(typing.scopes.data, rewrites)[0], new))
+    renamed = set(_starts(rewrites, new))
     result, reread = meanings(after, language, new)
     for one in result:
         bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
@@ -185,7 +185,7 @@ def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[t
     for each in one.chosen:
         for declared in each.declared:
             here = project.at(declared.home)
-            local = declared.owner is not None or declared.kind in ("import", "module", "export")
+            local = declared.owner is not None or not declared.is_own
             if local or here is None or declared.scope is None or declared.scope.is_local:
                 continue
             for other in here.rules.shared(project, here, new, declared.node):

@@ -113,12 +113,11 @@ def guessed(
     stays = _outside(data, levels, taken, old)
     others = [one for one in result if one not in chosen] if not choice.whole_tree else []
     stays += [other(one, old, f"--line {one.lines[0]}") for one in others]
-    renamed = _finish(text, data, kept)
-    spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
+    edits, written, after, changed = _finish(text, data, kept)
+    spelled = sorted({place.line for place in changed if _spelled_out(place)})
     if spelled:
         spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
         notes.append(doubt(spelling, spelled))
-    edits, written = put(data, kept)
     spans = [(one.start, one.end, one.new.encode("utf-8", "surrogatepass")) for one in edits]
     same_shape = trees.has_shape(before, data, spans, written, dialect)
     if kept and broken:
@@ -133,12 +132,12 @@ def guessed(
     clashing = {line: f"line {line}: `{old}` is required by {what}" for line, what in must.items()}
     clashing = clashing or dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
     if not clashing:
-        clashing = dict(captures(typing, renamed[0], dialect, new, kept))
+        clashing = dict(captures(typing, after, dialect, new, edits))
     return RenameGuess(
         old,
         new,
-        renamed[0],
-        renamed[1],
+        after,
+        changed,
         tuple(stays),
         tuple(doubt(message, (line,), "taken") for line, message in clashing.items()),
         tuple(notes),
@@ -164,7 +163,7 @@ def _of_here(one: Meaning, typing: Typing) -> Meaning:
 
 
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], note: str) -> RenameGuess:
-    written, places = _finish(text, text.encode("utf-8", "surrogatepass"), rewrites)
+    *_, written, places = _finish(text, text.encode("utf-8", "surrogatepass"), rewrites)
     return RenameGuess(old, new, written, places, notes=(doubt(note),))
 
 
@@ -223,7 +222,10 @@ def other(one: Meaning, old: str, flag: str = "", kind: str = "outside") -> Find
     return outside(f"{old} ({describe(one)})", [leaf.line for leaf in one.leaves], flag, kind)
 
 
-def _finish(text: str, data: bytes, rewrites: list[Rewrite]) -> tuple[str, tuple[Place, ...]]:
+def _finish(
+    text: str, data: bytes, rewrites: list[Rewrite]
+) -> tuple[list[Rewrite], bytes, str, tuple[Place, ...]]:
+    """What is rewritten, the new text in bytes and in characters, and its places."""
     kept, out = put(data, rewrites)
     places = []
     at, offset, line = 0, 0, 1
@@ -234,7 +236,7 @@ def _finish(text: str, data: bytes, rewrites: list[Rewrite]) -> tuple[str, tuple
         why = rewrite.why or SAID.get(rewrite.kind, "")
         same = (rewrite.kind, rewrite.old, rewrite.new, column, why, rewrite.undecided)
         places.append(Place(offset, line, *same))
-    return out.decode("utf-8", "surrogatepass"), tuple(places)
+    return kept, out, out.decode("utf-8", "surrogatepass"), tuple(places)
 
 
 def _spelled_out(place: Place) -> bool:
@@ -261,7 +263,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
     kept = [rewrite for level in levels[:taken] for rewrite in level]
-    written, places = _finish(text, data, kept)
+    *_, written, places = _finish(text, data, kept)
     named = language.name if language else "this language"
     message = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     return RenameGuess(

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
-from specedit.rename.choosing import lines_text, modules_of, stays_as_parameter, stored_parameters
+from specedit.rename.choosing import is_foreign, lines_text, stays_as_parameter, stored_parameters
 from specedit.rename.guess import doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, Declared, Home
-from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
@@ -44,6 +43,14 @@ class ResolvedName:
         self._grouped: dict[int, tuple[int, dict[str, list[Branch]]]] = {}
         self._imports: dict[int, dict[Home | None, list[Declared]]] = {}  # of a meaning, by file
 
+    @property
+    def rules(self) -> Rules:
+        return next(iter(self.typings.values())).rules
+
+    def parts(self, one: Meaning) -> Iterator[tuple[str, Meaning]]:
+        """A meaning by file."""
+        return ((path, part) for path in self.typings for part in self.here(path, [one]))
+
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
 
@@ -68,7 +75,7 @@ class ResolvedName:
             self._grouped[id(one)] = (len(one.leaves), result)
             imports: dict[Home | None, list[Declared]] = {}
             for each in one.declared:
-                key = each.home if each.kind in ("import", "module", "export") else None
+                key = None if each.is_own else each.home
                 imports.setdefault(key, []).append(each)
             self._imports[id(one)] = imports
         return result
@@ -103,7 +110,8 @@ def resolve_name(
     result = meanings_over(list(typings.values()), bare)
     one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
-        own = [each for each in one.candidates if has_sigil(each, next(iter(typings.values())))]
+        first = next(iter(typings.values()))
+        own = [each for each in one.candidates if has_sigil(each, first)]
         one.candidates = own or one.candidates
     theirs = [each for each in one.candidates if _is_foreign(one, each, is_here)]
     ours = [each for each in one.candidates if each not in theirs]
@@ -115,7 +123,7 @@ def resolve_name(
         one.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
         one.chosen = [each for each in one.chosen if not _is_literal(one, each)] or one.chosen
     _take_in(one, ours)
-    stored = list(stored_parameters(one.chosen, ours, next(iter(typings.values())).rules))
+    stored = list(stored_parameters(one.chosen, ours, one.rules))
     if derived:
         one.chosen += {id(each): each for each, _ in stored}.values()
     for _, leaf in () if derived else stored:
@@ -135,25 +143,21 @@ def whatever(one: ResolvedName) -> None:
     """Nothing declares the name: every use that may be the project's is renamed, with a note."""
     stays = [part for parts in one.others.values() for part in parts]
     for each in one.candidates:
-        for path in one.typings:
-            for part in one.here(path, [each]):
-                if any(other.leaves == part.leaves for other in stays):
-                    continue
-                if each not in one.chosen:
-                    one.chosen.append(each)
-                one.doubt(
-                    path, f"nothing declares it: renamed on {lines_text(part.lines)}", part.lines
-                )
+        for path, part in one.parts(each):
+            if any(other.leaves == part.leaves for other in stays):
+                continue
+            if each not in one.chosen:
+                one.chosen.append(each)
+            text = f"nothing declares it: renamed on {lines_text(part.lines)}"
+            one.doubt(path, text, part.lines)
     one.left.clear()
 
 
 def _pointed_at(
     one: ResolvedName, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
-    results = [each for each in ours if any(at(path, leaf) for path, leaf in _leaves(one, each))]
-    if (
-        len(results) == 1 and results[0].kind == UNKNOWN
-    ):  # the one member it can be, if there is one
+    results = [each for each in ours if any(at(one.path_of(x), x) for x in each.leaves)]
+    if len(results) == 1 and results[0].kind == UNKNOWN:  # the one member it can be, if there is
         members = [each for each in ours if each.is_member]
         return [*members, *results] if len(members) == 1 else results
     return results[:1]
@@ -165,30 +169,28 @@ def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
     chosen_members = [each for each in one.chosen if each.is_member]
     single = [each for each in one.chosen if not each.is_member and not _is_local(each)]
     every = all(each in one.chosen for each in members)
-    rules = next(iter(one.typings.values())).rules
+    resolved = resolves(one.rules)
     for each in ours:
-        if each in one.chosen or (_is_declared(each) and not _is_literal(one, each)):
-            continue
-        if _is_literal(one, each) and _is_used(each):
+        literal = _is_literal(one, each)
+        if each in one.chosen or (_is_used(each) if literal else _is_declared(each)):
             continue
         if _is_other_sort(each, chosen_members):
             continue
-        if _is_literal(one, each) and chosen_members:
+        if literal and chosen_members:
             text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
             text, takes = "the class before it is not known", every
-        elif each.kind == FREE and single and (rules.bare_members or not resolves(rules)):
+        elif each.kind == FREE and single and (one.rules.bare_members or not resolved):
             text, takes = "nothing that the file shows declares it", len(single) == 1
-        elif each.kind in (FOREIGN, MODULE) and one.chosen and not resolves(rules):
+        elif each.kind in (FOREIGN, MODULE) and one.chosen and not resolved:
             text, takes = "it may come from another module", True
         else:
             continue
         if takes:
             one.chosen.append(each)
-            for path in one.typings:
-                for part in one.here(path, [each]):
-                    lines = part.lines
-                    one.doubt(path, f"{text} on {lines_text(lines)}; renamed there too", lines)
+            for path, part in one.parts(each):
+                lines = part.lines
+                one.doubt(path, f"{text} on {lines_text(lines)}; renamed there too", lines)
 
 
 def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
@@ -207,12 +209,11 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
             }.get(each.kind, "")
         elif _is_literal(one, each) and not _is_used(each):
             why = "an object literal of no known type has it"
-        for path in one.typings:
-            for part in one.here(path, [each]):
-                if why:
-                    one.left.setdefault(path, []).append((part, why))
-                else:
-                    one.others.setdefault(path, []).append(part)
+        for path, part in one.parts(each):
+            if why:
+                one.left.setdefault(path, []).append((part, why))
+            else:
+                one.others.setdefault(path, []).append(part)
 
 
 def _is_declared(one: Meaning) -> bool:
@@ -241,9 +242,9 @@ def _is_local(one: Meaning) -> bool:
 
 def _is_literal(one: ResolvedName, each: Meaning) -> bool:
     """A member of object literals alone, which no type is known to want."""
-    rules = next(iter(one.typings.values())).rules
     owners = [declared.member_of for declared in each.declared]
-    return bool(owners) and all(o is not None and o.node.type in rules.nameless for o in owners)
+    nameless = one.rules.nameless
+    return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
 
 
 def _is_used(each: Meaning) -> bool:
@@ -257,15 +258,8 @@ def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], 
         return True
     if _is_declared(each):
         return False
-    typing = next(iter(one.typings.values()))
-    imported = typing.rules.builtins | {PLAIN}
     path = one.path_of(each.leaves[0])
-    modules = modules_of(each, typing.rules)
-    return any(name in imported or not is_here(name, path) for name in modules)
-
-
-def _leaves(one: ResolvedName, each: Meaning) -> Iterator[tuple[str, Branch]]:
-    return ((one.path_of(leaf), leaf) for leaf in each.leaves)
+    return is_foreign(each, one.rules, lambda module: is_here(module, path))
 
 
 def resolves(rules: Rules) -> bool:

@@ -23,7 +23,6 @@ from specedit.rename.resolution import (
     resolve_name,
     whatever,
 )
-from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees
@@ -143,9 +142,8 @@ def rename_tree(
                     continue
                 left[path] = guess.undecided or tuple(_why_left(guess))
             elif chosen:
-                lines = sorted(
-                    {leaf.line for each in one.candidates for leaf in one_here(one, path, each)}
-                )
+                here = one.here(path, one.candidates)
+                lines = sorted({line for part in here for line in part.lines})
                 text = f"nothing of this language declares `{name}`: not renamed"
                 left[path] = (doubt(text, lines, "undecided"),) if lines else ()
     for path in paths:
@@ -172,11 +170,6 @@ def rename_tree(
     return TreeRename(
         name, new, ordered, {path: text for path, text in left.items() if text}, declared
     )
-
-
-def one_here(one: ResolvedName, path: str, each: Meaning) -> Iterator[Branch]:
-    for part in one.here(path, [each]):
-        yield from part.leaves
 
 
 def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:

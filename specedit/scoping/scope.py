@@ -29,6 +29,11 @@ class Declared:
     also: Owner | None = field(default=None, repr=False)  # a promoted parameter: the class's, too
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is declared here, not brought in or given out."""
+        return self.kind not in ("import", "module", "export")
+
+    @property
     def member_of(self) -> Owner | None:
         return self.owner or self.also
 

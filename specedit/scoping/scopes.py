@@ -182,9 +182,10 @@ def _declaring(scopes: Scopes, leaf: Branch, name: str) -> tuple[str, str, Branc
         place = node.place
         entry = rules.declares.get(place)
         if entry is not None:
-            kind, where = entry.split()
-            message = rules.declares_as(scopes, leaf, name, node.parent, kind, where)
-            return (*message, node.parent) if message is not None else None
+            if not rules.is_declaration(scopes, leaf, name, node.parent):
+                return None
+            kind, where = rules.declared_as(scopes, leaf, node.parent, entry).split()
+            return kind, where, node.parent
         anywhere = f"{node.parent.type}." in rules.patterns
         if place not in rules.patterns and not anywhere:
             return None

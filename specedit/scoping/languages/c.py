@@ -23,12 +23,8 @@ class C(Rules):
         around = (up for up in node.up() if not up.type.endswith("_declarator"))
         return node.type != "function_declarator" or next(around).type != "function_definition"
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        if node.type in _TAGGED and node.part("body") is None:
-            return None
-        return kind, where
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        return node.type not in _TAGGED or node.part("body") is not None
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         """What the included files declare, and what the linker takes for the same."""

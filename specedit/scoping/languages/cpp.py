@@ -37,26 +37,22 @@ class Cpp(c.C):
         only = "" if node.first("namespace") else path.pop()
         return (path[-1], only) if path else None
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        messages = super().declares_as(scopes, leaf, name, node, kind, where)
-        if messages is None:
-            return None
-        if kind == "field" and leaf.place == "function_declarator.declarator":
-            messages = ("method", where)
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         if node.type != "function_definition" and _has_path(leaf, node):
-            return None  # `int A::s = 1` defines what the class declares
+            return False  # `int A::s = 1` defines what the class declares
         if leaf.place == "qualified_identifier.name":
             function = scopes.by_node.get(id(node))
             if function is not None and function.owner is not None and function.owner.name == name:
-                return None  # `A::A()`
+                return False  # `A::A()`
         if leaf.place == "function_declarator.declarator" and name == _class_around(scopes, node):
-            return None  # a constructor
+            return False  # a constructor
         if node.type == "type_parameter_declaration":
-            is_name = leaf.type in ("type_identifier", "identifier") and leaf.field != "type"
-            return messages if is_name else None
-        return messages
+            return leaf.type in ("type_identifier", "identifier") and leaf.field != "type"
+        return super().is_declaration(scopes, leaf, name, node)
+
+    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
+        is_method = leaf.place == "function_declarator.declarator"
+        return entry.replace("field ", "method ") if is_method else entry
 
     def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
         """Only what is virtual is overridden; anything else is hidden."""

@@ -117,12 +117,10 @@ def _with_outer(spaces: Iterable[str]) -> set[str]:
 
 
 class CSharp(CSharpNamespaces):
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        if kind == "parameter" and "record" in scopes.scope_of(node).node.type:
-            return "field", where
-        return kind, where
+    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
+        if entry == "parameter here" and "record" in scopes.scope_of(node).node.type:
+            return "field here"
+        return entry
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         named = imported.node.named_children()

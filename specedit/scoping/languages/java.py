@@ -23,14 +23,13 @@ class Java(Rules):
             return node
         return holder.parent or holder
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        if node.type == "type_pattern" and node.first(leaf.type) is not leaf:
-            return None
-        if kind == "parameter" and scopes.scope_of(node).node.type == "record_declaration":
-            return "field", where
-        return kind, where
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        return node.type != "type_pattern" or node.first(leaf.type) is leaf
+
+    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
+        parameter = entry == "parameter here"
+        in_record = parameter and scopes.scope_of(node).node.type == "record_declaration"
+        return "field here" if in_record else entry
 
     def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""

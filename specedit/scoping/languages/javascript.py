@@ -37,15 +37,11 @@ class JavaScript(JavaScriptModules):
         around = text.parent
         return around if around is not None and around.type == "computed_property_name" else text
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        if leaf.place == "import_specifier.name" and leaf.at("^ alias") is not None:
-            return None
-        around = node.parent
-        if node.type == "variable_declarator" and around is not None and around.first("var"):
-            return kind, "function"
-        return kind, where
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        return leaf.place != "import_specifier.name" or leaf.at("^ alias") is None
+
+    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
+        return "local function" if node.place == "variable_declaration." else entry
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         sources = (up.part("source") for up in imported.leaf.up())

@@ -21,17 +21,12 @@ class Kotlin(Rules):
                 leaf = node.within(text(node), *match.span(1), "identifier")
                 yield leaf, match[1]
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         alike = [child for child in node.children if child.type == leaf.type]
-        bare = leaf.parent is node and leaf.field == "" and alike[0] is not leaf
-        if bare and node.type in ("class_parameter", "parameter"):
-            return None
-        ends = node.type in ("catch_block", "enum_entry", "import")
-        if ends and alike and alike[-1 if node.type == "import" else 0] is not leaf:
-            return None
-        return kind, where
+        if node.type in ("class_parameter", "parameter"):
+            return leaf.parent is not node or leaf.field != "" or alike[0] is leaf
+        ends = node.type in ("catch_block", "enum_entry", "import") and alike
+        return not ends or alike[-1 if node.type == "import" else 0] is leaf
 
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter

@@ -25,15 +25,12 @@ class Python(PythonModules):
         """Names that stand in quotes: `__all__`, and annotations."""
         return _quoted_names(node, text) if node.type == "string_content" else ()
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         holder = leaf.parent
-        if holder is not None and holder.type == "dotted_name":
-            only = len(holder.children) == 1  # `case a.b` compares, `import a.b` gives `a`
-            if not (only if node.type == "case_pattern" else holder.children[0] is leaf):
-                return None
-        return kind, where
+        if holder is None or holder.type != "dotted_name":
+            return True
+        only = len(holder.children) == 1  # `case a.b` compares, `import a.b` gives `a`
+        return only if node.type == "case_pattern" else holder.children[0] is leaf
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         statement = imported.node

@@ -16,14 +16,9 @@ class Ruby(Rules):
     def label(self, leaf: Branch, text: Text) -> str:
         return text(leaf)[1:] if leaf.type == "simple_symbol" else text(leaf)
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        if name[0] == "@" or (
-            name[0] == "$" and node.type in ("assignment", "operator_assignment")
-        ):
-            return None  # an instance's or everybody's
-        return kind, where
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        assigned = node.type in ("assignment", "operator_assignment")
+        return name[0] != "@" and (name[0] != "$" or not assigned)  # an instance's, or global
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if uses.name[0] == "@":

@@ -83,11 +83,13 @@ class Rules(Tables):
         """The node that stands for a name in the tables."""
         return leaf
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
-        """Kind and place of a declaration that the tables tell; None where it is not one."""
-        return kind, where
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        """Whether a name at a place of `declares` declares something."""
+        return True
+
+    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
+        """Kind and place of a declaration, where they are not those of its table's `entry`."""
+        return entry
 
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """The scope that a name of a `function` belongs to because something else says so."""

@@ -51,14 +51,10 @@ class Rust(RustModules):
         leaves = (leaf for one in holders if one is not None for leaf in one.walk())
         return [text(leaf) for leaf in leaves if leaf.type == "type_identifier"]
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         if leaf.type == "identifier" and name[:1].isupper() and node.type in _PATTERNS:
-            return None  # `None`, a constant, a unit variant
-        if leaf.place == "field_pattern.name" and leaf.type != "shorthand_field_identifier":
-            return None
-        return kind, where
+            return False  # `None`, a constant, a unit variant
+        return leaf.place != "field_pattern.name" or leaf.type == "shorthand_field_identifier"
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         """The whole path: of `use a::{b::c}` it is `a::b::c`."""

@@ -39,16 +39,13 @@ class Scala(Rules):
             path.pop()
         return other.owner is not None and path[-1:] == [other.owner.name]
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
+    def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         if node.type == "enumerator" and not _begins(leaf, node):
-            return None  # `x <- xs` declares x, and reads xs
+            return False  # `x <- xs` declares x, and reads xs
         if node.type == "import_declaration" and node.named_children()[-1] is not leaf:
-            return None  # only `c` of `import a.b.c`
-        if node.type in _MATCHES and (name[:1].isupper() or scopes.text(leaf).startswith("`")):
-            return None  # a constant that is compared with
-        return kind, where
+            return False  # only `c` of `import a.b.c`
+        compared = name[:1].isupper() or scopes.text(leaf).startswith("`")
+        return node.type not in _MATCHES or not compared
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         statements = (up for up in imported.leaf.up() if up.type == "import_declaration")

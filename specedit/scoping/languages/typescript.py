@@ -22,12 +22,10 @@ class TypeScript(javascript.JavaScript):
             if leaf.type == "type_identifier"
         ]
 
-    def declares_as(
-        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
-    ) -> tuple[str, str] | None:
+    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
-            return kind, "property"
-        return super().declares_as(scopes, leaf, name, node, kind, where)
+            return "parameter property"
+        return super().declared_as(scopes, leaf, node, entry)
 
 
 _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
