@@ -69,6 +69,13 @@ class NotDefined(InputError):
     """An instruction names a definition that a file does not have."""
 
 
+class Skipped(FileError):
+    """A file that the user did not name cannot be done, and stays as it is."""
+
+    status = "unchanged"
+    kind = "skipped"
+
+
 class TooLong(FileError):
     """The prompt and the answer do not fit the model's window."""
 

@@ -213,6 +213,27 @@ def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
     assert code == 2 and "declares it (function), in a generated file" in " ".join(err.split())
 
 
+def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk: Hooked) -> None:
+    use = b"from shop.user import User\n\nprint(User().user_name)  # caf\xe9\n"
+    bundle = b"var user_name;" + b"x" * 500_000
+    for path, data in {"old.py": use, "bundle.js": bundle}.items():
+        (desk.repo.root / path).write_bytes(data)
+    code, _, err = desk.specedit(*CODE, "--strict")
+    assert code == 2 and touched(desk) == set() and "one change with" in " ".join(err.split())
+    code, out, err = desk.specedit(*CODE, "--json")
+    assert code == 0 and touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
+    reports = {one["path"]: one for one in json.loads(out)["files"]}
+    for path, reason in {
+        "old.py": "not UTF-8: byte 0xe9",
+        "bundle.js": "a line of 500,014",
+    }.items():
+        (finding,) = reports[path]["findings"]
+        assert reports[path]["status"] == "unchanged" and finding["kind"] == "skipped"
+        assert f"not renamed: {reason}" in finding["text"]
+        assert f"{path}: not renamed: {reason}" in err
+    assert desk.specedit(*CODE, "old.py", "shop/page.py")[0] == 2  # the user named it
+
+
 def test_a_file_that_does_not_parse_is_said(desk: Hooked) -> None:
     use = "from shop.user import User\nUser().user_name  # user_name\ndef f(:\n"
     desk.repo.commit({"shop/bad.py": use})

@@ -20,7 +20,7 @@ from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
-    from specedit.cli.targets import Targets
+    from specedit.cli.targets import ResolvedTargets, Targets
     from specedit.edit.inputs import Planner
     from specedit.edit.job import Job
     from specedit.edit.report import Edit
@@ -77,7 +77,7 @@ def rename(
     settings = replace(settings, no_model=True) if dry_list else settings
     planner = _planner(names, wanted, old, new, line, settings)
     if dry_list:
-        return _list_places(names, planner, settings)
+        return _list_places(targets, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
     return work("rename", targets, planner, wish, together=together)
 
@@ -135,7 +135,7 @@ def _planner(
 SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind of finding
 
 
-def _list_places(names: tuple[str, ...], planner: Planner, settings: Settings) -> int:
+def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
     from specedit.cli.streams import put_json
@@ -146,7 +146,8 @@ def _list_places(names: tuple[str, ...], planner: Planner, settings: Settings) -
     from specedit.errors import FileError
 
     edits: list[Edit] = []
-    for item in of_files(names, (), allowed_links(names)):
+    names = targets.names
+    for item in of_files(names, (), allowed_links(names), skips=targets.searched):
         try:
             planned = planner(item.read())
             edits.append(planned if isinstance(planned, Edit) else _by_rule(planned))

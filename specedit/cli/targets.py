@@ -42,6 +42,7 @@ class ResolvedTargets:
     names: tuple[str, ...]  # STDIN: standard input
     settings: Settings
     confirmed: bool = False  # by --yes: nothing is asked
+    searched: bool = False  # they hold a text; the user did not name them
 
 
 def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
@@ -51,7 +52,8 @@ def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
     _refuse_untested(settings, resolved)
     names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
     confirmed = resolved.origins["ask"] == "flag" and not settings.ask
-    return ResolvedTargets(names, settings, confirmed)
+    searched = bool(targets.containing and not targets.names)
+    return ResolvedTargets(names, settings, confirmed, searched)
 
 
 def _settings(targets: Targets, resolved: Resolved) -> Settings:

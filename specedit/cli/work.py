@@ -68,7 +68,8 @@ def _over_files(
     names, settings = targets.names, targets.settings
     writes = not (settings.check or settings.diff)
     dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
-    inputs = of_files(names, dirty, allowed_links(names))
+    skips = targets.searched and not settings.strict
+    inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     session = EditSession(
         command, inputs, planner, backend, settings, writes=writes, wish=wish, together=together
     )

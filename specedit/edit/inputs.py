@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.errors import UsageError
+from specedit.errors import InputError, Skipped, UsageError
 from specedit.files import source as sources
 from specedit.files.source import Source
 from specedit.files.worktree import check_within, in_work_tree
@@ -57,17 +57,24 @@ def of_files(
     uncommitted: Collection[str] = (),
     beyond: Mapping[str, Path] = MappingProxyType({}),
     root: Path = Path(),
+    *,
+    skips: bool = False,
 ) -> list[Input]:
     """`beyond`: the links out of a work tree that may be followed, each with its target. `root`:
-    the names count from it."""
+    the names count from it. `skips`: a search chose the files; one that is not text stays."""
     return [
-        Input(name, partial(_read, name, beyond.get(name), root), name in uncommitted)
+        Input(name, partial(_read, name, beyond.get(name), root, skips), name in uncommitted)
         for name in names
     ]
 
 
-def _read(name: str, allowed: Path | None, root: Path) -> Source:
-    source = sources.read(name, root)
+def _read(name: str, allowed: Path | None, root: Path, skips: bool) -> Source:
+    try:
+        source = sources.read(name, root)
+    except InputError as problem:
+        if skips:
+            raise Skipped(f"not renamed: {problem.reason}", hint=problem.hint) from problem
+        raise
     check_within(root / name, allowed)
     return source
 

@@ -100,7 +100,10 @@ def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
 
 def failed(name: str, problem: FileError) -> Edit:
     """The Edit of a file that could not be done."""
-    return Edit(name, problem.status, findings=(Finding(problem.kind, problem.why, refuses=True),))
+    refuses = problem.status != "unchanged"
+    return Edit(
+        name, problem.status, findings=(Finding(problem.kind, problem.why, refuses=refuses),)
+    )
 
 
 def keep(edit: Edit) -> Edit:

@@ -11,7 +11,6 @@ from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from specedit.check.finding import Finding
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.inputs import Input, Planner, SessionRequest
 from specedit.edit.job import Job, Planned
@@ -19,7 +18,7 @@ from specedit.edit.outcome import as_written, failed, guarded, outcome, with_oth
 from specedit.edit.report import Edit, ModelLine, Report, TryItem
 from specedit.edit.tries.attempts import checked_tries
 from specedit.edit.tries.tested import tested_tries
-from specedit.errors import FileError, NotDefined
+from specedit.errors import FileError, NotDefined, Skipped
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.replacement import check_writable
@@ -94,8 +93,7 @@ class EditSession(SessionRequest):
     def _untested(self) -> Generator[tuple[str, Item], None, None]:
         for one in self.inputs:
             if self._skip_reason:
-                skipped = Finding("skipped", self._skip_reason)
-                yield one.name, Edit(one.name, "unchanged", findings=(skipped,))
+                yield one.name, failed(one.name, Skipped(self._skip_reason))
                 continue
             try:
                 source = one.read()
@@ -114,9 +112,9 @@ class EditSession(SessionRequest):
                         yield one.name, Proposed(job, item)
                         item = self._written(one, source, self._as_chosen(job, item))
                     yield one.name, item
-            except NotDefined as problem:
-                yield one.name, failed(one.name, problem) if self._alone else _skipped(one, problem)
             except FileError as problem:
+                if isinstance(problem, NotDefined) and not self._alone:
+                    problem = Skipped(problem.reason)  # the instruction is about another file
                 yield one.name, failed(one.name, problem)
 
     def _as_chosen(self, job: Job, edit: Edit) -> Edit:
@@ -157,11 +155,6 @@ class EditSession(SessionRequest):
         }
         self._recorder = None  # there is nothing more to write
         self._edits = [written.get(one.path, one) for one in self._edits]
-
-
-def _skipped(one: Input, problem: NotDefined) -> Edit:
-    """Of several files, one that the instruction is not about."""
-    return Edit(one.name, "unchanged", findings=(Finding("skipped", problem.reason),))
 
 
 def run_one(

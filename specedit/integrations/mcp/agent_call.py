@@ -154,7 +154,8 @@ class Call:
         writes = writes and not (settings.check or settings.diff)
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
         dirty = uncommitted(names, settings, root) if writes or settings.clean_only else ()
-        inputs, together, written = of_files(names, dirty, root=root), len(names) > 1, 0
+        inputs = of_files(names, dirty, root=root, skips=command == "rename")
+        together, written = len(names) > 1, 0
         with closing(self.connect(settings)) as backend:
             session = EditSession(
                 AGENT + command,
