@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import sys
 
@@ -25,7 +26,8 @@ def main() -> None:
             os._exit(code)  # without taking modules apart, which takes 30 ms
     except KeyboardInterrupt:  # before there is a command, or after it
         code = 130
-        _say("specedit: interrupted; nothing half-written\n")
+        with contextlib.suppress(OSError, AttributeError):  # stderr is closed
+            sys.stderr.write("specedit: interrupted; nothing half-written\n")
     sys.exit(code)
 
 
@@ -34,14 +36,6 @@ def _alone() -> bool:
     import threading
 
     return all(one.daemon or one is threading.main_thread() for one in threading.enumerate())
-
-
-def _say(text: str) -> None:
-    try:
-        if sys.stderr is not None:
-            sys.stderr.write(text)
-    except OSError:
-        pass  # stderr is closed
 
 
 def _quiet() -> None:

@@ -71,7 +71,7 @@ def _show(wanted: str, resolved: Resolved) -> None:
 
     table = Table("setting", "value", "from", "what it is", box=None, pad_edge=False)
     for key, value, origin, help in rows:  # Text: a file's content has no markup
-        table.add_row(key, Text(_visible(_shown(value))), Text(_visible(origin)), Text(help))
+        table.add_row(key, *(Text(_visible(one)) for one in (_shown(value), origin, help)))
     Console().print(table)
 
 

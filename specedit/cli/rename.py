@@ -16,6 +16,7 @@ from specedit.cli.options import (
     option,
     settings_options,
 )
+from specedit.cli.streams import put_json
 from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
@@ -50,7 +51,8 @@ def rename(
 
     from specedit.cli.file_move import is_move, move
     from specedit.cli.targets import Targets, resolve_targets
-    from specedit.cli.work import nothing, work
+    from specedit.cli.work import work
+    from specedit.edit.report import Report
     from specedit.errors import UsageError
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
@@ -73,7 +75,9 @@ def rename(
     targets = resolve_targets(wanted, resolved)
     names, settings = targets.names, targets.settings
     if not names and wanted.from_git:
-        return nothing("rename", settings)
+        if settings.json:
+            put_json(Report("rename", ()))
+        return 0
     settings = replace(settings, no_model=True) if dry_list else settings
     planner = _planner(names, wanted, old, new, line, settings)
     if dry_list:
@@ -138,7 +142,6 @@ SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind
 def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
-    from specedit.cli.streams import put_json
     from specedit.cli.targets import allowed_links
     from specedit.edit.inputs import of_files
     from specedit.edit.outcome import failed

@@ -45,15 +45,6 @@ def work(
         return _over_files(command, targets, planner, backend, wish, together)
 
 
-def nothing(command: str, settings: Settings) -> int:
-    """A run over no files."""
-    if settings.json:
-        from specedit.edit.report import Report
-
-        put_json(Report(command, ()))
-    return 0
-
-
 def _over_files(
     command: str,
     targets: ResolvedTargets,

@@ -7,6 +7,7 @@ unstaged changes of the file stay.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,21 +49,6 @@ HookItem = Event | StepResult | FileNote  # an Event is of the model's work on a
 
 
 @dataclass
-class _TimedRule:
-    """A rule and the seconds that it has taken in this commit."""
-
-    rule: Rule
-    seconds: float = 0.0
-
-    @property
-    def seconds_left(self) -> float:
-        return self.rule.max_seconds - self.seconds
-
-    def out_of_time(self, step: Step) -> str:
-        return f"not checked for “{step.title}”: over {self.rule.max_seconds:g} s"
-
-
-@dataclass
 class _StagedFile:
     """A staged file while the rules are applied to it."""
 
@@ -85,7 +71,8 @@ class HookRun:
         clean: CleanFiles,
     ) -> None:
         self._root = root
-        self._rules = [_TimedRule(rule) for rule in rules]
+        self._rules = rules
+        self._seconds = defaultdict[Rule, float](float)  # that each rule has taken in this commit
         self._backend = backend
         self._settings = settings
         self._clean = clean
@@ -95,34 +82,33 @@ class HookRun:
         """Apply the rules to one entry after another; yields items with the file's name. A failure
         ends one file, not the run."""
         for entry in entries:
-            rules = [one for one in self._rules if one.rule.wants(entry.name)]
-            for item in self._entry(entry, rules):
+            for item in self._entry(entry):
                 yield entry.name, item
 
-    def _entry(self, entry: git.Staged, rules: Sequence[_TimedRule]) -> Iterator[HookItem]:
-        if rules and entry.conflicted:
+    def _entry(self, entry: git.Staged) -> Iterator[HookItem]:
+        if entry.conflicted:
             yield FileNote("in conflict")
             return
         try:
             check_within(self._root / entry.name)
-            yield from self._file(_StagedFile(entry), rules)
+            yield from self._file(_StagedFile(entry))
         except FileError as problem:
             yield FileNote(problem.reason)
         except OSError as problem:
             yield FileNote(problem.strerror or str(problem))
 
-    def _file(self, file: _StagedFile, rules: Sequence[_TimedRule]) -> Iterator[HookItem]:
-        for timed in rules:
-            for step in timed.rule.steps:
+    def _file(self, file: _StagedFile) -> Iterator[HookItem]:
+        for rule in (one for one in self._rules if one.wants(file.entry.name)):
+            for step in rule.steps:
                 if file.fixed == file.staged and self._key(file, step) in self._clean:
                     continue
-                if timed.seconds_left <= 0:
-                    yield FileNote(timed.out_of_time(step))
+                if self._seconds[rule] >= rule.max_seconds:
+                    yield _out_of_time(rule, step)
                     continue
                 if not file.staged:
                     self._read(file)
                 if _is_text(file.staged):
-                    yield from self._step(file, timed, step)
+                    yield from self._step(file, rule, step)
         if file.fixed != file.staged:
             yield self._fix(file)
         self._record(file)
@@ -135,28 +121,28 @@ class HookRun:
         )
         file.fixed = file.staged
 
-    def _step(self, file: _StagedFile, timed: _TimedRule, step: Step) -> Iterator[HookItem]:
-        if timed.rule.test and not self._as_on_disk(file):
+    def _step(self, file: _StagedFile, rule: Rule, step: Step) -> Iterator[HookItem]:
+        if rule.test and not self._as_on_disk(file):
             yield FileNote(f"not tested for “{step.title}”: {NOT_THERE}")
             return
         unmet = self._unmet(file, step, file.fixed)
         if unmet == "":  # nothing to ask a model for
             file.answered.append((step, file.fixed))
             return
-        edit = yield from self._answer(file, timed, step)
+        edit = yield from self._answer(file, rule, step)
         if edit is None:
-            yield FileNote(timed.out_of_time(step))
-            return
-        if edit.status == "unchanged" and unmet:
-            yield FileNote(f"“{step.title}” changed nothing, though {unmet}")
+            yield _out_of_time(rule, step)
             return
         if edit.status == "unchanged":
-            file.answered.append((step, file.fixed))
+            if unmet:
+                yield FileNote(f"“{step.title}” changed nothing, though {unmet}")
+            else:
+                file.answered.append((step, file.fixed))
             return
         if edit.changed and (still := self._unmet(file, step, edit.after)):
             edit = _refused(edit, still)
-        yield StepResult(step, edit, timed.rule.mode)
-        if edit.changed and timed.rule.mode != CHECK:
+        yield StepResult(step, edit, rule.mode)
+        if edit.changed and rule.mode != CHECK:
             file.fixed = edit.after
             file.answered.append((step, None))
 
@@ -175,13 +161,13 @@ class HookRun:
             return None
 
     def _answer(
-        self, file: _StagedFile, timed: _TimedRule, step: Step
+        self, file: _StagedFile, rule: Rule, step: Step
     ) -> Generator[Event, None, Edit | None]:
         """The step's Edit; None if the rule's time ran out. A rule's test command runs in the work
         tree, which is restored afterwards; `_fix` writes what passed."""
         from specedit.edit.outcome import failed
 
-        name, rule = file.entry.name, timed.rule
+        name = file.entry.name
         source = Source.from_bytes(name, file.fixed, self._root / name)
         settings = replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
         started = time.perf_counter()
@@ -197,7 +183,7 @@ class HookRun:
             for item in items:
                 if isinstance(item, Edit):
                     return item
-                if time.perf_counter() - started > timed.seconds_left:
+                if self._seconds[rule] + time.perf_counter() - started > rule.max_seconds:
                     return None
                 if not isinstance(item, Planned | TryItem):
                     yield item
@@ -208,7 +194,7 @@ class HookRun:
             return failed(name, problem)
         finally:
             items.close()  # cancels the answer within a pass and removes a try from the work tree
-            timed.seconds += time.perf_counter() - started
+            self._seconds[rule] += time.perf_counter() - started
         return None
 
     def _as_on_disk(self, file: _StagedFile) -> bool:
@@ -256,6 +242,10 @@ class HookRun:
                 self._clean.add(self._key(file, step))
             if text is None or text == file.fixed:
                 self._clean.add(self._key(file, step, final))
+
+
+def _out_of_time(rule: Rule, step: Step) -> FileNote:
+    return FileNote(f"not checked for “{step.title}”: over {rule.max_seconds:g} s")
 
 
 def _is_text(data: bytes) -> bool:

@@ -31,6 +31,7 @@ from specedit.files.worktree import real
 from specedit.integrations.lsp.documents import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
+from specedit.view.colours import count
 from specedit.view.terminal import WIDEST, harmless
 from specedit.view.terminal import name as shown
 
@@ -206,9 +207,9 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
         result.status = "written" if all(edit.written for edit in changed) else "preview"
         result.places = [line for edit in changed for line in _places(edit)]
         if result.places:
-            result.files = [f"{edit.path}: {_count(edit.changes, 'place')}" for edit in changed]
-            files = _count(changed, "file")
-            result.summary = f"{_count(result.places, 'place')} in {files}"
+            result.files = [f"{edit.path}: {count(len(edit.changes), 'place')}" for edit in changed]
+            files = count(len(changed), "file")
+            result.summary = f"{count(len(result.places), 'place')} in {files}"
         else:
             result.summary = "; ".join(f"{e.path}: +{e.added} -{e.removed}" for e in changed)
             diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
@@ -229,10 +230,6 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
         f"{text}: {', '.join(at[:FEW])}" + (f" and {len(at) - FEW} more" if at[FEW:] else "")
         for text, at in places.items()
     ]
-
-
-def _count(items: Sequence[object], name: str) -> str:
-    return f"{len(items)} {name}{'' if len(items) == 1 else 's'}"
 
 
 def _places(edit: Edit) -> Iterator[str]:
