@@ -25,8 +25,14 @@ from specedit.edit.report import (
 SCHEMA = 1
 
 
+def _picked(of: object, *names: str, digits: int | None = None) -> dict[str, Any]:
+    """These attributes, rounded to `digits`."""
+    values = ((name, getattr(of, name)) for name in names)
+    return {name: value if digits is None else round(value, digits) for name, value in values}
+
+
 def _tally(t: Tally) -> dict[str, Any]:
-    return {"proposed": t.proposed, "accepted": t.accepted}
+    return _picked(t, "proposed", "accepted")
 
 
 def _prediction(t: Tally) -> dict[str, Any]:
@@ -35,23 +41,16 @@ def _prediction(t: Tally) -> dict[str, Any]:
 
 def _finding(one: Finding, path: str) -> dict[str, Any]:
     places = [{"line": at.line, "column": at.column or None} for at in one.places]
-    return {
-        "kind": one.kind,
-        "file": path,
-        "line": one.line,
-        "text": one.text,
-        "verdict": one.verdict,
-        "places": places,
-    }
+    own = _picked(one, "kind", "line", "text", "verdict")
+    return {"file": path, **own, "places": places}
 
 
-def _tokens(f: Figures) -> dict[str, int]:
-    return {"prompt": f.prompt, "reused": f.reused, "completion": f.completion}
+def _tokens(of: Figures | Answer) -> dict[str, int]:
+    return _picked(of, "prompt", "reused", "completion")
 
 
 def _timing(f: Figures) -> dict[str, float]:
-    names = ("load_s", "prefill_s", "decode_s", "total_s")
-    return {name: round(getattr(f, name), 4) for name in names}
+    return _picked(f, "load_s", "prefill_s", "decode_s", "total_s", digits=4)
 
 
 def _drafts(f: Figures) -> dict[str, Any]:
@@ -59,8 +58,8 @@ def _drafts(f: Figures) -> dict[str, Any]:
 
 
 def _compared(c: Compared) -> dict[str, Any]:
-    digits = {"decode_s": 4, "total_s": 4, "speedup_decode": 3, "speedup_total": 3}
-    return {**asdict(c), **{name: round(getattr(c, name), n) for name, n in digits.items()}}
+    times = _picked(c, "decode_s", "total_s", digits=4)
+    return {**asdict(c), **times, **_picked(c, "speedup_decode", "speedup_total", digits=3)}
 
 
 def _region(one: EditedRegion) -> dict[str, Any]:
@@ -70,20 +69,14 @@ def _region(one: EditedRegion) -> dict[str, Any]:
 def edit_json(e: Edit) -> dict[str, Any]:
     f = e.figures
     return {
-        "path": e.path,
-        "status": e.status,
-        "added": e.added,
-        "removed": e.removed,
-        "hunks": e.hunks,
-        "diff": e.diff,
+        **_picked(e, "path", "status", "added", "removed", "hunks", "diff"),
         "problems": list(e.problems),
         "notes": list(e.notes),
         "findings": [_finding(one, e.path) for one in e.findings],
         "changes": [asdict(one) for one in e.changes],
         "parts": [{"lines": list(one.lines), "how": one.how} for one in e.parts],
         "kept": e.kept or None,
-        "before_sha256": e.before_sha256,
-        "after_sha256": e.after_sha256,
+        **_picked(e, "before_sha256", "after_sha256"),
         "tokens": _tokens(f),
         "passes": f.passes,
         "prediction": _prediction(f.prediction),
@@ -103,18 +96,14 @@ def try_json(t: Try) -> dict[str, Any]:
     if t.test:
         test = {"code": t.test.code, "line": t.test.line, "seconds": round(t.test_s, 4)}
     return {
-        "seed": t.seed,
-        "temperature": t.temperature,
-        "with_feedback": t.with_feedback,
+        **_picked(t, "seed", "temperature", "with_feedback"),
         "tokens": f.completion,
         "passes": f.passes,
         "seconds": round(f.prefill_s + f.decode_s, 4),
         "test": test,
         "refused": t.refused or None,
         "noted": t.noted or None,
-        "same_as": t.same_as,
-        "kept": t.kept,
-        "after_sha256": t.after_sha256,
+        **_picked(t, "same_as", "kept", "after_sha256"),
         "prompt": {"tokens": f.prompt, "reused": f.reused},
         "prediction": _tally(f.prediction),
         "drafts": _drafts(f),
@@ -124,8 +113,6 @@ def try_json(t: Try) -> dict[str, Any]:
 
 def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
     """The one object of `ask --json`."""
-    tokens = {name: getattr(answer, name) for name in ("prompt", "reused", "completion")}
-    timing = {name: round(getattr(answer, name), 4) for name in ("prefill_s", "decode_s")}
     return {
         "schema": SCHEMA,
         "command": "ask",
@@ -133,8 +120,8 @@ def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
         "question": question,
         "answer": answer.text,
         "complete": answer.reason == "stop",
-        "tokens": tokens,
-        "timing": timing,
+        "tokens": _tokens(answer),
+        "timing": _picked(answer, "prefill_s", "decode_s", digits=4),
     }
 
 

@@ -20,7 +20,7 @@ from specedit.edit.report import Edit
 from specedit.edit.session import run_one
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.files.source import Source, read
+from specedit.files.source import Source
 from specedit.integrations.lsp.connection import Stopped
 from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
 from specedit.rename.tree import Tree
@@ -143,17 +143,12 @@ def rename_at(
     )
 
 
-def _changed(tree: Tree, name: str, document: Document | None, text: str) -> tuple[Document, str]:
+def _changed(tree: Tree, name: str, opened: Document | None, text: str) -> tuple[Document, str]:
     """A document, or the file of this name, and its new text with the line ends that it had."""
-    if document is not None:
-        return document, document.source.encode(text).decode("utf-8")
-    source = read(tree.root / name)
-    if source.text != tree.project.text(name):
+    document = opened or Document.on_disk((tree.root / name).as_uri())
+    if document.source.text != tree.project.text(name):
         raise InputError("modified by another program since it was read", file=name)
-    skip = len(source.bom)
-    before = source.data[skip:].decode(source.encoding)
-    after = source.encode(text)[skip:].decode(source.encoding)
-    return Document.of((tree.root / name).as_uri(), None, before), after
+    return document, document.source.encode(text).decode("utf-8")
 
 
 def _path(document: Document) -> Path:
