@@ -210,12 +210,13 @@ def summed(rows: Sequence[SpeedRow]) -> list[dict[str, Any]]:
     results = []
     for kind in dict.fromkeys(row.case.kind for row in rows):
         for name in DRAFTERS:
-            both = [
-                (row.of(DRAFTERS[0].name), row.of(name.name))
+            pairs = [
+                (plain, own)
                 for row in rows
                 if row.case.kind == kind
+                and (plain := row.of(DRAFTERS[0].name))
+                and (own := row.of(name.name))
             ]
-            pairs = [(plain, own) for plain, own in both if plain and own]
             seconds = sum(own.seconds("decode_s") for _, own in pairs)
             tokens = sum(own.tokens for _, own in pairs)
             if not pairs:

@@ -18,7 +18,7 @@ from specedit.cli.streams import put_object, say
 from specedit.errors import ModelError
 
 if TYPE_CHECKING:
-    from specedit.models.catalogue import Machine, Row
+    from specedit.models.catalogue import Row
 
 app = typer.Typer(
     help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
@@ -76,7 +76,19 @@ def suggest(as_json: AsJson = False) -> None:
     rows = models.rows(machine)
     best = models.best(rows)
     if as_json:
-        put_object(_suggested(rows, best, machine))
+        shown = ("name", "size", "memory", "memory_int4", "licence", "hub")
+        objects = [
+            {
+                **{key: getattr(row.entry, key) for key in shown},
+                "parameters": round(row.entry.parameters * 1e9),
+                "fits": row.fits,
+                "note": row.entry.note or None,
+                "suits": row.suits,
+            }
+            for row in rows
+        ]
+        here = {"memory": machine.memory or None, "cores": machine.cores}
+        put_object({"suggested": best.entry.name, **here, "rows": objects})
         return
 
     def cells(row: Row) -> Sequence[str]:
@@ -101,28 +113,6 @@ def suggest(as_json: AsJson = False) -> None:
         f'as the model is larger. Choose it with `model = "{best.entry.name}"` in your settings, '
         "or --model."
     )
-
-
-def _suggested(rows: Iterable[Row], best: Row, machine: Machine) -> dict[str, Any]:
-    """The one object of `suggest --json`."""
-
-    def plain(row: Row) -> dict[str, Any]:
-        entry = row.entry
-        names = ("name", "size", "memory", "memory_int4", "licence", "hub")
-        return {
-            **{name: getattr(entry, name) for name in names},
-            "parameters": round(entry.parameters * 1e9),
-            "fits": row.fits,
-            "note": entry.note or None,
-            "suits": row.suits,
-        }
-
-    return {
-        "suggested": best.entry.name,
-        "memory": machine.memory or None,
-        "cores": machine.cores,
-        "rows": [plain(row) for row in rows],
-    }
 
 
 @app.command()
