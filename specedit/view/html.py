@@ -48,17 +48,17 @@ def page(runs: Sequence[FileTrace]) -> str:
         "view",
         "page.html",
         runs=shown,
-        groups=[(file, tries) for file, tries in by_file.items() if _were_tried(tries)],
+        groups=[
+            (file, tries)
+            for file, tries in by_file.items()
+            if len(tries) > 1 and any("try" in run["begin"] for run in tries)
+        ],
         kinds={kind for run in shown for one in run["passes"] for kind, _ in one["pieces"]},
         looks=LOOKS,
         palette=PALETTE,
         rest="Point at a token or a bar to see its pass.",
         **{"width": WIDTH, "height": HEIGHT, "left": LEFT},
     )
-
-
-def _were_tried(runs: Sequence[dict[str, Any]]) -> bool:
-    return len(runs) > 1 and any(run["try_name"] for run in runs)
 
 
 def _shown(run: FileTrace) -> dict[str, Any]:
@@ -82,7 +82,8 @@ def _shown(run: FileTrace) -> dict[str, Any]:
             ],
             "left": LEFT + scale * one.at,
             "right": LEFT + scale * (one.at + chunk.seconds),
-            "accepted_so_far": a / p if p else None,
+            "proposed_so_far": p,
+            "accepted_so_far": a,
         }
         for number, (one, chunk, (drafted, own), a, p) in enumerate(
             zip(run.passes, chunks, _kinds(chunks), accepted, proposed, strict=True)
@@ -94,9 +95,9 @@ def _shown(run: FileTrace) -> dict[str, Any]:
     taken = Counter(origin for origin, _, _ in sources)
     return {
         "file": run.file,
-        "about": _about(run),
-        "try_name": _try_name(run),
-        "figures": list(_figures(run, chunks)),
+        "begin": run.begin,
+        "tokens": sum(len(chunk.tokens) for chunk in chunks),
+        "seconds": sum(chunk.seconds for chunk in chunks),
         "passes": passes,
         "ticks": [(x, label) for x, label in ticks if x <= WIDTH - 30],
         "origins": sources,
@@ -106,44 +107,6 @@ def _shown(run: FileTrace) -> dict[str, Any]:
 
 def _kinds(chunks: Sequence[Chunk]) -> list[tuple[str, str]]:
     return [prov.kinds_of(c, following) for c, following in pairwise([*chunks, None]) if c]
-
-
-def _figures(run: FileTrace, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
-    spent, tokens = sum(c.seconds for c in chunks), sum(len(c.tokens) for c in chunks)
-    proposed, accepted = sum(c.proposed for c in chunks), sum(c.accepted for c in chunks)
-    yield "tokens", f"{tokens:,}"
-    yield "passes", f"{len(chunks):,}"
-    yield "decoding", seconds(spent)
-    if spent:
-        yield "tokens per second", f"{tokens / spent:.1f}"
-    if proposed:
-        yield f"of {proposed:,} drafted accepted", f"{accepted / proposed:.0%}"
-    yield "widest pass", str(max(c.width for c in chunks))
-    for key, name in (("prompt", "prompt tokens"), ("reused", "of them reused")):
-        if isinstance(run.begin.get(key), int):
-            yield name, f"{run.begin[key]:,}"
-    if isinstance(run.begin.get("prefill_s"), int | float):
-        yield "prefill", seconds(run.begin["prefill_s"])
-
-
-def _about(run: FileTrace) -> str:
-    """The try, and the model with its engine."""
-    model = run.begin.get("model")
-    parts = [_try_name(run).partition(",")[0]]
-    if isinstance(model, dict):
-        parts += [str(model.get(key) or "") for key in ("name", "engine", "device")]
-    return " · ".join(filter(None, parts))
-
-
-def _try_name(run: FileTrace) -> str:
-    """The try's number and how it was sampled; "" for a run without tries."""
-    way = run.begin.get("try")
-    if not isinstance(way, dict):
-        return ""
-    name = f"try {way.get('number')}"
-    if way.get("temperature"):
-        name += f", temperature {way['temperature']:g}, seed {way['seed']}"
-    return name + (", with feedback" if way.get("with_feedback") else "")
 
 
 def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
