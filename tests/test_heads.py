@@ -626,7 +626,7 @@ def test_too_little_disk_space_is_an_error_before_anything_is_done(
         list(train.train(target(engine, weights), texts, folder, sizes("chained"), 4.0))
 
 
-@pytest.mark.parametrize("name", ["rows.float16", "places.int32", "texts.jsonl"])
+@pytest.mark.parametrize("name", ["rows.bin", "names.jsonl"])
 @pytest.mark.parametrize("lost", [1, 50])
 def test_rows_that_a_kill_cut_off_are_dropped(name: str, lost: int, tmp_path: Path) -> None:
     store = RowStore(tmp_path, 8)

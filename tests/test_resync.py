@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from replaying import WordTokenizer, run, texts
+from replaying import WordTokenizer, texts
 
 from specedit.decode.resync import Index, best_resync
-from specedit.engines.scripted import END
 
 NAMES = (
     "first",
@@ -57,28 +56,6 @@ def test_the_place_is_found_within_a_few_passes(after: str, new: int) -> None:
     changes = texts(BEFORE, after, codec)
     # each new id may cost a pass; besides, a change costs a handful: leaving, finding, growing
     assert changes.passes <= nothing + new + 9
-
-
-def test_the_same_text_in_other_ids_does_not_lose_the_place() -> None:
-    """A merge across the edit point: three ids of the prediction are one of the answer, later
-    one of the prediction is two of the answer."""
-
-    class Merging(WordTokenizer):
-        def piece(self, token: int) -> bytes:
-            return {4000: b" compute_tenth", 4001: b" gam", 4002: b"ma"}.get(token) or (
-                super().piece(token)
-            )
-
-    codec = Merging()
-    prediction = codec.encode(BEFORE)
-    three, one = codec.encode(" compute_tenth"), codec.encode(" gamma")
-    at = next(n for n in range(len(prediction)) if prediction[n : n + 3] == three)
-    answer = [*prediction[:at], 4000, *prediction[at + 3 :]]
-    late = len(answer) - answer[::-1].index(one[0]) - 1
-    answer[late : late + 1] = [4001, 4002]
-    result = run(answer, [*prediction, END], prompt=[1], codec=codec, names=("prediction",))
-    assert result.tokens == [*answer, END]
-    assert result.passes <= texts(BEFORE, BEFORE, codec).passes + 6
 
 
 def test_the_nearest_place_wins_over_the_first() -> None:

@@ -21,9 +21,7 @@ class Constants:
     # `lookup_drafter`). For short contexts: if it had been the only continuation so far.
     contexts: Numbers = (0.32, 0.5, 0.6, 0.68, 0.8, 0.89, 0.95, 0.98, 0.985)
 
-    # Prediction: the probability that so many ids after a change say the same text; and that the
-    # next id of a learned change is right, once its first was.
-    same_text: Numbers = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.0)
+    # Prediction: the probability that the next id of a learned change is right, once its first was.
     inside: float = 0.96
     # The probability that the next id leaves the prediction: after the first change, by the ids
     # that followed it in a row (`RUNS` in `prediction_drafter`); before it; and the share of the

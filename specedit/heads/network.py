@@ -93,36 +93,32 @@ class Network(Module):
         scaled: torch.Tensor = rows / self.id_spread.to(rows.dtype)
         return scaled
 
+    def _weights(self) -> Iterator[tuple[str, Parameter, torch.Tensor]]:
+        """Each product's name in a file, its weight, and the factor of the weight in the file."""
+        for at, each in enumerate(self.steps):
+            step: Any = each
+            yield f"{at}.state", step.of_state.weight, 1 / self.spread
+            if step.of_id is not None:
+                yield f"{at}.id", step.of_id.weight, 1 / self.id_spread
+            yield f"{at}.down", step.down.weight, self.spread[:, None]
+
     def take(self, heads: Heads) -> None:
         """Begin with the weights of a file of the same sizes."""
-        hidden, spread = self.sizes.hidden, self.spread
         with torch.no_grad():
-            for at, each in enumerate(self.steps):
-                step: Any = each
-                state = torch.from_numpy(heads.weight(f"{at}.state"))[:, :hidden]
-                step.of_state.weight.copy_(state * spread)
-                if step.of_id is not None:
-                    ids = torch.from_numpy(heads.weight(f"{at}.id"))[:, :hidden]
-                    step.of_id.weight.copy_(ids * self.id_spread)
-                down = torch.from_numpy(heads.weight(f"{at}.down"))[:hidden]
-                step.down.weight.copy_(down / spread[:, None])
+            for name, weight, factor in self._weights():
+                outputs, inputs = weight.shape
+                stored = torch.from_numpy(heads.weight(name))[:outputs, :inputs]
+                weight.copy_(stored / factor)
             for depth in range(self.sizes.depth):
                 self.biases[depth] = torch.from_numpy(heads.array(f"{depth}.bias").copy())
 
     def packed(self) -> dict[str, Array]:
         """The weights in the layout of a file of heads."""
         tensors: dict[str, Array] = {}
-        spread = self.spread.numpy()
         with torch.no_grad():
-            for at, each in enumerate(self.steps):
-                step: Any = each
-                weights = {"state": step.of_state.weight.numpy() / spread}
-                if step.of_id is not None:
-                    weights["id"] = step.of_id.weight.numpy() / float(self.id_spread)
-                weights["down"] = step.down.weight.numpy() * spread[:, None]
-                for name, weight in weights.items():
-                    made = quantize.panels(quantize.linear(weight.astype(np.float32)))
-                    tensors |= {f"{at}.{name}.{part}": array for part, array in made.items()}
+            for name, weight, factor in self._weights():
+                made = quantize.panels(quantize.linear((weight * factor).numpy()))
+                tensors |= {f"{name}.{part}": array for part, array in made.items()}
             for depth, bias in enumerate(self.biases.numpy()):
                 tensors[f"{depth}.bias"] = bias.astype(np.float32)
         return tensors

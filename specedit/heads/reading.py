@@ -198,17 +198,12 @@ class Rows:
 
 
 class RowStore:
-    """A folder of rows, of `hidden` numbers each."""
+    """A folder of rows, of `hidden` numbers each: a file of records, one of the texts' names."""
 
     def __init__(self, folder: Path, hidden: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._hidden = hidden
-        self._states, self._meta = folder / "rows.float16", folder / "places.int32"
-        self._names = folder / "texts.jsonl"
-        sizes = [
-            path.stat().st_size if path.is_file() else 0 for path in (self._states, self._meta)
-        ]
-        self.places = min(sizes[0] // (2 * hidden), sizes[1] // 12)
+        self._rows, self._names = folder / "rows.bin", folder / "names.jsonl"
+        self._record = np.dtype([("state", np.float16, (hidden,)), ("place", np.int32, (3,))])
         names = regular.read(self._names) if self._names.is_file() else b""
         names = names[: names.rfind(b"\n") + 1]
         try:
@@ -218,8 +213,10 @@ class RowStore:
             raise UsageError(f"The rows in {folder} are damaged: {error}", hint=hint) from None
         self.texts: list[tuple[str, bool]] = texts
         self._known = {name for name, _ in self.texts}
-        whole = (2 * hidden * self.places, 12 * self.places, len(names))
-        for path, size in zip((self._states, self._meta, self._names), whole, strict=True):
+        size = self._rows.stat().st_size if self._rows.is_file() else 0
+        self.places = size // self._record.itemsize
+        whole = ((self._rows, self.places * self._record.itemsize), (self._names, len(names)))
+        for path, size in whole:  # an interrupted run may have written a part of a record
             if path.is_file():
                 os.truncate(path, size)
 
@@ -228,13 +225,14 @@ class RowStore:
 
     def add(self, name: str, held: bool, states: Array, ids: list[int], choices: list[int]) -> None:
         """The rows of one text or answer."""
-        meta = np.array([ids, choices, [len(self.texts)] * len(ids)], np.int32).T
+        rows = np.empty(len(ids), self._record)
+        rows["state"] = states
+        rows["place"] = np.array([ids, choices, [len(self.texts)] * len(ids)]).T
         self.texts.append((name, held))
         self._known.add(name)
         parts = (
             (self._names, (json.dumps([name, held]) + "\n").encode()),
-            (self._states, states.astype(np.float16).tobytes()),
-            (self._meta, meta.tobytes()),
+            (self._rows, rows.tobytes()),
         )
         for path, data in parts:
             with regular.appending(path) as file:
@@ -243,7 +241,5 @@ class RowStore:
 
     def load(self) -> Rows:
         """What is stored; at least one place must be."""
-        shape = (self.places, self._hidden)
-        states = np.memmap(self._states, np.float16, "r", shape=shape)
-        meta = np.fromfile(self._meta, np.int32, 3 * self.places).reshape(-1, 3).T
-        return Rows(states, meta)
+        rows = np.memmap(self._rows, self._record, "r")
+        return Rows(rows["state"], np.ascontiguousarray(rows["place"].T))

@@ -133,24 +133,6 @@ class Learned:
         old, rule = known
         return rule if tuple(self._ids[at : at + len(old)]) == old else None
 
-    def bridge(self, at: int, answer: Sequence[int]) -> Substitution | None:
-        """A rule for an answer that has the prediction's text from `at` on in other ids.
-
-        The rule's ids begin with `answer`; the others lead to the prediction's next id boundary."""
-        if self._codec is None or at >= len(self._ids):
-            return None
-        text, starts = self._text, self._starts
-        piece = b"".join(self._codec.piece(token) for token in answer)
-        end = starts[at] + len(piece)
-        if not piece or not text.startswith(piece, starts[at]):
-            return None
-        last = bisect_left(starts, end)
-        try:
-            rest = self._codec.encode(text[end : starts[last]].decode("utf-8"))
-        except UnicodeDecodeError:
-            return None
-        return Substitution(last - at, (*answer, *rest), Trust(1.0, 1.0))
-
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
         """Learn that `span` ids from `at` became `new`; `follow` unchanged ids came after."""
         if span > MOST or len(new) > MOST:

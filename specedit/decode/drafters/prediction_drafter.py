@@ -183,24 +183,9 @@ class PredictionDrafter:
             since,
             bool(answer and answer[-1] in self._newlines),
         )
-        same_text = constants.FITTED.same_text
-        chance = same_text[min(since, len(same_text) - 1)]
-        if self._mark >= 0 and chance > (point.chance if point else 0.0):
-            bridge = self._learned.bridge(self._lost, answer[self._mark :])
-            if bridge is not None and (since > 1 or len(bridge.ids) == since):
-                self._chance, self._run = chance, since
-                if len(bridge.ids) > since:
-                    self._at, self._rule = self._lost, (bridge, since)
-                else:
-                    self._at = self._lost + bridge.span
-                return
-        if point is None:
-            self._at = None
-            return
-        if point.at != self._at:
+        if point is not None:
             self._fresh = True
-        self._at, self._chance = point.at, point.chance
-        self._run = point.matched
+            self._at, self._chance, self._run = point.at, point.chance, point.matched
 
     def _finish_change(self) -> None:
         """Learn from a change after which the answer follows the prediction again."""
