@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.merged import Ambiguity, Reading, Splice, joined
-from specedit.edit.apply.part_places import FileIndex, likeness, margin, squeezed, weight
-from specedit.edit.apply.scoring import LIKE, REMARK, costs_of
+from specedit.edit.apply.part_places import FileIndex, margin, squeezed
+from specedit.edit.apply.scoring import REMARK, costs_of
 from specedit.edit.apply.snippet import Prepared, prepared
 from specedit.edit.apply.snippet_parts import elided
 from specedit.syntax.languages import Language
@@ -238,26 +238,7 @@ class _Writer:
             if not path[n].matched and ready.lines[n].rstrip() in self._index.rows(1):
                 rows = self._index.rows(1)[ready.lines[n].rstrip()][:8]
                 unsure(n, "may be new, or this line", rows)
-        news = [n for n in head if not path[n].matched and n not in fresh]
-        if news and strong and not path[start].matched:
-            row = path[strong[0]].at
-            for n, like in self._beside(news, range(max(0, row - len(news) - 1), row)):
-                unsure(n, BESIDE, [like])
-        news = [n for n in tail if not path[n].matched and n not in fresh]
-        if news and strong and not path[end - 1].matched:
-            row = path[strong[-1]].at + 1
-            for n, like in self._beside(news, range(row, min(len(old), row + len(news) + 1))):
-                unsure(n, BESIDE, [like])
         return result
-
-    def _beside(self, news: Sequence[int], rows: range) -> list[tuple[int, int]]:
-        """The first new line that is like one of these file lines, and that one."""
-        lines, old = self._ready.lines, self._index.lines
-        for n in news:
-            for row in rows if weight(lines[n]) >= 0.6 else ():
-                if weight(old[row]) >= 0.6 and likeness(lines[n], old[row]) >= LIKE:
-                    return [(n, row)]
-        return []
 
 
 def same_head(one: str, other: str) -> bool:

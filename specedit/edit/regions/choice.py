@@ -23,11 +23,11 @@ from dataclasses import dataclass, replace
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
 
-BY_WORDS = (3.0, 2.2, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
-AFTER_ASKING = (1.1, 2.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
-# The part of a block's chance that is handed on, once the model has been asked: to each block that
-# uses what it defines, and to the block behind it.
-TO_USERS, TO_NEXT = 0.3, 0.3
+BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
+AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
+# The part of a block's chance that the block behind it gets, once the model has been asked: new
+# code often stands behind.
+TO_NEXT = 0.3
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,11 @@ def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]
     return [Likely(e.block, part / total) for e, part in zip(evidence, parts, strict=True)]
 
 
-def spread(chances: Sequence[Likely], evidence: Sequence[Evidence]) -> list[Likely]:
-    """The same, a part of each block's chance handed on to the blocks that use what it defines, and
-    to the one behind it: a change there changes them, and new code often stands behind."""
-    shares = [one.chance for one in chances]
-    for n, one in enumerate(evidence):
-        shares[n] += TO_USERS * sum(chances[used].chance for used in one.uses)
-        shares[n] += TO_NEXT * chances[n - 1].chance if n else 0.0
-    total = sum(shares)
-    return [Likely(one.block, part / total) for one, part in zip(chances, shares, strict=True)]
+def spread(chances: Sequence[Likely]) -> list[Likely]:
+    """The same, a part of each block's chance handed on to the one behind it."""
+    before = [0.0, *(TO_NEXT * one.chance for one in chances)]
+    shares = [one.chance + more for one, more in zip(chances, before, strict=False)]
+    return [Likely(o.block, part / sum(shares)) for o, part in zip(chances, shares, strict=True)]
 
 
 def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evidence]:
@@ -142,7 +138,7 @@ def choose(evidence: Sequence[Evidence], instruction: str, *, asked: bool = Fals
     if not any(one.any for one in evidence):
         return BlockChoice((), "nothing in it is named by the instruction", unsure=not asked)
     chances = likely(evidence, asked=asked)
-    return after_asking(spread(chances, evidence)) if asked else _by_words(chances)
+    return after_asking(spread(chances)) if asked else _by_words(chances)
 
 
 def with_earlier(

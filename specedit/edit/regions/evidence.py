@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -39,7 +39,6 @@ changed changes code correct do ensure fix fixed fixes handle implement improve 
 refactor remove removed rename replace replaced set support update updated
 """
 STOP = frozenset(_EVERYDAY.split())
-PHRASE = 3  # words that say where when they stand in the file one behind the other
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ed", "ies", "es", "s", "er", "e")
 
 
@@ -82,7 +81,6 @@ class Query:
     names: frozenset[str]  # identifiers, and every word that may be one
     code: frozenset[str]  # of these, what can only be code: `marked`, dotted(), snake_case
     quoted: tuple[str, ...]  # texts that it quotes
-    phrases: tuple[str, ...] = ()  # of PHRASE words, in lower case
 
 
 def query(instruction: str) -> Query:
@@ -108,17 +106,7 @@ def query(instruction: str) -> Query:
         frozenset(n for n in names if n.lower() not in STOP and len(n) > 1),
         frozenset(n for n in code if len(n) > 1),
         (*quoted, *(span for span in _CODE.findall(text) if not _DOTTED.fullmatch(span))),
-        tuple(_phrases(text)),
     )
-
-
-def _phrases(text: str) -> Iterator[str]:
-    """Words that follow each other, some of them not everyday ones."""
-    words = re.findall(r"[^\W_]+", text.lower())
-    for n in range(len(words) - PHRASE + 1):
-        piece = words[n : n + PHRASE]
-        if sum(one not in STOP and not one.isdigit() for one in piece) >= PHRASE - 1:
-            yield " ".join(piece)
 
 
 def _is_code(name: str) -> bool:
@@ -128,10 +116,9 @@ def _is_code(name: str) -> bool:
 
 FEATURES = (
     "named",  # the instruction writes the definition's name, spelled as code
-    "called",  # a plain word of it is the definition's name
     "holder",  # it names what the definition is a member of
     "mention",  # how rare the rarest name of it is that stands in the block
-    "quoted",  # the block holds a text or a phrase of it; less, the more blocks do
+    "quoted",  # the block holds a text that it quotes; less, the more blocks do
     "words",  # its words in the block, against the block that has most of them
     "covered",  # how much of what it says stands in the block
     "titled",  # how much of what it says stands in the definition's name
@@ -139,11 +126,8 @@ FEATURES = (
     "chosen",  # the model names it first, once it has been asked
     "also",  # the model names it behind others
 )
-FROM_WORDS = 8  # of them come from the instruction
-SHORT = 2  # letters of a name that is too short to be told from others
-SAME = 3  # definitions of one name, beyond which a use of it tells nothing
+FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
-_WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _OF_COMMENTS = re.compile(  # words with which an instruction means the comment a file begins with
     r"(?i)\b(?:comments?|licen[cs]\w*|copyrights?|headers?|authors?|banner|shebang|years?|spdx"
@@ -157,7 +141,6 @@ class Evidence:
 
     block: Block
     row: tuple[float, ...]  # one number for each of FEATURES
-    uses: tuple[int, ...] = ()  # the numbers of the blocks that define what it names
 
     @property
     def named(self) -> bool:
@@ -191,7 +174,6 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
         rows.append(
             (
                 float(named),
-                float(not named and bool({one.own_name, one.own_name.strip("_")} & asked.names)),
                 float(bool(holders & (asked.code | {n for n in asked.names if n[:1].isupper()}))),
                 rarity[n],
                 quotes[n],
@@ -203,21 +185,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
                 0.0,
             )
         )
-    uses = _uses(blocks, names)
-    return [Evidence(*one) for one in zip(blocks, rows, uses, strict=True)]
-
-
-def _uses(blocks: Sequence[Block], names: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
-    """Of each block, the others that define what it names; what many define tells nothing."""
-    defines: dict[str, list[int]] = {}
-    for n, one in enumerate(blocks):
-        if one.head and len(one.own_name) > SHORT:
-            defines.setdefault(one.own_name, []).append(n)
-    few = {name: numbers for name, numbers in defines.items() if len(numbers) <= SAME}
-    return [
-        tuple(sorted({other for name in inside & few.keys() for other in few[name]} - {n}))
-        for n, inside in enumerate(names)
-    ]
+    return [Evidence(*one) for one in zip(blocks, rows, strict=True)]
 
 
 def _words(asked: Query, texts: Sequence[str]) -> tuple[list[float], list[float]]:
@@ -252,13 +220,10 @@ def _rarity(asked: Query, names: Sequence[frozenset[str]]) -> list[float]:
 
 
 def _quotes(asked: Query, texts: Sequence[str]) -> list[float]:
-    """1 for the only block that holds a text that is quoted, or a phrase of the instruction; a half
-    for two, and so on."""
-    spoken = [f" {' '.join(_WORD.findall(one.lower()))} " for one in texts]
+    """1 for the only block that holds a text that is quoted; a half for two, and so on."""
     scores = [0.0] * len(texts)
-    wanted = [(q, texts) for q in asked.quoted] + [(f" {p} ", spoken) for p in asked.phrases]
-    for piece, held in wanted:
-        holding = [n for n, one in enumerate(held) if piece in one]
+    for quoted in asked.quoted:
+        holding = [n for n, one in enumerate(texts) if quoted in one]
         for n in holding:
             scores[n] = max(scores[n], 1 / len(holding))
     return scores

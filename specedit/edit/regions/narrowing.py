@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from specedit.check.finding import Finding, Spot
 from specedit.decode.cost import TYPICAL, Curve
@@ -81,7 +82,9 @@ def with_regions(
         return work, None
     evidence = evidence_of(source.text, blocks, work.instruction)
     if regions:  # a class of many lines: its likely parts
-        evidence = _within(evidence, regions)
+        spans = [one.lines for one in regions]
+        held = [any(a <= o.block.first and o.block.last <= b for a, b in spans) for o in evidence]
+        evidence = list(compress(evidence, held))
     choice = choose(evidence, work.instruction)
     if work.original is not None:
         choice = with_earlier(choice, _changed(work, blocks), evidence, work.instruction)
@@ -90,22 +93,6 @@ def with_regions(
         named, asked = yield from ask_model(work, blocks, evidence, backend)
         choice = choose(with_named(evidence, named), work.instruction, asked=True)
     return (_whole(work, choice.why) if choice.whole else _some(work, choice)), asked
-
-
-def _within(evidence: Sequence[Evidence], regions: Sequence[RegionJob]) -> list[Evidence]:
-    """The evidence for the blocks in these regions."""
-    numbers = [
-        n
-        for n, each in enumerate(evidence)
-        if any(
-            a <= each.block.first and each.block.last <= b for a, b in (r.lines for r in regions)
-        )
-    ]
-    place = {n: at for at, n in enumerate(numbers)}
-    return [
-        replace(evidence[n], uses=tuple(place[use] for use in evidence[n].uses if use in place))
-        for n in numbers
-    ]
 
 
 def may_divide(work: Job, settings: Settings) -> bool:
