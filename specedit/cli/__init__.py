@@ -62,8 +62,8 @@ COMMANDS = (
 # The module of a command that shares one.
 MODULES = {
     **dict.fromkeys(("refine", "ask"), "edit"),
-    **dict.fromkeys(("lsp", "mcp"), "editor"),
-    **{"warm": "serve", "help": "view", "replay": "bench"},
+    **dict.fromkeys(("warm", "editor", "lsp", "mcp"), "serve"),
+    **{"help": "view", "replay": "bench"},
     **dict.fromkeys(("doctor", "trust"), "config"),
 }
 # Commands whose --help shows the everyday options only.

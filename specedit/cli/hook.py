@@ -13,7 +13,7 @@ from specedit.cli.options import argument, settled
 from specedit.cli.streams import put, say
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
 from specedit.files import git
-from specedit.integrations.hook import git_hook
+from specedit.integrations import hook as git_hook
 from specedit.settings import Settings, here
 from specedit.view.terminal import name
 

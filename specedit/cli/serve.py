@@ -1,6 +1,7 @@
-"""`specedit serve`, `serve status`, `serve stop`, `warm`: the warm server.
+"""`specedit serve`, `serve status`, `serve stop`, `warm`: the warm server; `specedit lsp`, `mcp`:
+servers of editors and agents; `specedit editor NAME`: an editor's configuration.
 
-The server's addresses go to stderr, `status` to stdout.
+The warm server's addresses go to stderr, `status` to stdout.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from specedit.cli.options import ENGINE, AsJson, argument, flag, option, settings_options
-from specedit.cli.streams import put_object, say
-from specedit.errors import ServerError
+from specedit.cli.streams import put, put_object, say
+from specedit.errors import DONE, ServerError, UsageError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
 from specedit.settings import Resolved, Settings, checked
 from specedit.view.terminal import name as shown
@@ -223,3 +224,47 @@ def warm(
         if not settings.quiet:
             say(f"{shown(name)}: {read} of {total} tokens read, {known} known before")
     return 0
+
+
+SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extra")
+
+
+def editor(
+    name: str | None = argument(
+        None, "vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime", None
+    ),
+    install: bool = flag(
+        "--install", "Write the configuration to the editor's folder, if it is one file"
+    ),
+) -> int:
+    """Print the configuration for an editor, or install it."""
+    from specedit.integrations import editors
+
+    if name is None:
+        if install:
+            raise UsageError("--install needs an editor.", hint=", ".join(editors.names()))
+        put("".join(f"{known}\n" for known in editors.names()))
+        return DONE
+    setup = editors.editor(name)
+    if install:
+        say(f"wrote {editors.install(setup)}", setup.then)
+    else:
+        put(editors.snippet(setup))
+    return DONE
+
+
+@settings_options("scope", *SERVING)
+def lsp(*, resolved: Resolved) -> int:
+    """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
+    from specedit.integrations.lsp import serve
+
+    return serve(resolved.values)
+
+
+@settings_options(*SERVING)
+def mcp(*, resolved: Resolved) -> int:
+    """Serve tools for agents over MCP on stdio: rename, find places, edit, undo."""
+    from specedit.integrations.mcp import serve
+
+    flags = (name for name, origin in resolved.origins.items() if origin == "flag")
+    return serve({name: getattr(resolved.values, name) for name in flags})
