@@ -6,13 +6,13 @@ In Markdown, reStructuredText and plain text that is code spans, and code blocks
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
 
 from specedit.rename.guess import Place, RenameGuess, applied
 from specedit.rename.places import Choice, guessed
-from specedit.rename.resolution import ResolvedName, resolve_name
+from specedit.rename.resolution import resolve_name
 from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
@@ -27,29 +27,13 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 
 def kept_places(
     project: Project,
-    one: ResolvedName,
+    typings: Mapping[str, Typing],
     path: str,
     old: str,
     new: str,
     is_here: Callable[[str, str], bool],
 ) -> frozenset[int]:
     """Where a name that is built from OLD is known to be another project's."""
-    typing = one.typings[path]
-    built = {
-        name
-        for _, name in typing.scopes.leaves
-        if name != old and names.derived(name, old, new) is not None
-    }
-    return _foreign(project, one.typings, path, built, is_here)
-
-
-def _foreign(
-    project: Project,
-    typings: Mapping[str, Typing],
-    path: str,
-    built: Iterable[str],
-    is_here: Callable[[str, str], bool],
-) -> frozenset[int]:
 
     def places(name: str) -> set[tuple[str, int]]:
         holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
@@ -62,10 +46,14 @@ def _foreign(
             for leaf in part.leaves
         }
 
-    found = (
-        project.remembered(("foreign", id(typings), name), partial(places, name)) for name in built
+    key = id(typings) if len(typings) > 1 else path
+    leaves = {name for _, name in typings[path].scopes.leaves if name != old}
+    known = (
+        project.remembered(("foreign", key, name), partial(places, name))
+        for name in leaves
+        if names.derived(name, old, new) is not None
     )
-    return frozenset(start for each in found for p, start in each if p == path)
+    return frozenset(start for each in known for p, start in each if p == path)
 
 
 def derived_only(
@@ -82,10 +70,7 @@ def derived_only(
         return rename_prose(text or "", owner, old, new)
     if typing is None or language is None:
         return None
-    built = {name for _, name in typing.scopes.leaves if names.derived(name, old, new) is not None}
-    group = project.notes.setdefault(("alone", typing.rules.family or language.name), {})
-    group[path] = typing
-    kept = _foreign(project, {path: typing}, path, built, is_here)
+    kept = kept_places(project, {path: typing}, path, old, new, is_here)
     choice = Choice(typing, [], [], [], whole_tree=True, kept=kept)
     dialect = trees.dialect(text or "", language)
     return guessed(choice, dialect, old, new, "derived", text or "")

@@ -131,7 +131,9 @@ def rename_tree(
         for path in one.typings:
             if one.chosen or derives:
                 kept = (
-                    kept_places(project, one, path, name, new, is_here) if derives else frozenset()
+                    kept_places(project, one.typings, path, name, new, is_here)
+                    if derives
+                    else frozenset()
                 )
                 # one thing of several: a comment speaks of it only beside it
                 apart = bool(owner or target) and not one.here(path, one.chosen)

@@ -107,9 +107,7 @@ class Typing(WrittenTypes):
     def _type_of_call(self, node: Branch, deep: int) -> Known:
         if (module := self.rules.brings(node, self.scopes.text)) is not None:
             return (self.scopes.outside(node, "", module),)
-        where = self.rules.calls[node.type]
-        callee = first_of(node) if where == "<" else node.part(where)
-        if callee is None:
+        if (callee := self._callee(node)) is None:
             return None
         if self.scopes.text(callee) in self.rules.super_words:
             result = self.enclosing(node)
@@ -208,10 +206,13 @@ class Typing(WrittenTypes):
         known = self.type_of(value, deep + 1)
         return known if known and all(owner.module is not None for owner in known) else None
 
+    def _callee(self, call: Branch) -> Branch | None:
+        where = self.rules.calls[call.type]
+        return first_of(call) if where == "<" else call.part(where)
+
     def called_leaf(self, call: Branch) -> Branch | None:
         """The last name of what a call calls."""
-        where = self.rules.calls[call.type]
-        callee = first_of(call) if where == "<" else call.part(where)
+        callee = self._callee(call)
         names = [one for one in callee.walk() if one.type in self.rules.names] if callee else []
         return names[-1] if names else None
 

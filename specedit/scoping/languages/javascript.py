@@ -43,11 +43,6 @@ class JavaScript(JavaScriptModules):
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         return "local function" if node.place == "variable_declaration." else entry
 
-    def module_of(self, scopes: Scopes, imported: Declared) -> str:
-        sources = (up.part("source") for up in imported.leaf.up())
-        source = next((one for one in sources if one is not None), None)
-        return scopes.text(source).strip("'\"") if source is not None else ""
-
     def brings(self, call: Branch, text: Text) -> str | None:
         """`require("x")`, `await import("x")`."""
         callee, item = call.part("function"), call.part("arguments")

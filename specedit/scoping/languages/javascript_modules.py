@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.scoping.languages.javascript_paths import resolve
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
@@ -19,36 +20,28 @@ class JavaScriptModules(Rules):
     """What modules say of each other."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        place = resolve(
-            project, project.path(here.scopes), here.rules.module_of(here.scopes, imported)
-        )
+        leaf = imported.leaf
+        place = resolve(project, project.path(here.scopes), self.module_of(here.scopes, imported))
         if place is None:
             return None
-        if (
-            imported.leaf.place == "namespace_import."
-            or imported.node.type == "import_require_clause"
-        ):
+        if leaf.place == "namespace_import." or imported.node.type == "import_require_clause":
             module = project.module(place)
             return [module] if module is not None else None
-        if imported.leaf.place == "import_clause.":
+        if leaf.place == "import_clause.":
             return given_out(project, place, "default")
-        aliased = imported.leaf.at("^ alias") is not None
-        name = (imported.leaf.at("^ name") if aliased else None) or imported.leaf
-        return given_out(project, place, here.scopes.text(name))
+        name = leaf.at("^ name") if leaf.at("^ alias") is not None else leaf
+        return given_out(project, place, here.scopes.text(name or leaf))
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        return source_of(imported.leaf, scopes.text)
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """`x` of `import {x as y}` and `export {x} from "./m"`; `y` of `export {x as y}`."""
-        holder = leaf.parent
-        if holder is None:
+        if leaf.place == "export_specifier.alias" and leaf.parent is not None:
+            yield _alias(project, here, leaf.parent, leaf)
             return
-        if leaf.place == "export_specifier.alias":
-            yield _alias(project, here, holder, leaf)
-            return
-        source = next((s for up in holder.up() if (s := up.part("source")) is not None), None)
-        if source is None:
-            return
-        message = here.scopes.text(source).strip("'\"")
-        place = resolve(project, project.path(here.scopes), message)
+        source = source_of(leaf, here.scopes.text)
+        place = resolve(project, project.path(here.scopes), source) if source else None
         if place is not None:
             yield from given_out(project, place, here.scopes.text(leaf))
 
@@ -64,17 +57,22 @@ class JavaScriptModules(Rules):
             assigned = next(_assigned(there), None)
             if assigned is not None and assigned.type in there.rules.names:
                 return None  # a class or a function is the module
-            module = project.module(place)
-            return module.owner if module is not None else None
-        spelling = text(node) if node.end - node.start < 16 else ""
-        if spelling in ("exports", "module.exports"):
-            module = project.module(project.path(here.scopes))
-            return module.owner if module is not None else None
-        return None
+        elif node.end - node.start < 16 and text(node) in ("exports", "module.exports"):
+            place = project.path(here.scopes)
+        else:
+            return None
+        module = project.module(place)
+        return module.owner if module is not None else None
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if project.is_module(owner):
             yield from given_out(project, project.path(owner.home), name)
+
+
+def source_of(node: Branch, text: Text) -> str:
+    """The module that the import or the export around a node names; "" where it names none."""
+    sources = (source for up in node.up() if (source := up.part("source")) is not None)
+    return next((text(one).strip("'\"") for one in sources), "")
 
 
 def given_out(project: Project, place: str, name: str) -> list[Declared]:

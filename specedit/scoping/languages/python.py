@@ -32,15 +32,6 @@ class Python(PythonModules):
         only = len(holder.children) == 1  # `case a.b` compares, `import a.b` gives `a`
         return only if node.type == "case_pattern" else holder.children[0] is leaf
 
-    def module_of(self, scopes: Scopes, imported: Declared) -> str:
-        statement = imported.node
-        if statement.type == "aliased_import" and statement.parent is not None:
-            named, statement = statement.part("name"), statement.parent
-        else:
-            named = imported.leaf.parent
-        module = statement.part("module_name") or named
-        return scopes.text(module) if module is not None else ""
-
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """`global x` and `nonlocal x`: the scope that an assignment to x means."""
         if not _announces(scopes.data):

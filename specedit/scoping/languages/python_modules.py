@@ -13,6 +13,7 @@ from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Rewrite, meanings_over
 from specedit.scoping.project import BELOW, Project, folders_up
 from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
@@ -23,21 +24,18 @@ class PythonModules(Rules):
     """What modules say of each other."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        node = imported.node
-        whole = imported.leaf.parent
-        statement = (
-            node.parent if node.type == "aliased_import" and node.parent is not None else node
-        )
-        named = node.part("name") if node.type == "aliased_import" else whole
-        if named is None:
-            return None
-        name = here.scopes.text(named)
-        module = statement.part("module_name")
+        module, named = _written(imported)
+        name = here.scopes.text(named) if named is not None else ""
         if module is not None:
             return named_in(project, resolve(project, here, here.scopes.text(module)), name)
-        first = name if node.type == "aliased_import" else name.split(".")[0]
+        first = name if imported.node.type == "aliased_import" else name.split(".")[0]
         result = _module(project, here, resolve(project, here, first))
         return [result] if result is not None else None
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        module, named = _written(imported)
+        leaf = module or named
+        return scopes.text(leaf) if leaf is not None else ""
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """What a module has from elsewhere: a package's modules, and what `import *` brings."""
@@ -60,6 +58,13 @@ class PythonModules(Rules):
             declared = here.scopes.by_leaf.get(id(alias)) if alias is not None else None
             if declared is not None:
                 yield from project.imported_declarations(here, declared) or ()
+
+
+def _written(imported: Declared) -> tuple[Branch | None, Branch | None]:
+    """What an import takes from, where it says `from`, and the name that it takes."""
+    if imported.node.type == "aliased_import":
+        return imported.node.at("^ module_name"), imported.node.part("name")
+    return imported.node.part("module_name"), imported.leaf.parent
 
 
 def named_in(project: Project, place: str | None, name: str) -> list[Declared]:

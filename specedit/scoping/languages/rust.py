@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.rust_modules import RustModules
+from specedit.scoping.languages.rust_modules import RustModules, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
@@ -58,14 +58,10 @@ class Rust(RustModules):
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         """The whole path: of `use a::{b::c}` it is `a::b::c`."""
-        text, node = [scopes.text(imported.leaf)], imported.leaf.parent
-        while node is not None and node.type != "use_declaration":
-            if node.type in ("use_as_clause", "scoped_identifier", "scoped_use_list"):
-                path = node.part("path")
-                if path is not None and not path.start <= imported.leaf.start < path.end:
-                    text.insert(0, scopes.text(path))
-            node = node.parent
-        return "::".join(text)
+        leaf = imported.leaf
+        path = imported.node.part("path") if imported.node.type == "use_as_clause" else None
+        whole = leaf.parent if leaf.place == "scoped_identifier.name" else None
+        return path_of(path or whole or leaf, scopes.text)
 
     def is_conditional(self, node: Branch, text: Text) -> bool:
         """`#[cfg(...)] let x`: one of several that stand for each other."""

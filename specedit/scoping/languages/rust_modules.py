@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
@@ -23,11 +23,8 @@ class RustModules(Rules):
     """What the files of a crate say of each other."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        path = here.rules.module_of(here.scopes, imported)
         place = _around(project, here, imported.leaf)
-        path = here.rules.module_of(here.scopes, imported).replace(" ", "")
-        node = imported.node
-        if node.type == "use_as_clause" and (text := node.part("path")) is not None:
-            path = _joined(here, text)
         return list(follow(project, place, path.split("::"))) or None
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
@@ -36,7 +33,7 @@ class RustModules(Rules):
             return
         for one in here.scopes.root.walk():
             if one.type == "use_wildcard" and one.named_children():
-                path = _joined(here, one.named_children()[0])
+                path = path_of(one.named_children()[0], here.scopes.text)
                 result = _module(project, _around(project, here, one), path.split("::"))
                 if result is not None:
                     yield from _in(project, result, name)
@@ -133,14 +130,11 @@ def _real(project: Project, home: Typing, owner: Owner) -> Iterator[Owner]:
             yield known
 
 
-def _joined(here: Typing, path: Branch) -> str:
+def path_of(path: Branch, text: Text) -> str:
     """A path with what stands before it in lists around it."""
-    text, node = [here.scopes.text(path)], path.parent
-    while node is not None and node.type != "use_declaration":
-        if node.type == "scoped_use_list" and (before := node.part("path")) is not None:
-            text.insert(0, here.scopes.text(before))
-        node = node.parent
-    return "::".join(text).replace(" ", "")
+    lists = (up.part("path") for up in path.up() if up.type == "scoped_use_list")
+    before = [text(one) for one in lists if one is not None]
+    return "::".join([*reversed(before), text(path)]).replace(" ", "")
 
 
 def _around(project: Project, here: Typing, node: Branch) -> Place:
