@@ -83,16 +83,20 @@ def dedented(text: str) -> str:
 
 def indentation(text: str) -> str:
     """The white space with which all lines of a text begin, blank ones not counted."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    common = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
-    while not all(line.startswith(common) for line in lines):
-        common = common[:-1]
-    return common
+    common: str | None = None
+    for line in filter(str.strip, text.split("\n")):
+        own = line[: len(line) - len(line.lstrip())]
+        common = own if common is None else common
+        while not own.startswith(common):
+            common = common[:-1]
+        if not common:
+            break
+    return common or ""
 
 
 def _indented(text: str, wanted: str) -> str:
-    own = indentation(text)
-    if not wanted or own == wanted or not wanted.startswith(own):
+    own = indentation(text) if wanted else ""
+    if own == wanted or not wanted.startswith(own):
         return text
     more = wanted[len(own) :]
     return "\n".join(more + line if line.strip() else line for line in text.split("\n"))
