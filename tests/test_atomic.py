@@ -16,6 +16,7 @@ import pytest
 
 from specedit.errors import InputError
 from specedit.files import atomic, exchange, replacement
+from specedit.files.lock import lock_now
 from specedit.files.source import read
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
@@ -93,7 +94,7 @@ def test_a_file_of_two_names_that_another_run_writes_is_refused(
     (tmp_path / "b.py").hardlink_to(path)
     seen = read(path)
     with path.open("r+b", buffering=0) as theirs:
-        assert exchange.try_lock(theirs.fileno())
+        assert lock_now(theirs)
         with pytest.raises(InputError, match="open for writing in another program"):
             replacement.replace(seen, b"two\n")
         assert path.read_text() == "one\n"
@@ -113,7 +114,7 @@ def test_nobody_reads_a_file_that_is_being_written_in_place(tmp_path: Path) -> N
     path.write_text("one\n")
     read_by: list[bytes] = []
     with path.open("r+b", buffering=0) as file:
-        if exchange.lease_against_all(file.fileno()) is not True:
+        if exchange.lease(file.fileno(), against_readers=True) is not True:
             pytest.skip("this file system knows no leases")
         other = [sys.executable, "-c", "import sys; print(open(sys.argv[1]).read())", str(path)]
         reader = threading.Thread(target=lambda: read_by.append(subprocess.check_output(other)))

@@ -182,13 +182,12 @@ def test_ctrl_c_while_a_file_is_written_waits_until_it_is_whole(
     tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a = file(tmp_path, "a")
-    real = journal.keep
 
-    def interrupted(path: Path, data: bytes) -> None:
-        real(path, data)
+    def interrupted(run: journal.JournalRun) -> None:
+        journal.save(run)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("specedit.files.recorder.keep", interrupted)
+    monkeypatch.setattr("specedit.files.recorder.save", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Recorder(store, "edit").write(source(a), b"new")
     assert a.read_bytes() == b"new"

@@ -15,8 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specedit.files.lock import lock_now
-
 if sys.platform == "linux":
     import fcntl
 
@@ -67,34 +65,14 @@ def _function(name: str) -> Any:
         return None
 
 
-def try_lock(handle: int) -> bool | None:
-    """Lock the file until `handle` closes. False: another process has the lock. None: the file
-    system has no locks, or (on Windows) they exclude readers as well."""
-    if sys.platform == "win32":
-        return None
-    try:
-        return lock_now(handle)
-    except OSError:
-        return None
-
-
-def lease_against_writers(handle: int) -> bool | None:
-    """Keep other processes from opening the file for writing until `handle` closes, or
-    `release_lease`. False: it is open for writing. None: not supported, or not our file."""
-    return _lease(handle, readers=False)
-
-
-def lease_against_all(handle: int) -> bool | None:
-    """The same for readers too, and for a handle that writes."""
-    return _lease(handle, readers=True)
-
-
-def _lease(handle: int, *, readers: bool) -> bool | None:
+def lease(handle: int, *, against_readers: bool = False) -> bool | None:
+    """Keep other processes from opening the file for writing (or at all) until `handle` closes, or
+    `release_lease`. False: it is open so. None: not supported, or not our file."""
     if sys.platform != "linux":
         return None
     try:
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # the usual SIGIO ends a process
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK if readers else fcntl.F_RDLCK)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK if against_readers else fcntl.F_RDLCK)
     except BlockingIOError:
         return False
     except OSError:

@@ -24,7 +24,6 @@ from specedit.files.journal import (
     alone,
     digest,
     draft_of,
-    keep,
     load,
     prune,
     save,
@@ -87,7 +86,7 @@ class Recorder:
         with alone(self._store), undisturbed():
             if not self._count:
                 prune(self._store)
-            entry = self.add(_unchanged(source), source.data, after)
+            entry = self.add(replacement.check_unchanged(source), source.data, after)
             try:
                 replacement.replace(source, after, draft_of(self._run, entry))
             except BaseException:
@@ -106,8 +105,7 @@ class Recorder:
         after the last one; a try's stays. Where this process is killed in between, the next command
         reverts the change. An interrupt comes between two files and reverts it as well."""
         for source, _ in texts:
-            replacement.check_writable(source)
-            _unchanged(source)
+            replacement.check_unchanged(source)
         written = 0
         try:
             self._run = replace(self._run, moves=tuple(moves))
@@ -136,9 +134,8 @@ class Recorder:
         try:
             result = load(folder)  # None: the first file, or what was before is undone
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            keep(folder / entry.blob, before)
+            atomic.sync(self._stored(entry, before, after))
             if entry.torn:
-                keep(folder / f"{entry.blob}.after", after)
                 self._lock.take(PATIENCE)
             self._save((*(result.files if result else ()), entry))
         except OSError as error:
@@ -172,12 +169,10 @@ class Recorder:
                 self._run = replace(self._run, whole=True)
                 self._lock.take(PATIENCE)
                 self._save(())
-            entries, originals = [], []
+            entries, originals = list[Entry](), list[Path]()
             for source, after in texts:
                 entry = self._entry(replacement.check_writable(source), source.data, after)
-                originals.append(_store(folder / entry.blob, source.data))
-                if entry.torn:
-                    originals.append(_store(folder / f"{entry.blob}.after", after))
+                originals += self._stored(entry, source.data, after)
                 entries.append(entry)
             atomic.sync([*originals, folder, folder.parent])
             self._save(tuple(entries))
@@ -195,6 +190,15 @@ class Recorder:
         blob, self._count = str(self._count), self._count + 1
         path = path.resolve()
         return Entry(str(path), digest(before), digest(after), mode, len(before), blob, shared)
+
+    def _stored(self, entry: Entry, before: bytes, after: bytes) -> list[Path]:
+        """Write what a file held into the journal; nothing reads it before `run.json` names it."""
+        texts = {entry.blob: before, **({f"{entry.blob}.after": after} if entry.torn else {})}
+        paths = [self._run.path / name for name in texts]
+        for path, data in zip(paths, texts.values(), strict=True):
+            with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+                file.write(data)
+        return paths
 
     def _finish(self) -> None:
         """All is written: remove the mark. For a caller that holds `alone`."""
@@ -244,18 +248,3 @@ def _is_begun(entry: Entry) -> bool:
         now = digest(regular.read(Path(entry.path)))
         return now == entry.after_sha256 or (entry.torn and now != entry.before_sha256)
     return False
-
-
-def _unchanged(source: Source) -> Path:
-    """The path to write; a file that cannot be written gets no entry in the journal."""
-    try:
-        return replacement.check_unchanged(source)
-    except OSError as error:
-        raise InputError(f"not written: {error.strerror}", file=source.name) from error
-
-
-def _store(path: Path, data: bytes) -> Path:
-    """A file of a folder that is not read before its `run.json` names the file."""
-    with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
-        file.write(data)
-    return path

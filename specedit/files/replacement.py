@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 from specedit.errors import InputError
 from specedit.files import atomic, exchange, regular
 from specedit.files.journal import Entry, JournalRun, digest, draft_of, original
+from specedit.files.lock import lock_now
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 
@@ -47,8 +49,9 @@ def check_writable(source: Source) -> Path:
 def check_unchanged(source: Source) -> Path:
     """The path to write, if it holds what was read."""
     path = check_writable(source)
-    if regular.read(path) != source.data:
-        raise _changed(source)
+    with _reported(source.name):
+        if regular.read(path) != source.data:
+            raise _changed(source)
     return path
 
 
@@ -146,7 +149,7 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
     with os.fdopen(handle, "rb", buffering=0) as file:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            kept = exchange.lease_against_writers(handle)
+            kept = exchange.lease(handle)
             if kept is not False:
                 file.seek(0)
                 if file.read() != data:
@@ -220,7 +223,7 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
     end = time.monotonic() + PATIENCE
     handle = _in_turn(path, source, end)
     with os.fdopen(handle, "r+b", buffering=0) as file:
-        while exchange.lease_against_all(handle) is False and time.monotonic() < end:
+        while exchange.lease(handle, against_readers=True) is False and time.monotonic() < end:
             time.sleep(0.002)
         status = os.fstat(handle)
         if file.read() != source.data:
@@ -247,7 +250,10 @@ def _in_turn(path: Path, source: Source, end: float) -> int:
     each other's lease; a run that waits here has none."""
     while True:
         handle = regular.opened(path, os.O_RDWR | regular.NO_LINK)
-        if exchange.try_lock(handle) is not False:
+        try:
+            if sys.platform == "win32" or lock_now(handle):  # Windows: it would exclude readers
+                return handle
+        except OSError:  # the file system has no locks
             return handle
         os.close(handle)
         if time.monotonic() >= end:

@@ -28,15 +28,10 @@ class WrongShapeError(ValueError):
 def read(path: Path, hint: type[T]) -> T | None:
     """The value in the file, of the type `hint`; None where the file is missing or unreadable."""
     try:
-        data = regular.read(path, LARGEST_FILE)
+        return typed(hint, parsed(regular.read(path, LARGEST_FILE)))
     except FileNotFoundError:
         return None
-    except OSError as error:
-        note_unreadable(path, error)
-        return None
-    try:
-        return typed(hint, parsed(data))
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         note_unreadable(path, error)
         return None
 
