@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from specedit.edit.apply.change import ChangeHunk, replace_hunk
+from specedit.edit.apply.change import ChangeHunk
 from specedit.edit.apply.merged import Ambiguity, Splice
 from specedit.edit.apply.part_places import (
     FileIndex,
     HunkPlace,
     Margins,
     equal_places,
-    likeness,
-    margin,
     squeezed,
 )
 from specedit.edit.apply.scoring import similar_places
@@ -31,7 +28,6 @@ def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Sequence[Symbol]
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """What the hunks replace, and those without one place."""
-    hunks = [_loose(hunk, index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []
@@ -52,27 +48,11 @@ def splices(
     return ordered, doubts
 
 
-def _loose(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
-    """The hunk, white space at the ends of lines ignored where the file has it otherwise."""
-    if not hunk.old or index.runs(hunk.old, 0):
-        return hunk
-    there = index.rows(0)
-    old = [line if line in there else line.rstrip() for line in hunk.old]
-    changed = replace_hunk(old, hunk.new)
-    return replace(hunk, lines=changed.lines)
-
-
 def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if not any(line.strip() for line in hunk.old):
         return []
-    found = equal_places(index, hunk.old)
-    if found:
+    if found := equal_places(index, hunk.old):
         return found
-    trimmed = _without_outer_blanks(hunk)
-    if trimmed != hunk and (found := equal_places(index, trimmed.old)):
-        head = next(n for n, line in enumerate(hunk.old) if line.strip())
-        tail = len(hunk.old) - head - len(trimmed.old)
-        return [HunkPlace((*[None] * head, *one.rows, *[None] * tail), "matched") for one in found]
     return _distinct(hunk, similar_places(hunk, index), index)
 
 
@@ -87,12 +67,6 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
         elif place is places[0]:
             return [place]
     return list(results.values())
-
-
-def _without_outer_blanks(hunk: ChangeHunk) -> ChangeHunk:
-    """The hunk without blank context lines at its ends."""
-    rows = [n for n, (sign, text) in enumerate(hunk.lines) if sign != " " or text.strip()]
-    return replace(hunk, lines=hunk.lines[rows[0] : rows[-1] + 1])
 
 
 def _decided(
@@ -186,11 +160,10 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     result: list[str] = []
     rows = iter(place.rows)
     at = place.first
-    removed: list[str] = []  # file lines that the lines added next replace
     gone = False  # the line before was removed
     for sign, text in hunk.lines:
         if sign == "+":
-            result.append(_indented(text, margins, removed))
+            result.append(margins.applied(text))
             continue
         row = next(rows)
         if row is None:
@@ -205,19 +178,5 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         result += index.lines[at:row] if not (gone and sign == "-") else ()
         at = row + 1
         gone = sign == "-"
-        if sign == " ":
-            removed = []
-            result.append(index.lines[row])
-        else:
-            removed.append(index.lines[row])
+        result += [] if gone else [index.lines[row]]
     return Splice(place.first, at, tuple(result), place.how)
-
-
-def _indented(text: str, margins: Margins, removed: Sequence[str]) -> str:
-    """A new line with the file's indentation: of the line removed that it is like, if that tells
-    more than the margins."""
-    if not (margins.same or margins.sure) and removed:
-        best = max(removed, key=lambda line: likeness(line, text))
-        if likeness(best, text) > 0.6:
-            return margin(best) + text.lstrip()
-    return margins.applied(text)
