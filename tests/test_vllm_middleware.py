@@ -250,7 +250,7 @@ def test_a_null_or_empty_prediction_predicts_nothing() -> None:
 
 def test_a_model_without_words_is_reported_in_a_header() -> None:
     class NoModel(Predictions):
-        async def _vocabulary(self, scope: Any) -> None:
+        async def _served_tokenizer(self, scope: Any) -> None:
             return None
 
     vllm = Vllm("a")

@@ -1,5 +1,5 @@
 """One request's drafts: the drafters and widths of `decode`, asked one step of the server at a
-time; and the vocabulary of the model that it serves.
+time; and the tokenizer of the model that it serves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Codec, Draft
@@ -21,6 +20,7 @@ from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import MOST as MANY
 from specedit.decode.width import Widths
 from specedit.errors import SpeceditError
+from specedit.models.tokenizer import Tokenizer
 
 MOST = 128  # ids of a draft that vLLM takes in one step
 PREDICTION = "specedit_prediction"  # the argument of a request that holds the ids
@@ -191,34 +191,17 @@ def parted(ids: Iterable[int], most: int) -> list[list[int]]:
     return [part[:most] for part in results if part][:MANY]
 
 
-class ServedVocabulary:
-    """The served model's vocabulary: a `Codec` that also encodes predictions.
+def served_tokenizer(model: str) -> Tokenizer | None:
+    """The tokenizer of a folder or hub id; None where there is no `tokenizer.json` to be read. It
+    loads no transformers."""
+    from specedit.models.store import ModelFiles
+    from specedit.models.vocabulary import load_tokenizer
 
-    It loads no transformers; a model without a `tokenizer.json` has no vocabulary here."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        self._piece = lru_cache(maxsize=1 << 16)(tokenizer.piece)
-
-    @classmethod
-    def of(cls, model: str) -> ServedVocabulary | None:
-        """The vocabulary of a folder or hub id; None if it cannot be read here."""
-        from specedit.models.store import ModelFiles
-        from specedit.models.vocabulary import load_tokenizer
-
-        try:
-            return cls(load_tokenizer(ModelFiles(model, _folder(model), "folder")))
-        except (SpeceditError, OSError, ValueError, KeyError) as problem:
-            log.warning("specedit: no vocabulary for %s: %s", model, problem)
-            return None
-
-    def encode(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text)
-        return ids
-
-    def piece(self, token: int) -> bytes:
-        piece: bytes = self._piece(token)
-        return piece
+    try:
+        return load_tokenizer(ModelFiles(model, _folder(model), "folder"))
+    except (SpeceditError, OSError, ValueError, KeyError) as problem:
+        log.warning("specedit: no tokenizer for %s: %s", model, problem)
+        return None
 
 
 def _folder(model: str) -> Path:

@@ -15,8 +15,9 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
+from specedit.integrations.vllm.drafting import MOST, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
+from specedit.models.tokenizer import Tokenizer
 from specedit.server.chat_request import Predicted, Unsupported, refuse
 from specedit.server.protocol import RefusedError, appeared
 from specedit.server.remote import EXACT, UNUSED
@@ -39,9 +40,9 @@ class _Fields(Predicted):
 class Predictions:
     """`--middleware specedit.integrations.vllm.middleware.Predictions`."""
 
-    def __init__(self, app: ASGIApp, vocabulary: ServedVocabulary | None = None) -> None:
+    def __init__(self, app: ASGIApp, tokenizer: Tokenizer | None = None) -> None:
         self._app = app
-        self._vocabulary = vocabulary
+        self._tokenizer = tokenizer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope.get("path", "")).removeprefix(str(scope.get("root_path", "")))
@@ -58,12 +59,12 @@ class Predictions:
         except RefusedError as error:
             await respond(error)(scope, receive, send)
             return
-        vocabulary = await self._served_vocabulary(scope)
+        tokenizer = await self._served_tokenizer(scope)
         ids, unused = [], ""
-        if vocabulary is None:
+        if tokenizer is None:
             unused = "this model has no tokenizer.json"
         else:
-            ids = [await asyncio.to_thread(vocabulary.encode, text) for text in texts]
+            ids = [await asyncio.to_thread(tokenizer.encode, text) for text in texts]
             if drafts_spoil_sampling() and request.get("temperature") != 0:
                 unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
         keep_ids = bool(request.get("return_token_ids"))
@@ -72,15 +73,15 @@ class Predictions:
         answer = CountedAnswer(send, ids, keep_ids=keep_ids, exact=batch_invariant(), unused=unused)
         await self._app(scope, replayed(receive, body), answer.send)
 
-    async def _served_vocabulary(self, scope: Scope) -> ServedVocabulary | None:
-        if self._vocabulary is None:
+    async def _served_tokenizer(self, scope: Scope) -> Tokenizer | None:
+        if self._tokenizer is None:
             state = getattr(scope.get("app"), "state", None)
             config = getattr(getattr(state, "vllm_config", None), "model_config", None)
             name = getattr(config, "tokenizer", None) or getattr(config, "model", None)
             if name is None:
                 return None
-            self._vocabulary = await asyncio.to_thread(ServedVocabulary.of, str(name))
-        return self._vocabulary
+            self._tokenizer = await asyncio.to_thread(served_tokenizer, str(name))
+        return self._tokenizer
 
 
 def _rewritten(request: dict[str, Any], ids: list[list[int]]) -> dict[str, Any]:

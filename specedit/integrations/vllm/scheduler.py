@@ -19,9 +19,9 @@ from specedit.integrations.vllm.drafting import (
     MOST,
     PREDICTION,
     Drafting,
-    ServedVocabulary,
     log,
     parted,
+    served_tokenizer,
 )
 from specedit.integrations.vllm.launch import drafts_spoil_sampling
 from specedit.integrations.vllm.step_cost import Steps
@@ -38,7 +38,7 @@ class PredictedScheduler(Scheduler):
         model = vllm_config.model_config
         self._steps = Steps()
         self._most = max(MOST, LOGITS_BYTES // (4 * model.get_vocab_size()))
-        self._vocabulary = ServedVocabulary.of(model.tokenizer or model.model)
+        self._tokenizer = served_tokenizer(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
         self._step = 0
@@ -125,7 +125,7 @@ class PredictedScheduler(Scheduler):
         predictions = [part for part in _parts(ids, reach) if min(part) >= 0 and max(part) < known]
         if not predictions:
             return None
-        return Drafting(request.prompt_token_ids, predictions, self._vocabulary)
+        return Drafting(request.prompt_token_ids, predictions, self._tokenizer)
 
     def _limit(self, request: Any) -> int:
         """Ids that the answer can still take, without the one that the step writes anyway."""
