@@ -12,9 +12,16 @@ from replaying import WordTokenizer
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
-from specedit.integrations.vllm.drafting import MOST, NEXT, Drafting, RequestBudget, joined, parted
+from specedit.integrations.vllm.drafting import (
+    MOST,
+    NEXT,
+    Drafting,
+    RequestBudget,
+    Steps,
+    joined,
+    parted,
+)
 from specedit.integrations.vllm.launch import Proposer
-from specedit.integrations.vllm.step_cost import Steps
 
 ALONE = 40.0  # ids: what a step costs besides its own, with nobody beside
 
@@ -180,8 +187,8 @@ def test_the_line_of_the_steps_is_found_from_steps() -> None:
     measured = Steps()
     for ids in (1, 1, 1, 9, 9, 33, 33, 130, 130, 130, 64, 64, 17, 17, 5, 5):
         measured.add(ids, 0.07 + 0.0055 * ids)
-    assert measured.line.start == pytest.approx(0.07, rel=0.02)
-    assert measured.line.each == pytest.approx(0.0055, rel=0.02)
+    assert measured.start == pytest.approx(0.07, rel=0.02)
+    assert measured.each == pytest.approx(0.0055, rel=0.02)
     assert measured.ratio(1) == pytest.approx(0.07 / 0.0055, rel=0.1)
 
 

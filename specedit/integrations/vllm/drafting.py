@@ -1,5 +1,5 @@
 """One request's drafts: the drafters and widths of `decode`, asked one step of the server at a
-time; and the tokenizer of the model that it serves.
+time; what the server's steps cost; and the tokenizer of the model that it serves.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +30,10 @@ ALLOWED = 0.01  # budget per id written, in shares of a step
 REST = 32  # ids after which a resting request looks again at the server's costs
 SURE = 0.9  # no lookup if a prediction is this likely to continue
 READ_S = 1.5e-6  # seconds to index one id of a prediction or prompt
+RECENT = 9  # steps of a size whose median counts
+EVERY = 8  # steps between looks at the line
+LEAST = 1.001  # `start` in ids is at least this: never less than one id's cost
+GRAIN = 8  # values of the ratio per power of two
 NEXT = -1  # between two predictions in one list of ids
 log = logging.getLogger("vllm.specedit")
 
@@ -169,6 +174,67 @@ class Drafting:
 @lru_cache(maxsize=64)
 def _line(ratio: float) -> Curve:
     return Curve.line(ratio, 1.0)
+
+
+class Steps:
+    """Seconds of a server's step of n ids, measured while it serves: `start + each * n`.
+
+    A step is one forward pass over all requests. The line goes through the medians of recent steps
+    of each size. At first, a step costs as much as forty ids more."""
+
+    def __init__(self) -> None:
+        self.start, self.each = 40.0, 1.0
+        self._recent: dict[int, deque[tuple[int, float]]] = {}
+        self._count = 0
+
+    def add(self, ids: int, seconds: float) -> None:
+        """A step without a prompt took so many seconds for `ids` ids."""
+        if ids < 1 or seconds <= 0:
+            return
+        size = ids.bit_length()
+        self._recent.setdefault(size, deque(maxlen=RECENT)).append((ids, seconds))
+        self._count += 1
+        if self._count == 1 or self._count % EVERY == 0:
+            self._fit()
+
+    @property
+    def known(self) -> bool:
+        """Whether a step was measured."""
+        return self._count > 0
+
+    def _fit(self) -> None:
+        """The line through the medians, by least squares of relative errors. One size alone does
+        not say what an id costs: the last line is scaled to it."""
+        import numpy as np
+
+        medians = [np.median(list(recent), axis=0) for recent in self._recent.values()]
+        ids, seconds = np.array(medians).T
+        if len(medians) == 1:
+            scale = float(seconds[0]) / (self.start + self.each * float(ids[0]))
+            self.start, self.each = self.start * scale, self.each * scale
+            return
+        self.each, self.start = map(float, np.polyfit(ids, seconds, 1, w=1 / seconds))
+        if self.each <= 0:  # wider steps were no dearer: an id more is nearly free
+            self.start = float(np.average(seconds, weights=1 / seconds**2))
+            self.each = self.start / 1000
+        if self.start < self.each:
+            relative = ids / seconds
+            self.each = float(relative.sum() / (relative**2).sum())
+            self.start = self.each * LEAST
+
+    def share(self, requests: int) -> float:
+        """One request's seconds of a step without drafts, of so many requests."""
+        return self.start / max(1, requests) + self.each
+
+    def ratio(self, requests: int) -> float:
+        """What a request's share of a step costs besides its own id, in ids.
+
+        An id more costs the server `each`; a step less of one request saves its id and its share
+        of `start`, because the others continue. So the fuller the batch, the less a draft may
+        cost. The drafts of other requests do not count: they are verified anyway. The result is
+        rounded, so that few curves are needed."""
+        exact = max(self.share(requests) / self.each - 1, 1 / 64)
+        return float(2 ** (round(math.log2(exact) * GRAIN) / GRAIN))
 
 
 def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:

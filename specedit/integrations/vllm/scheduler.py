@@ -19,12 +19,12 @@ from specedit.integrations.vllm.drafting import (
     MOST,
     PREDICTION,
     Drafting,
+    Steps,
     log,
     parted,
     served_tokenizer,
 )
 from specedit.integrations.vllm.launch import drafts_spoil_sampling
-from specedit.integrations.vllm.step_cost import Steps
 
 STATE = "specedit_drafting"
 LOGITS_BYTES = 1 << 29  # largest memory of a step's logits for drafted ids
