@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import LANES, Geometry, group_size_of
+from specedit.engines.exact.geometry import BLOCK6, LANES, Geometry, group_size_of
 from specedit.engines.exact.weights import Weights, four_of
 
 Floats = npt.NDArray[np.float64]
@@ -23,7 +23,19 @@ def matrix(weights: Weights, name: str) -> Floats:
 
 
 def expanded(panels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
-    """Panels of 4 bits as panels of 8: [panel, 4 inputs, output, input]."""
+    """Panels of 4 or 6 bits as panels of 8: [panel, 4 inputs, output, input]."""
+    if panels.shape[-1] == BLOCK6:
+        blocks = panels.reshape(len(panels), -1, 13, 64).astype(np.int32)
+        by = blocks[:, :, 0].reshape(*blocks.shape[:2], 4, 1, LANES, 1)
+        lower = blocks[:, :, 1:9].reshape(*blocks.shape[:2], 4, 2, 1, LANES, 4)
+        lower = np.concatenate((lower & 15, lower >> 4), 4).reshape(
+            *blocks.shape[:2], 4, 4, LANES, 4
+        )
+        upper = blocks[:, :, 9:].reshape(*blocks.shape[:2], 4, 1, LANES, 4)
+        upper = upper >> np.array([0, 2, 4, 6]).reshape(4, 1, 1) & 3
+        values = ((lower + 16 * upper - 32) * (by + 1) + 32) >> 6
+        assert np.abs(values).max() <= 127
+        return values.astype(np.int8).reshape(len(panels), -1, LANES, 4)
     blocks = panels.reshape(len(panels), -1, 9, 64).astype(np.int32)  # of 64 inputs
     groups = blocks[:, :, 0].reshape(*blocks.shape[:2], 2, 1, 1, LANES, 1, 2)
     codes = blocks[:, :, 1:].reshape(*blocks.shape[:2], 2, 4, 1, LANES, 4)

@@ -1,10 +1,10 @@
 """Conversion: a model's files to a file of the exact engine, once for each kind of weights.
 
 Weights become int8, symmetric, with one scale for each output row and group of inputs, or 4 bits
-where these cost little (`four_bits`), block by block of rows. The file is written beside its final
-name and moved there whole, under a lock; a damaged or older one is built again, and one that a
-killed process left unfinished is continued. It is read back once, whole; later opens check only its
-header.
+where these cost little (`four_bits`) and 6 elsewhere, block by block of rows. The file is written
+beside its final name and moved there whole, under a lock; a damaged or older one is built again,
+and one that a killed process left unfinished is continued. It is read back once, whole; later opens
+check only its header.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.engines.exact.geometry import LANES, STEP, Geometry, bytes_of, needed_memory
-from specedit.engines.exact.weights import VERSION, Damaged, Writer, open_weights
+from specedit.engines.exact.weights import VERSION, Damaged, Writer, four_of, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
@@ -138,9 +138,9 @@ def kinds_of(store: Path, source: str) -> Iterator[str]:
     for path in sorted((store / "converted").glob(f"*-{source[:16]}-v{VERSION}.int[48]")):
         with contextlib.suppress(Damaged):
             entries = open_weights(path, source).entries
-            types = [one["dtype"] for name, one in entries.items() if name.endswith(".panels")]
-            four = types.count("uint8")
-            share = f" ({four} of {len(types)} matrices)" if four else ""
+            four = len(four_of(entries))
+            matrices = sum(name.endswith(".panels") for name in entries)
+            share = f" ({four} of {matrices} matrices, the others 6 bits)" if four else ""
             yield f"{path.suffix[1:]}{share}"
 
 
@@ -190,9 +190,9 @@ def draft_of(path: Path) -> Path:
 
 
 def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
-    """The matrices that get 4 bits in a file of int4: those that have no more in the model's file.
-    Where all have more, all but the output layer and, as usual elsewhere, half of those of `down`.
-    """
+    """The matrices that get 4 bits in a file of int4, where the others get 6: those that have no
+    more in the model's file. Where all have more, all but the output layer and, as usual elsewhere,
+    half of those of `down`."""
     if ".int4" not in path.suffixes:
         return frozenset()
     layers, results = checkpoint.config.layers, set[str]()

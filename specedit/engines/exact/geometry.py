@@ -10,7 +10,7 @@ from specedit.models.architecture import Architecture
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it
-BLOCK4 = 576  # bytes of STEP inputs of a panel of 4 bits
+BLOCK4, BLOCK6 = 576, 832  # bytes of STEP inputs of a panel of 4 and of 6 bits
 GROUP_SIZE = 1792  # inputs of `down` that are quantized together,
 GROUP_SIZE4 = 896  # and in a file with matrices of 4 bits: half makes up for their error
 # bytes of a number
@@ -78,7 +78,8 @@ class Geometry:
     def tensors(
         self, config: Architecture, four: Collection[str] = ()
     ) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Type and shape of every tensor of a converted file whose matrices `four` have 4 bits."""
+        """Type and shape of every tensor of a converted file. Its matrices have 8 bits, or `four`
+        have 4 and the others 6."""
         floats, group_size = "float32", group_size_of(four)
         results: dict[str, tuple[str, tuple[int, ...]]] = {
             "embedding": ("uint16", (config.vocabulary, self.hidden)),
@@ -89,8 +90,8 @@ class Geometry:
         def linear(name: str, outputs: int, inputs: int, groups: int = 1) -> None:
             panels = up_to(outputs, LANES) // LANES
             eight = ("int8", (panels, inputs // 4, LANES, 4))
-            of_four = ("uint8", (panels, inputs // STEP, BLOCK4))
-            results[f"{name}.panels"] = of_four if name in four else eight
+            packed = ("uint8", (panels, inputs // STEP, BLOCK4 if name in four else BLOCK6))
+            results[f"{name}.panels"] = packed if four else eight
             results[f"{name}.scales"] = (floats, (panels, groups, LANES))
             results[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
 

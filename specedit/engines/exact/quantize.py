@@ -1,4 +1,4 @@
-"""Weights of 8 or 4 bits and their layout in memory: panels of 16 outputs, with padding.
+"""Weights of 8, 6 or 4 bits and their layout in memory: panels of 16 outputs, with padding.
 
 A product's inputs are padded to 64, its outputs to 16, half a head to 16, all with zeros.
 """
@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import BLOCK4, LANES, STEP, Geometry, group_size_of, up_to
+from specedit.engines.exact.geometry import (
+    BLOCK4,
+    BLOCK6,
+    LANES,
+    STEP,
+    Geometry,
+    group_size_of,
+    up_to,
+)
 from specedit.errors import ModelError
 from specedit.models.architecture import Architecture
 
@@ -100,25 +108,27 @@ def _by_panel(numbers: Array, groups: int) -> Array:
     return np.ascontiguousarray(numbers.reshape(-1, LANES, groups).transpose(0, 2, 1))
 
 
-def panels4(rows: Array, group_size: int | None = None) -> dict[str, Array]:
-    """The same of float rows, with 4 bits: the kernels' own search (quantize4.c)."""
+def packed(rows: Array, bits: int, group_size: int | None = None) -> dict[str, Array]:
+    """The same of float rows, with 4 or 6 bits: the kernels' own search (quantize.c)."""
     from specedit.engines.exact.kernels.library import load
 
     library = load()
     if isinstance(library, str):
-        raise ModelError(f"Weights of 4 bits need the exact engine's kernels: {library}.")
+        raise ModelError(f"Weights of {bits} bits need the exact engine's kernels: {library}.")
     rows = padded(padded(rows, 0, up_to(rows.shape[0], LANES)), 1, up_to(rows.shape[1], STEP))
     rows = np.ascontiguousarray(rows, np.float32)
     outputs, inputs = rows.shape
     step = min(group_size or inputs, inputs)
     shape = (outputs // LANES, -(-inputs // step), LANES)
     made = {
-        "panels": np.empty((outputs // LANES, inputs // STEP, BLOCK4), np.uint8),
+        "panels": np.empty(
+            (outputs // LANES, inputs // STEP, {4: BLOCK4, 6: BLOCK6}[bits]), np.uint8
+        ),
         "scales": np.empty(shape, np.float32),
         "offsets": np.empty(shape, np.int32),
     }
     to = (array.ctypes.data for array in made.values())
-    code = library.lib.specedit_quantize4(rows.ctypes.data, outputs, inputs, step, *to)
+    code = library.lib.specedit_quantize(rows.ctypes.data, outputs, inputs, step, bits, *to)
     assert not code, "the kernels refuse these sizes"
     return made
 
@@ -178,8 +188,8 @@ def matrix_rows(
         case "gate_up":
             rows = interleaved(rows, more[0])
     group_size = group_size_of(four) if kind == "down" else None
-    if name in four:
-        made = panels4(rows, group_size)
+    if four:
+        made = packed(rows, 4 if name in four else 6, group_size)
     else:
         made = panels(linear(rows, group_size))
     return {f"{name}.{part}": result for part, result in made.items()}

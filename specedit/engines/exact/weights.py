@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from specedit.engines.exact.geometry import DTYPES, LIMITS, Geometry, unsuitable
+from specedit.engines.exact.geometry import BLOCK4, DTYPES, LIMITS, Geometry, unsuitable
 from specedit.files import regular
 from specedit.models.architecture import Architecture
 
@@ -278,8 +278,8 @@ def _config(numbers: dict[str, Any]) -> Architecture:
 
 def four_of(entries: dict[str, dict[str, Any]]) -> set[str]:
     """The matrices that have 4 bits."""
-    types = {name: entry["dtype"] for name, entry in entries.items()}
-    return {name.removesuffix(".panels") for name, dtype in types.items() if dtype == "uint8"}
+    panels = {name: entry for name, entry in entries.items() if name.endswith(".panels")}
+    return {name[:-7] for name, entry in panels.items() if entry["shape"][-1] == BLOCK4}
 
 
 def _check_tensors(config: Architecture, entries: dict[str, dict[str, Any]], size: int) -> None:

@@ -129,23 +129,24 @@ static void tiles_of_four(const uint8_t *rows, size_t stride, const int8_t *pane
     _tile_stored(3, sums + 3 * sums_step, 64);
 }
 
-/* The same of panels of 4 bits: while the tiles of 64 inputs are multiplied, the next 64 are expanded */
-static void tiles_of_four4(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
-    int inputs, int32_t *sums, size_t sums_step, const int8_t *ahead) {
+/* The same of panels of 4 or 6 bits: while the tiles of 64 inputs are multiplied, the next 64 are expanded */
+static void tiles_of_four_packed(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
+    int inputs, int bits, int32_t *sums, size_t sums_step, const int8_t *ahead) {
     enum { SOON = 4 };
     int8_t expanded_blocks[2][4][BLOCK8] __attribute__((aligned(64)));
-    const int8_t *end = panel + (size_t)(inputs / 64) * BLOCK4;
-    ptrdiff_t far = SOON * BLOCK4;
+    const int size = block_of(bits);
+    const int8_t *end = panel + (size_t)(inputs / 64) * size;
+    ptrdiff_t far = SOON * size;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     for (int p = 0; p < 4; p++)
-        expand_block((const uint8_t *)panel + p * step, expanded_blocks[0][p]);
+        expand_block((const uint8_t *)panel + p * step, bits, expanded_blocks[0][p]);
     for (int i = 0; i < inputs; i += 64) {
         int8_t(*now)[BLOCK8] = expanded_blocks[i / 64 % 2], (*next)[BLOCK8] = expanded_blocks[1 - i / 64 % 2];
-        panel += BLOCK4;
-        if (end - panel == SOON * BLOCK4)
+        panel += size;
+        if (end - panel == SOON * size)
             far = ahead ? ahead - panel : 0;
         _tile_loadd(4, rows + i, (long)stride);
         _tile_loadd(5, now[0], 64);
@@ -160,9 +161,9 @@ static void tiles_of_four4(const uint8_t *rows, size_t stride, const int8_t *pan
             break;
         for (int p = 0; p < 4; p++) {
             const int8_t *block = panel + p * step;
-            for (int line = 0; line < BLOCK4; line += 64)
+            for (int line = 0; line < size; line += 64)
                 _mm_prefetch((const char *)block + far + line, _MM_HINT_T0);
-            expand_block((const uint8_t *)block, next[p]);
+            expand_block((const uint8_t *)block, bits, next[p]);
         }
     }
     _tile_stored(0, sums, 64);
@@ -171,17 +172,17 @@ static void tiles_of_four4(const uint8_t *rows, size_t stride, const int8_t *pan
     _tile_stored(3, sums + 3 * sums_step, 64);
 }
 
-/* Two panels of 4 bits by up to 32 rows: the same, and the panels with 8 bits stay in to_a and to_b */
+/* Two panels of 4 or 6 bits by up to 32 rows: the same, and the panels with 8 bits stay in to_a and to_b */
 static void tiles_4_expanded(const uint8_t *low, const uint8_t *high, size_t stride, const uint8_t *a,
-    const uint8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows, int8_t *to_a,
-    int8_t *to_b, wanted *next) {
-    enum { SOON = 4 * BLOCK4 };
+    const uint8_t *b, int inputs, int bits, int32_t *sums_a, int32_t *sums_b, int low_rows,
+    int8_t *to_a, int8_t *to_b, wanted *next) {
+    const int size = block_of(bits), soon = 4 * size;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    expand_block(a, to_a);
-    expand_block(b, to_b);
+    expand_block(a, bits, to_a);
+    expand_block(b, bits, to_b);
     for (int i = 0; i < inputs; i += 64, to_a += BLOCK8, to_b += BLOCK8) {
         int lines = lines_now(next);
         _tile_loadd(6, to_a, 64);
@@ -196,16 +197,16 @@ static void tiles_4_expanded(const uint8_t *low, const uint8_t *high, size_t str
         }
         if (i + 64 == inputs)
             break;
-        a += BLOCK4;
-        b += BLOCK4;
-        for (int line = 0; line < BLOCK4; line += 64) {
-            _mm_prefetch((const char *)a + SOON + line, _MM_HINT_T0);
-            _mm_prefetch((const char *)b + SOON + line, _MM_HINT_T0);
+        a += size;
+        b += size;
+        for (int line = 0; line < size; line += 64) {
+            _mm_prefetch((const char *)a + soon + line, _MM_HINT_T0);
+            _mm_prefetch((const char *)b + soon + line, _MM_HINT_T0);
         }
         fetch_two(next, 0, lines);
-        expand_block(a, to_a + BLOCK8);
+        expand_block(a, bits, to_a + BLOCK8);
         fetch_two(next, 2, lines);
-        expand_block(b, to_b + BLOCK8);
+        expand_block(b, bits, to_b + BLOCK8);
         next->at += (size_t)lines * 64;
     }
     _tile_stored(0, sums_a, 64);
@@ -216,10 +217,10 @@ static void tiles_4_expanded(const uint8_t *low, const uint8_t *high, size_t str
     }
 }
 
-/* Two panels after another by up to 32 rows after another. With `expanded` the panels have 4 bits: the first
+/* Two panels after another by up to 32 rows after another. With `expanded` the panels have 4 or 6 bits: the first
  * rows leave them there with 8 bits, for the others. */
 static void by_pairs(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines, int bits,
     int8_t *expanded) {
     size_t sums_step = (size_t)count * LANES;
     int shaped_low = 0, shaped_high = 0;
@@ -242,7 +243,7 @@ static void by_pairs(const uint8_t *rows, size_t stride, int count, const int8_t
             const uint8_t *from = rows + (size_t)r * stride, *upper = from + (size_t)low * stride;
             if (expanded && !r) {
                 tiles_4_expanded(from, high ? upper : 0, stride, (const uint8_t *)a, (const uint8_t *)b, inputs,
-                    sums_a, sums_a + sums_step, low, to_a, to_b, &next);
+                    bits, sums_a, sums_a + sums_step, low, to_a, to_b, &next);
                 a = to_a;
                 b = to_b;
             } else if (high)
@@ -269,26 +270,26 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
         _tile_release();
     } else
         by_pairs(
-            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines, 0);
+            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines, 8, 0);
 }
 
-static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
+static void packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines, int bits,
     int8_t *expanded) {
     if (count < FEW || panels % 2 || (count <= FEW_ROWS && panels != 4))
-        vnni_gemm4(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines,
+        vnni_packed(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines, bits,
             expanded);
     else if (count <= FEW_ROWS) {
         shape_four(count);
-        tiles_of_four4(
-            rows, stride, panel, step, inputs, sums, (size_t)count * LANES, lines ? ahead : 0);
+        tiles_of_four_packed(
+            rows, stride, panel, step, inputs, bits, sums, (size_t)count * LANES, lines ? ahead : 0);
         _tile_release();
     } else
-        by_pairs(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines,
+        by_pairs(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines, bits,
             expanded);
 }
 
 #define VARIANT amx
-#define VARIANT_GEMM4 gemm4
+#define VARIANT_PACKED packed
 #define VARIANT_ADD_VALUES add_values
 #include "rows.h"

@@ -15,10 +15,10 @@ int linear_fits(const specedit_linear *l, int outputs, int inputs, int group_siz
         && group_size <= inputs && l->bits == 8;
 }
 
-/* the same of the model's own, which may have 4 bits */
+/* the same of the model's own, which may have fewer bits */
 static int weights_fit(const specedit_linear *l, int outputs, int inputs, int group_size) {
     specedit_linear one = *l;
-    one.bits = l->bits == 4 ? 8 : l->bits;
+    one.bits = l->bits == 4 || l->bits == 6 ? 8 : l->bits;
     return linear_fits(&one, outputs, inputs, group_size);
 }
 

@@ -16,8 +16,10 @@
 
 #if defined(__clang__)
 #define UNROLLED _Pragma("clang loop unroll(full)")
+#define LOOPED _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLLED _Pragma("GCC unroll 24")
+#define LOOPED _Pragma("GCC unroll 1")
 #endif
 
 INLINE_BLOCK __m512i four_of(const uint8_t *from) {
@@ -134,36 +136,37 @@ static void vnni_gemm8(const uint8_t *rows, size_t stride, int count, const int8
     }
 }
 
-/* the same of panels of 4 bits, which are expanded in registers for all rows of the block; each line of
+/* the same of panels of 4 or 6 bits, which are expanded in registers for all rows of the block; each line of
  * 64 bytes fetches one that comes soon, at the end of a panel from the panel that comes next */
-INLINE_BLOCK void gemm4_block(const int R, const int P, const uint8_t *rows, size_t stride,
-    const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
+INLINE_BLOCK void packed_block(const int R, const int P, const int bits, const uint8_t *rows,
+    size_t stride, const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
     const int8_t *ahead) {
     enum { SOON = 4 };
-    const int8_t *end = panel + (size_t)(inputs / 64) * BLOCK4;
-    ptrdiff_t far = SOON * BLOCK4;
+    const int size = block_of(bits);
+    const int8_t *end = panel + (size_t)(inputs / 64) * size;
+    ptrdiff_t far = SOON * size;
     __m512i sum[16][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
         _mm512_setzero_si512();
-    for (int i = 0; i < inputs; i += 64, panel += BLOCK4) {
-        if (end - panel == SOON * BLOCK4)
+    for (int i = 0; i < inputs; i += 64, panel += size) {
+        two_vectors two;
+        if (end - panel == SOON * size)
             far = ahead ? ahead - panel : 0;
-        for (int group = 0; group < 2; group++)
+        LOOPED for (int half = 0; half < 2; half++)
             UNROLLED for (int p = 0; p < P; p++) {
                 const uint8_t *block = (const uint8_t *)panel + (size_t)p * step;
-                multipliers by = multipliers_of(block + 32 * group);
-                if (group)
+                if (half)
                     _mm_prefetch((const char *)block + far, _MM_HINT_T0);
                 UNROLLED for (int v = 0; v < 4; v++) {
-                    const uint8_t *codes = block + 64 + 64 * (4 * group + v);
-                    const uint8_t *at = rows + i + 32 * group + 8 * v;
-                    __m512i two = _mm512_loadu_si512(codes);
-                    __m512i low = expanded(two, by), high = expanded(_mm512_srli_epi16(two, 4), by);
-                    _mm_prefetch((const char *)codes + far, _MM_HINT_T0);
+                    const uint8_t *at = rows + i + 32 * half + 8 * v;
+                    next_two(&two, block, half, v, bits);
+                    _mm_prefetch((const char *)block + 64 * (4 * half + v + 1) + far, _MM_HINT_T0);
+                    if (bits == 6 && v % 2)
+                        _mm_prefetch((const char *)block + 64 * (2 * half + v / 2 + 9) + far, _MM_HINT_T0);
                     UNROLLED for (int r = 0; r < R; r++) {
                         const uint8_t *row = at + (size_t)r * stride;
-                        sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row), low);
-                        sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row + 4), high);
+                        sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row), two.low);
+                        sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row + 4), two.high);
                     }
                 }
             }
@@ -172,30 +175,36 @@ INLINE_BLOCK void gemm4_block(const int R, const int P, const uint8_t *rows, siz
         sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
 }
 
-#define GEMM4(R, P)                                                                                 \
-    static void gemm4_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
-        size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t *ahead) {           \
-        gemm4_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead);               \
+#define PACKED(R, P)                                                                                \
+    static void packed_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,           \
+        size_t step, int inputs, int bits, int32_t *sums, size_t sums_step, const int8_t *ahead) { \
+        if (bits == 4)                                                                              \
+            packed_block(                                                                           \
+                R, P, 4, rows, stride, panel, step, inputs, sums, sums_step, ahead);                \
+        else                                                                                        \
+            packed_block(                                                                           \
+                R, P, 6, rows, stride, panel, step, inputs, sums, sums_step, ahead);                \
     }
-typedef void gemm4_block_function(const uint8_t *rows, size_t stride, const int8_t *panel,
-    size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t *ahead);
+typedef void packed_block_function(const uint8_t *rows, size_t stride, const int8_t *panel,
+    size_t step, int inputs, int bits, int32_t *sums, size_t sums_step, const int8_t *ahead);
 
-GEMM4(1, 4) GEMM4(2, 4) GEMM4(3, 4) GEMM4(4, 4)
-GEMM4(5, 2) GEMM4(6, 2) GEMM4(7, 2) GEMM4(8, 2)
-GEMM4(1, 1) GEMM4(2, 1) GEMM4(3, 1) GEMM4(4, 1) GEMM4(5, 1) GEMM4(6, 1) GEMM4(7, 1) GEMM4(8, 1)
-GEMM4(9, 1) GEMM4(10, 1) GEMM4(11, 1) GEMM4(12, 1) GEMM4(13, 1) GEMM4(14, 1) GEMM4(15, 1) GEMM4(16, 1)
+PACKED(1, 4) PACKED(2, 4) PACKED(3, 4) PACKED(4, 4)
+PACKED(5, 2) PACKED(6, 2) PACKED(7, 2) PACKED(8, 2)
+PACKED(1, 1) PACKED(2, 1) PACKED(3, 1) PACKED(4, 1) PACKED(5, 1) PACKED(6, 1) PACKED(7, 1)
+PACKED(8, 1) PACKED(9, 1) PACKED(10, 1) PACKED(11, 1) PACKED(12, 1) PACKED(13, 1) PACKED(14, 1)
+PACKED(15, 1) PACKED(16, 1)
 
-static gemm4_block_function *const GEMM4_MANY[] = {0, gemm4_1_4, gemm4_2_4, gemm4_3_4, gemm4_4_4,
-    gemm4_5_2, gemm4_6_2, gemm4_7_2, gemm4_8_2};
-static gemm4_block_function *const GEMM4_ONE[] = {0, gemm4_1_1, gemm4_2_1, gemm4_3_1, gemm4_4_1,
-    gemm4_5_1, gemm4_6_1, gemm4_7_1, gemm4_8_1, gemm4_9_1, gemm4_10_1, gemm4_11_1, gemm4_12_1,
-    gemm4_13_1, gemm4_14_1, gemm4_15_1, gemm4_16_1};
+static packed_block_function *const PACKED_MANY[] = {0, packed_1_4, packed_2_4, packed_3_4,
+    packed_4_4, packed_5_2, packed_6_2, packed_7_2, packed_8_2};
+static packed_block_function *const PACKED_ONE[] = {0, packed_1_1, packed_2_1, packed_3_1, packed_4_1,
+    packed_5_1, packed_6_1, packed_7_1, packed_8_1, packed_9_1, packed_10_1, packed_11_1, packed_12_1,
+    packed_13_1, packed_14_1, packed_15_1, packed_16_1};
 
-static void vnni_gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+static void vnni_packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines, int8_t *expanded) {
+    int lines, int bits, int8_t *expanded) {
     if (count > FEW_ROWS) {
-        expand_panels(panel, step, panels, inputs, expanded);
+        expand_panels(panel, step, panels, inputs, bits, expanded);
         vnni_gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead,
             ahead_step, lines);
         return;
@@ -204,8 +213,8 @@ static void vnni_gemm4(const uint8_t *rows, size_t stride, int count, const int8
     int most = count <= 4 ? 4 : count <= 8 ? 2 : 1;
     for (int p = 0, many; p < panels; p += many) {
         many = panels - p >= most ? most : 1;
-        (many > 1 ? GEMM4_MANY : GEMM4_ONE)[count](rows, stride, panel + (size_t)p * step, step,
-            inputs, sums + (size_t)p * sums_step, sums_step,
+        (many > 1 ? PACKED_MANY : PACKED_ONE)[count](rows, stride, panel + (size_t)p * step, step,
+            inputs, bits, sums + (size_t)p * sums_step, sums_step,
             lines ? ahead + (size_t)p * ahead_step : 0);
     }
 }

@@ -6,11 +6,11 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-from specedit.engines.exact.geometry import LANES, STEP, Geometry, group_size_of
+from specedit.engines.exact.geometry import BLOCK4, BLOCK6, LANES, STEP, Geometry, group_size_of
 from specedit.engines.exact.weights import Weights, four_of
 from specedit.models.head_file import Heads
 
-INTERFACE = 6
+INTERFACE = 7
 
 
 class Shape(ctypes.Structure):
@@ -108,7 +108,7 @@ SIGNATURES = {
     "can": (c_int, (c_int,)),
     "difference": (c_char_p, (c_int, c_int, c_uint64, c_int)),
     "version": (c_char_p, ()),
-    "quantize4": (c_int, (c_void_p, c_int, c_int, c_int, c_void_p, c_void_p, c_void_p)),
+    "quantize": (c_int, (c_void_p, *(c_int,) * 4, c_void_p, c_void_p, c_void_p)),
     "pool_new": (c_void_p, (c_int,)),
     "pool_free": (None, (c_void_p,)),
     "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(CWeights))),
@@ -179,10 +179,10 @@ def weights_of(weights: Weights) -> CWeights:
 
 def linear_of(weights: Weights | Heads, name: str) -> CLinear:
     """A product's addresses and sizes."""
-    panels, steps, *_ = weights.entries[f"{name}.panels"]["shape"]
+    panels, steps, *_, last = weights.entries[f"{name}.panels"]["shape"]
     groups = weights.entries[f"{name}.scales"]["shape"][1]
-    bits = 4 if weights.entries[f"{name}.panels"]["dtype"] == "uint8" else 8
-    inputs = steps * (STEP if bits == 4 else 4)
+    bits = {BLOCK4: 4, BLOCK6: 6}.get(last, 8)
+    inputs = steps * (4 if bits == 8 else STEP)
     return CLinear(
         *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
         panels * LANES,

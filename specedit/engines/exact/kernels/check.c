@@ -229,16 +229,18 @@ static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to
         (size_t)INPUTS * LANES, panels, inputs, (int32_t *)to, n->panels, (size_t)INPUTS * LANES, round % 7);
 }
 
+static int some_bits(int round) { return round & 1 ? 6 : 4; }
+
 static void with_expand(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to);
+    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), some_bits(round), (int8_t *)to);
 }
 
-static void with_gemm4(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_packed(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
-    int count = 1 + 7 * round % ROWS;
+    int count = 1 + 7 * round % ROWS, bits = some_bits(round);
     size_t size = (size_t)panels * inputs * LANES;
-    k->gemm4(n->rows, INPUTS, count, n->panels, (size_t)INPUTS / 64 * BLOCK4, panels, inputs,
-        (int32_t *)to, n->panels, 0, round % 7, n->expanded);
+    k->packed(n->rows, INPUTS, count, n->panels, (size_t)(INPUTS / 64 * block_of(bits)), panels, inputs,
+        (int32_t *)to, n->panels, 0, round % 7, bits, n->expanded);
     if (count > FEW_ROWS)
         memcpy(to + 4 * ROWS * WIDE, n->expanded, size);
 }
@@ -255,7 +257,7 @@ static const struct {
 } TABLE[] = {
     {"gemm8", with_gemm8},
     {"expand", with_expand},
-    {"gemm4", with_gemm4},
+    {"packed", with_packed},
     {"gemm16", with_gemm16},
     {"quantize", with_quantize},
     {"rms_norm", with_rms_norm},

@@ -1,4 +1,4 @@
-/* Products of quantized rows with weights of 8 or 4 bits: how a product is cut into tasks, and one task.
+/* Products of quantized rows with weights of 8, 6 or 4 bits: how a product is cut into tasks, and one task.
  *
  * A variant multiplies (gemm8) and writes the result (an epilogue); here is the order in which panels,
  * groups of inputs and blocks of rows come, and which weights are fetched ahead. */
@@ -89,9 +89,9 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                     (size_t)rows->groups, m->shape.residual, fetch + (size_t)(share - late) * 64,
                     step, late};
                 const uint8_t *values = rows->values + (size_t)from * terms * input_stride + at;
-                if (linear->bits == 4 && !g) { /* expanded once, for all rows */
-                    k->gemm4(values, input_stride, count * terms, weights, step, now, inputs, sums, fetch,
-                        step, share - late, expanded);
+                if (linear->bits < 8 && !g) { /* expanded once, for all rows */
+                    k->packed(values, input_stride, count * terms, weights, step, now, inputs, sums, fetch,
+                        step, share - late, linear->bits, expanded);
                     weights = expanded;
                     weights_step = (size_t)inputs * LANES;
                 } else

@@ -218,9 +218,9 @@ int specedit_output_rows(const specedit_model *m, const int32_t *ids, int count,
         const int8_t *own = from->panels + (size_t)(id / LANES) * own_size;
         for (int input = 0; input < from->inputs; input += 64, own += panel_bytes(from, 64)) {
             int8_t block[BLOCK8];
-            if (from->bits == 4)
-                m->kernel->expand((const uint8_t *)own, 64, block);
-            const int8_t *at = (from->bits == 4 ? block : own) + (size_t)(id % LANES) * 4;
+            if (from->bits < 8)
+                m->kernel->expand((const uint8_t *)own, 64, from->bits, block);
+            const int8_t *at = (from->bits < 8 ? block : own) + (size_t)(id % LANES) * 4;
             for (size_t quad = 0; quad < BLOCK8; quad += (size_t)LANES * 4)
                 memcpy(row + (size_t)input * LANES + quad, at + quad, 4);
         }

@@ -46,6 +46,8 @@ static void row_last_norm(void *context, int layer, int row, int thread) {
 static void row_attended(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
     float *attended = m->attended + (size_t)row * m->attended_size;
+    int used = m->shape.heads * m->size; /* behind it lies what the buffer held before */
+    memset(attended + used, 0, (size_t)(m->attended_size - used) * sizeof(float));
     (void)layer;
     (void)thread;
     if (attention_split(m))

@@ -14,7 +14,7 @@ static int count_steps(const specedit_model *m) {
 }
 
 static void most_expanded(specedit_model *m, const specedit_linear *linear) {
-    if (linear->bits == 4 && linear->group_size > m->expanded)
+    if (linear->bits < 8 && linear->group_size > m->expanded)
         m->expanded = linear->group_size;
 }
 

@@ -25,7 +25,7 @@ typedef struct {
     float *output;     /* the same, over all tiles */
     float *sum, *maximum;
     char *gathered; /* one head's part of a tile, for a row of a tree */
-    int8_t *expanded; /* PANELS_PER_CALL panels of 4 bits as 8, of one group of inputs; or null */
+    int8_t *expanded; /* PANELS_PER_CALL panels of fewer bits as 8, of one group of inputs; or null */
 } thread_scratch;
 
 /* Quantized activations: uint8 with zero point 128 and a scale for each group of a row's inputs. With
@@ -58,7 +58,7 @@ struct specedit_model {
     int outputs;       /* of qkv */
     int attended_size; /* inputs of out */
     int groups;        /* of the inner width */
-    int expanded;      /* most inputs of a group of weights of 4 bits; 0: there are none */
+    int expanded;      /* most inputs of a group of weights of 4 or 6 bits; 0: there are none */
 
     int width;   /* capacity of the buffers, in rows, */
     int threads; /* of the scratch memory, in threads, */
@@ -85,7 +85,7 @@ struct specedit_model {
 
 /* bytes of some inputs of a panel, a multiple of 64 */
 static inline size_t panel_bytes(const specedit_linear *linear, int inputs) {
-    return (size_t)(inputs / 64) * (linear->bits == 4 ? BLOCK4 : BLOCK8);
+    return (size_t)(inputs / 64) * block_of(linear->bits);
 }
 
 static inline int up_to(int number, int multiple) {

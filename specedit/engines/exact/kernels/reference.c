@@ -41,23 +41,30 @@ static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t 
             }
 }
 
-static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
+/* weights are rounded down; of damaged ones these are the lower eight bits */
+static void expand(const uint8_t *codes, int inputs, int bits, int8_t *panel) {
     for (int i = 0; i < inputs; i++)
         for (int o = 0; o < LANES; o++) {
-            const uint8_t *block = codes + (size_t)(i / 64) * BLOCK4;
-            const uint8_t *of_group = block + i % 64 / 32 * 32 + o * 2;
-            int code = block[64 + i % 64 / 8 * 64 + o * 4 + i % 4] >> i % 8 / 4 * 4 & 15;
-            /* rounded down; of damaged weights the lower eight bits */
-            panel[(size_t)(i / 4) * 64 + o * 4 + i % 4] =
-                (int8_t)((code * of_group[0] - 8 * of_group[1]) >> 4);
+            const uint8_t *block = codes + (size_t)(i / 64) * block_of(bits);
+            int at = i % 64, byte = o * 4 + i % 4, weight;
+            int code = block[64 + at / 8 * 64 + byte] >> at % 8 / 4 * 4 & 15;
+            if (bits == 4) {
+                const uint8_t *of_group = block + at / 32 * 32 + o * 2;
+                weight = (code * of_group[0] - 8 * of_group[1]) >> 4;
+            } else {
+                int upper = block[64 + 512 + at / 16 * 64 + byte] >> at % 16 / 4 * 2 & 3;
+                uint8_t by = block[at / 16 * 16 + o];
+                weight = ((code + 16 * upper) * (uint8_t)(by + 1) - 32 * by) >> 6;
+            }
+            panel[(size_t)(i / 4) * 64 + byte] = (int8_t)weight;
         }
 }
 
-static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+static void packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
-    int8_t *expanded) {
+    int bits, int8_t *expanded) {
     for (int p = 0; p < panels; p++)
-        expand((const uint8_t *)panel + p * step, inputs, expanded + (size_t)p * inputs * LANES);
+        expand((const uint8_t *)panel + p * step, inputs, bits, expanded + (size_t)p * inputs * LANES);
     gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead, ahead_step,
         lines);
 }
@@ -329,7 +336,7 @@ static float top(const float *row, int count, int most, float sharp, float *best
 const kernel kernel_reference = {
     "reference",
     gemm8,
-    gemm4,
+    packed,
     expand,
     gemm16,
     0,

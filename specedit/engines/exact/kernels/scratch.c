@@ -5,9 +5,8 @@
 #include "threads.h"
 
 static void free_buffers(specedit_model *m) {
-    void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
-        m->query_scales, m->hidden.values, m->hidden.scales, m->out.values, m->out.scales,
-        m->inner.values, m->inner.scales, m->best, m->choice, m->depths};
+    void *all[] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->inner.values,
+        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->choice, m->depths};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         thread_memory_free(all[i]);
     m->rows = m->qkv = m->attended = m->gates = m->cosines = m->sines = m->query_scales = 0;
@@ -53,25 +52,26 @@ static int reserve_width(specedit_model *m, int width, int threads) {
     free_buffers(m);
     size_t w = (size_t)up_to(width, 8), terms = s->residual ? 2 : 1;
     m->rows = floats_of(w * s->hidden);
-    m->qkv = floats_of(w * m->outputs);
-    m->attended = floats_of(w * m->attended_size);
-    m->gates = floats_of(w * s->inner);
+    /* attention is over when the gates are written: both are in one buffer */
+    size_t queries = w * s->heads * m->size, attention = w * (m->outputs + m->attended_size) + queries / 2;
+    m->gates = floats_of(attention > w * s->inner ? attention : w * s->inner);
+    m->qkv = m->gates;
+    m->attended = m->qkv + w * m->outputs;
+    m->queries = (int16_t *)(m->attended + w * m->attended_size);
     m->cosines = floats_of(w * s->half);
     m->sines = floats_of(w * s->half);
-    m->queries = thread_memory(w * s->heads * m->size * sizeof(int16_t));
     m->query_scales = floats_of(w * s->heads);
-    m->hidden.values = thread_memory(w * terms * s->hidden);
+    int widest = s->hidden > m->attended_size ? s->hidden : m->attended_size;
+    widest = widest > s->inner ? widest : s->inner; /* products take turns with one buffer */
+    m->inner.values = m->hidden.values = m->out.values = thread_memory(w * terms * widest);
     m->hidden.scales = floats_of(w);
-    m->out.values = thread_memory(w * terms * m->attended_size);
     m->out.scales = floats_of(w);
-    m->inner.values = thread_memory(w * terms * s->inner);
     m->inner.scales = floats_of(w * m->groups);
     m->best = floats_of(w * max_head_tasks(m, threads));
     m->choice = thread_memory(w * max_head_tasks(m, threads) * sizeof(int32_t));
     m->depths = thread_memory(w * sizeof(int32_t));
-    void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
-        m->query_scales, m->hidden.values, m->hidden.scales, m->out.values, m->out.scales,
-        m->inner.values, m->inner.scales, m->best, m->choice, m->depths};
+    void *all[] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->inner.values,
+        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->choice, m->depths};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!all[i]) {
             free_buffers(m);

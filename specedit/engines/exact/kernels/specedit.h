@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 6 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 7 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -63,7 +63,12 @@ typedef struct {
  * With 4 `bits`, 64 inputs of a panel are 576 bytes: for each half of them and each output a multiplier and an
  * offset, then the codes. Each byte of these has two: of the same byte of two consecutive vectors of a
  * panel of 8 bits (16 outputs, 4 inputs), the first one's below. A weight is
- * (code * multiplier - 8 * offset) / 16, rounded down: a signed byte, as with 8 bits. */
+ * (code * multiplier - 8 * offset) / 16, rounded down: a signed byte, as with 8 bits.
+ *
+ * With 6 `bits` they are 832 bytes: for each quarter of them and each output a multiplier, then the lower four
+ * bits of the codes as above, then the upper two: each byte has those of the same byte of four consecutive
+ * vectors, the first one's lowest. A weight is ((code - 32) * (multiplier + 1) + 32) / 64,
+ * rounded down. */
 typedef struct {
     const int8_t *panels;
     const float *scales;
@@ -71,7 +76,7 @@ typedef struct {
     int32_t outputs; /* a multiple of 16 */
     int32_t inputs;  /* a multiple of 64 */
     int32_t group_size; /* inputs that share a scale, a multiple of 64; the last may be fewer */
-    int32_t bits;       /* of a weight: 8 or 4 */
+    int32_t bits;       /* of a weight: 8, 6 or 4 */
 } specedit_linear;
 
 typedef struct {
@@ -170,8 +175,8 @@ SPECEDIT_EXPORT const char *specedit_difference(int one, int other, uint64_t see
 /* A digest of the sources that the library was made from. */
 SPECEDIT_EXPORT const char *specedit_version(void);
 
-/* Float rows [outputs x inputs] as weights of 4 bits: panels, scales and offsets of a specedit_linear. */
-SPECEDIT_EXPORT int specedit_quantize4(const float *rows, int outputs, int inputs, int group_size,
+/* Float rows [outputs x inputs] as weights of 4 or 6 bits: panels, scales and offsets of a specedit_linear. */
+SPECEDIT_EXPORT int specedit_quantize(const float *rows, int outputs, int inputs, int group_size, int bits,
     uint8_t *panels, float *scales, int32_t *offsets);
 
 /* -- a pool of `threads` threads; the calling one is one of them -------------------------------- */

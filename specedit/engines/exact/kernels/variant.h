@@ -26,9 +26,13 @@ enum {
     KEY_LIMIT = 8191,   /* of a key's */
     MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
     BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
-    FEW_ROWS = 16,      /* of 4 bits, panels are not expanded to memory for so many rows */
-    BLOCK4 = 576,       /* and of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
+    FEW_ROWS = 16,      /* for so many rows, panels of fewer bits are not expanded to memory */
+    BLOCK4 = 576,       /* of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
+    BLOCK6 = 832,       /* and of one of 6 bits: 64 of multipliers, 512 and 256 of codes */
 };
+
+/* bytes of 64 inputs of a panel */
+static inline int block_of(int bits) { return bits == 8 ? BLOCK8 : bits == 6 ? BLOCK6 : BLOCK4; }
 
 _Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "sums of gemm16 fit");
 _Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "sums of gemm8 fit");
@@ -43,11 +47,11 @@ typedef void gemm8_function(const uint8_t *rows, size_t stride, int count, const
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
     int lines);
 
-/* The same of panels of 4 bits (expand.h). For more than FEW_ROWS rows `expanded` receives the panels with
- * 8 bits, `inputs` * LANES bytes apart. */
-typedef void gemm4_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+/* The same of panels of 4 or 6 bits (expand.h). For more than FEW_ROWS rows `expanded` receives the panels
+ * with 8 bits, `inputs` * LANES bytes apart. */
+typedef void packed_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines, int8_t *expanded);
+    int lines, int bits, int8_t *expanded);
 
 /* The same with 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
  * `inputs` is a multiple of 32, `stride` and `step` count elements. No sum passes 32 bits. */
@@ -71,9 +75,9 @@ typedef struct {
 typedef struct {
     const char *name;
     gemm8_function *gemm8;
-    gemm4_function *gemm4;
-    /* a panel of 4 bits as one of 8; `inputs` is a multiple of 64 */
-    void (*expand)(const uint8_t *codes, int inputs, int8_t *panel);
+    packed_function *packed;
+    /* a panel of 4 or 6 bits as one of 8; `inputs` is a multiple of 64 */
+    void (*expand)(const uint8_t *codes, int inputs, int bits, int8_t *panel);
     gemm16_function *gemm16;
     int (*begin)(void); /* before a thread's first use in a pass; null: nothing to do */
     void (*end)(void);
