@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from exact_models import kernel, kernels_here, save
 
+from specedit.decode.drafter import Draft
 from specedit.decode.drafters.small_model import SmallModel
-from specedit.decode.tree import DraftTree
 from specedit.engines.base import GREEDY, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
@@ -87,7 +87,7 @@ def test_a_draft_model_says_usual_ids_and_those_that_it_read(engine: ExactEngine
         for id, chance in ((said.token, said.chance), *said.others):
             assert id in {*usual, *ids} and 0 < chance <= 1
         ids = [*ids, said.token]
-    guided = small.after(IDS[:20], 2, DraftTree([500, 3], [-1, -1]))
+    guided = small.after(IDS[:20], 2, Draft([500, 3], [0.5, 0.5], "guide", parents=[-1, -1]))
     assert guided[0].token in {*usual, *IDS[:20], 500}, "what others guess was read, too"
     small.begin(Sampling(0.8, seed=1, rule="rejection"))
     (said,) = small.after(IDS[:20], 2)

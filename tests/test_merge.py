@@ -22,9 +22,7 @@ from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import guide_of
 from specedit.decode.tree import (
     MERGED,
-    DraftTree,
     combined,
-    likeliest_tree,
     main_part,
     merge_drafts,
 )
@@ -214,7 +212,9 @@ def test_a_small_model_checks_what_others_say_in_one_pass(trees: bool) -> None:
     alone = small.after([30, 31], 2)
     assert [one.token for one in alone] == [0]
     before = engine.passes
-    said = small.after([30, 31], 2, DraftTree([0, 9, 1, 2, 7], [-1, -1, 0, 2, 3]))
+    said = small.after(
+        [30, 31], 2, Draft([0, 9, 1, 2, 7], [0.5] * 5, "guide", parents=[-1, -1, 0, 2, 3])
+    )
     assert engine.passes == before + 1
     assert [one.token for one in said] == [0, 1, 2, 3], "as far as the guide is right, and one more"
     assert 7 in [id for id, _ in said[-1].others], "what the guide says there is weighed, too"
@@ -255,7 +255,8 @@ def test_lookup_says_what_would_follow_ids_that_nobody_committed() -> None:
 
 
 def test_the_likeliest_of_many_are_taken() -> None:
-    tree = likeliest_tree([(d := chain([1, 2], [0.9, 0.9], "a"), d.chances)] * 2, 1)
+    one = chain([1, 2], [0.9, 0.9], "a")
+    tree = merge_drafts([one] * 2, [one.chances] * 2, 1)
     assert tree.ids == [1]
     assert tree.proposers == [(0, 1)]
 

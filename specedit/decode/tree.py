@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from specedit.decode.drafter import Draft
 
@@ -81,25 +80,17 @@ def likeliest_chain(parents: Sequence[int]) -> list[int]:
 MERGED = "merged"  # the source of a merged draft; the chunk names the part that helped most
 
 
-@dataclass
-class DraftTree:
-    """Nodes in order of probability, parents before their children.
-
-    `proposers[n]`: the numbers of the drafts that have node n."""
-
-    ids: list[int] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
-    chances: list[float] = field(default_factory=list)
-    proposers: list[tuple[int, ...]] = field(default_factory=list)
-
-
-def likeliest_tree(drafts: Sequence[tuple[Draft, Sequence[float]]], limit: int) -> DraftTree:
-    """The likeliest `limit` ids of several drafts with their probabilities."""
+def merge_drafts(drafts: Sequence[Draft], chances: Sequence[Sequence[float]], limit: int) -> Draft:
+    """One draft of the likeliest `limit` ids of all of them, in order of probability; `chances` are
+    their ids' probabilities."""
     children = [
         children_of(range(-1, len(draft.ids) - 1) if draft.parents is None else draft.parents)
-        for draft, _ in drafts
+        for draft in drafts
     ]
-    tree = DraftTree()
+    ids: list[int] = []
+    parents: list[int] = []
+    merged_chances: list[float] = []
+    proposers: list[tuple[int, ...]] = []
     # (negated probability of the path, order, parent, id, chance, row of the id in each draft)
     queue: list[tuple[float, int, int, int, float, tuple[tuple[int, int], ...]]] = []
     order = 0
@@ -111,25 +102,25 @@ def likeliest_tree(drafts: Sequence[tuple[Draft, Sequence[float]]], limit: int) 
         for number, row in rows:
             claim: dict[int, float] = {}
             for child in children[number].get(row, ()):
-                id = drafts[number][0].ids[child]
+                id = drafts[number].ids[child]
                 places.setdefault(id, []).append((number, child))
-                claim[id] = drafts[number][1][child]
+                claim[id] = chances[number][child]
             claims.append(claim)
         for id, chance in combined(claims).items():
             entry = (-path_chance * chance, order, parent, id, chance, tuple(places[id]))
             heapq.heappush(queue, entry)
             order += 1
 
-    by_trust = sorted(range(len(drafts)), key=lambda number: not drafts[number][0].from_model)
+    by_trust = sorted(range(len(drafts)), key=lambda number: not drafts[number].from_model)
     grow(-1, 1.0, [(number, -1) for number in by_trust])
-    while queue and len(tree.ids) < limit:
+    while queue and len(ids) < limit:
         negated, _, parent, id, chance, rows = heapq.heappop(queue)
-        tree.ids.append(id)
-        tree.parents.append(parent)
-        tree.chances.append(chance)
-        tree.proposers.append(tuple(sorted(number for number, _ in rows)))
-        grow(len(tree.ids) - 1, -negated, rows)
-    return tree
+        ids.append(id)
+        parents.append(parent)
+        merged_chances.append(chance)
+        proposers.append(tuple(sorted(number for number, _ in rows)))
+        grow(len(ids) - 1, -negated, rows)
+    return Draft(ids, merged_chances, MERGED, parents=parents, parts=drafts, proposers=proposers)
 
 
 def combined(claims: Sequence[Mapping[int, float]]) -> dict[int, float]:
@@ -150,19 +141,6 @@ def combined(claims: Sequence[Mapping[int, float]]) -> dict[int, float]:
         left = max(0.0, 1.0 - sum(result.values()))
         result |= {id: chance * left for id, chance in claim.items() if id not in result}
     return result
-
-
-def merge_drafts(drafts: Sequence[Draft], chances: Sequence[Sequence[float]], limit: int) -> Draft:
-    """One draft of the likeliest `limit` ids of all of them."""
-    tree = likeliest_tree(list(zip(drafts, chances, strict=True)), limit)
-    return Draft(
-        tree.ids,
-        tree.chances,
-        MERGED,
-        parents=tree.parents,
-        parts=drafts,
-        proposers=tree.proposers,
-    )
 
 
 def main_part(draft: Draft, offered: int, accepted: Sequence[int]) -> Draft:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from specedit.decode.drafter import Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.small_model import CATCH_UP, Next, SmallModel
-from specedit.decode.tree import DraftTree, likeliest_tree
+from specedit.decode.tree import merge_drafts
 from specedit.engines.base import SampledIds, Sampling
 
 LONGEST = 16  # ids of a draft
@@ -135,9 +135,9 @@ class ModelDrafter:
         self._slow_passes += len(tokens) <= FEW
 
 
-def guide_of(drafts: Sequence[Draft]) -> DraftTree:
+def guide_of(drafts: Sequence[Draft]) -> Draft:
     """The likeliest ids of the drafts, as a guide."""
-    return likeliest_tree([(draft, draft.chances) for draft in drafts], GUIDING)
+    return merge_drafts(drafts, [draft.chances for draft in drafts], GUIDING)
 
 
 MOST = 4  # ids at one position, the chain's own included

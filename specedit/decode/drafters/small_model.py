@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.decode.tree import DraftTree, is_chain, likeliest_chain
+from specedit.decode.drafter import Draft
+from specedit.decode.tree import is_chain, likeliest_chain
 from specedit.engines.base import GREEDY, Choices, Engine, Sampling, common
 
 CATCH_UP = 24  # unread ids that are fed in one pass; more are read in chunks
@@ -102,13 +103,12 @@ class SmallModel:
             self._read = took / before
         return took
 
-    def after(
-        self, ids: Sequence[int], count: int = 1, guide: DraftTree | None = None
-    ) -> list[Next]:
+    def after(self, ids: Sequence[int], count: int = 1, guide: Draft | None = None) -> list[Next]:
         """The choice after `ids` with the `count` likeliest ids there, and, in the same pass, the
         same after each chosen id that `guide` has too: ids that other drafters propose. Where the
         guide differs, its ids are among the likeliest."""
-        guide = guide or DraftTree()
+        guided = guide.ids if guide else ()
+        parents = guide.parents or () if guide else ()
         start = min(common(self._read_ids, ids), len(ids) - 1)
         if len(ids) - start > CATCH_UP or not self._read_ids:
             self.read(ids)
@@ -116,19 +116,18 @@ class SmallModel:
         self.engine.crop(start)
         fed = list(ids[start:])
         started = time.perf_counter()
-        is_line = is_chain(guide.parents)
+        is_line = is_chain(parents)
         if not is_line and not self.engine.info.trees:
-            rows = likeliest_chain(guide.parents)
-            guide = DraftTree([guide.ids[row] for row in rows], list(range(-1, len(rows) - 1)))
-            is_line = True
+            rows = likeliest_chain(parents)
+            guided, parents, is_line = [guided[row] for row in rows], range(-1, len(rows) - 1), True
         size = len(fed)
-        above = [*range(-1, size - 1), *(parent + size for parent in guide.parents)]
-        choices = self.engine.forward([*fed, *guide.ids], None if is_line else above)
+        above = [*range(-1, size - 1), *(parent + size for parent in parents)]
+        choices = self.engine.forward([*fed, *guided], None if is_line else above)
         chain: list[Next] = []
         path = list(range(len(fed)))
         at = -1
         while True:
-            here = {guide.ids[row]: row for row, up in enumerate(guide.parents) if up == at}
+            here = {guided[row]: row for row, up in enumerate(parents) if up == at}
             chain.append(self._next(choices, len(fed) + at, count, list(here)))
             if chain[-1].token not in here:
                 break
