@@ -22,9 +22,9 @@ class Branching:
     def begin(self, prompt: Sequence[int]) -> None:
         self._at = 0
 
-    def propose(self, room: int) -> Draft | None:
+    def propose(self, most: int) -> Draft | None:
         numbers = self._numbers
-        size = min(room, numbers.randrange(self._most + 1))
+        size = min(most, numbers.randrange(self._most + 1))
         if not size:
             return None
         ids: list[int] = []
@@ -74,8 +74,8 @@ class Spending(Branching):
     ) -> None:
         self._allowed = seconds
 
-    def propose(self, room: int) -> Draft | None:
-        draft = super().propose(room)
+    def propose(self, most: int) -> Draft | None:
+        draft = super().propose(most)
         if draft is None:
             return None
         self.cost = next(self._seconds)

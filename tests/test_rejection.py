@@ -86,8 +86,8 @@ class Telling(ModelDrafter):
     """A chain beside which a prediction stands that is likelier or not, as what was drawn is:
     what was drawn is not offered then, and must not decide what is chosen."""
 
-    def propose(self, room: int) -> Draft | None:
-        draft = super().propose(room)
+    def propose(self, most: int) -> Draft | None:
+        draft = super().propose(most)
         if draft is None or draft.ids[0] % 2:
             return draft
         return Draft([3, 1], [0.99, 0.99], self.name, samples=draft.samples)

@@ -43,8 +43,8 @@ class Curve:
         """A curve through `points`, made non-decreasing."""
         rising: list[tuple[int, float]] = []
         for width, seconds in sorted(dict(points).items()):
-            floor = rising[-1][1] if rising else 0.0
-            rising.append((width, max(seconds, floor)))
+            least = rising[-1][1] if rising else 0.0
+            rising.append((width, max(seconds, least)))
         if not rising:
             raise ValueError("a cost curve needs at least one point")
         return cls(tuple(rising))

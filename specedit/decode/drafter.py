@@ -49,8 +49,8 @@ class Drafter(Protocol):
         """Start a new answer after `prompt`."""
         ...
 
-    def propose(self, room: int) -> Draft | None:
-        """At most `room` ids that may come next; None when there is nothing to offer."""
+    def propose(self, most: int) -> Draft | None:
+        """At most `most` ids that may come next; None when there is nothing to offer."""
         ...
 
     def commit(self, tokens: Sequence[int]) -> None:

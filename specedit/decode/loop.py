@@ -58,8 +58,8 @@ def decode(
     while not ended and left > 0:
         started = time.perf_counter()
         base = engine.length
-        room = min(left - 1, widths.draft_limit)
-        drafts = _proposals(drafters, widths, room, trees) if room > 0 else []
+        most = min(left - 1, widths.draft_limit)
+        drafts = _proposals(drafters, widths, most, trees) if most > 0 else []
         chosen = widths.choose(drafts, trees=trees)
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
@@ -121,12 +121,12 @@ def decode(
     yield Done("stop" if ended else "length", digest.hexdigest() if digest is not None else None)
 
 
-def _proposals(drafters: Sequence[Drafter], widths: Widths, room: int, trees: bool) -> list[Draft]:
+def _proposals(drafters: Sequence[Drafter], widths: Widths, most: int, trees: bool) -> list[Draft]:
     """The drafts for one pass. Drafters that cost time are asked last, only where the other drafts
     leave something to gain, and are charged for it."""
     drafts: list[Draft] = []
     for drafter in drafters:
-        if not isinstance(drafter, Costly) and (draft := drafter.propose(room)):
+        if not isinstance(drafter, Costly) and (draft := drafter.propose(most)):
             drafts.append(draft if trees else _as_chain(draft))
     for drafter in drafters:
         if not isinstance(drafter, Costly):
@@ -135,7 +135,7 @@ def _proposals(drafters: Sequence[Drafter], widths: Widths, room: int, trees: bo
         if seconds > 0:
             drafter.set_budget(seconds, *widths.prices, drafts)
             before = time.perf_counter()
-            draft = drafter.propose(room)
+            draft = drafter.propose(most)
             spent = draft.seconds if draft else time.perf_counter() - before
             widths.charge(drafter.name, spent, drafts)
             if draft:

@@ -68,12 +68,12 @@ class HeadsDrafter:
         self._last = tokens[-1]
         self._guesser.add(tokens)
 
-    def propose(self, room: int) -> Draft | None:
-        if self._row is None or room < 1:
+    def propose(self, most: int) -> Draft | None:
+        if self._row is None or most < 1:
             return None
         started = time.perf_counter()
         nodes = self._nodes(started)
-        order = sorted(range(len(nodes)), key=lambda at: -nodes[at].alive)[: min(room, LARGEST)]
+        order = sorted(range(len(nodes)), key=lambda at: -nodes[at].alive)[: min(most, LARGEST)]
         if not order:
             return None
         place = {at: index for index, at in enumerate(order)} | {-1: -1}

@@ -78,19 +78,19 @@ class LookupDrafter:
                     after[token] = after.get(token, 0) + 1
             seen.append(token)
 
-    def propose(self, room: int) -> Draft | None:
-        ids, chances, (place, run) = self._follow(self._ids, room, self._from, self._run)
+    def propose(self, most: int) -> Draft | None:
+        ids, chances, (place, run) = self._follow(self._ids, most, self._from, self._run)
         if not ids:
             return None
         self._from, self._run = place, run
         return Draft(ids, chances, self.name)
 
-    def continue_from(self, ids: Sequence[int], room: int) -> Draft | None:
-        following, chances, _ = self._follow(ids, room, -1, 0)
+    def continue_from(self, ids: Sequence[int], most: int) -> Draft | None:
+        following, chances, _ = self._follow(ids, most, -1, 0)
         return Draft(following, chances, self.name) if following else None
 
     def _follow(
-        self, before: Sequence[int], room: int, place: int, run: int
+        self, before: Sequence[int], most: int, place: int, run: int
     ) -> tuple[list[int], list[float], tuple[int, int]]:
         """Ids that followed the end of `before` earlier, their probabilities, and what the first of
         them follows: its position, and how many ids matched in a row."""
@@ -100,7 +100,7 @@ class LookupDrafter:
         ids: list[int] = []
         chances: list[float] = []
         alive = 1.0
-        while len(ids) < room and alive > LEAST:
+        while len(ids) < most and alive > LEAST:
             if not 0 <= place < len(seen) or run < ORDERS[0]:
                 place, run = self._occurrence(tail, place, run)
             if 0 <= place < len(seen):

@@ -64,7 +64,7 @@ class ModelDrafter:
         self._allowed, self._once, self._width = seconds, once, each
         self._offered = drafts
 
-    def propose(self, room: int) -> Draft | None:
+    def propose(self, most: int) -> Draft | None:
         small, ids = self._small, self._ids
         if self._unknown or not small.fits(len(ids) + LONGEST) or not self._pays_to_read():
             return None
@@ -75,11 +75,11 @@ class ModelDrafter:
             spent = small.read(ids) * share
         self._slow_passes = 0.0
         started = time.perf_counter()
-        chain = self._chain(min(room, LONGEST), self._allowed - spent)
+        chain = self._chain(min(most, LONGEST), self._allowed - spent)
         spent += time.perf_counter() - started
         if not chain:
             return None
-        ids, chances, parents = self._draft_ids(chain, room)
+        ids, chances, parents = self._draft_ids(chain, most)
         samples = None
         if self._sampling.rejects:
             distributions = [guess.sampled_from for guess in chain]
@@ -95,21 +95,21 @@ class ModelDrafter:
         )
 
     def _draft_ids(
-        self, chain: list[Next], room: int
+        self, chain: list[Next], most: int
     ) -> tuple[list[int], list[float], list[int] | None]:
         """Ids and probabilities; a tree if there are parents."""
         return [guess.token for guess in chain], [guess.chance for guess in chain], None
 
-    def _chain(self, room: int, allowed: float) -> list[Next]:
+    def _chain(self, most: int, allowed: float) -> list[Next]:
         """Guess after guess, while the next one is worth its time."""
         small, ended = self._small, time.perf_counter() + allowed
         chain: list[Next] = []
         ids = list(self._ids)
         alive = 1.0
         guide = guide_of(self._offered)
-        while len(chain) < room:
+        while len(chain) < most:
             for guess in small.after(ids, self.count, guide):
-                if guess.token >= small.vocabulary or len(chain) >= room:
+                if guess.token >= small.vocabulary or len(chain) >= most:
                     return chain
                 chain.append(guess)
                 ids.append(guess.token)
@@ -152,13 +152,13 @@ class CandidatesDrafter(ModelDrafter):
     count = MOST
 
     def _draft_ids(
-        self, chain: list[Next], room: int
+        self, chain: list[Next], most: int
     ) -> tuple[list[int], list[float], list[int] | None]:
-        return candidate_tree(chain, room, self._small.vocabulary)
+        return candidate_tree(chain, most, self._small.vocabulary)
 
 
 def candidate_tree(
-    chain: list[Next], room: int, known: int
+    chain: list[Next], most: int, known: int
 ) -> tuple[list[int], list[float], list[int] | None]:
     """The tree of a chain and its candidates: ids, probabilities given the parent, and parents."""
     nodes: list[tuple[float, int, int, float, int]] = []  # path, depth, rank, chance, token
@@ -176,7 +176,7 @@ def candidate_tree(
     ids: list[int] = []
     chances: list[float] = []
     parents: list[int] = []
-    for _, depth, rank, chance, token in nodes[:room]:
+    for _, depth, rank, chance, token in nodes[:most]:
         if not rank:
             spine[depth] = len(ids)
         ids.append(token)

@@ -88,21 +88,21 @@ class PredictionDrafter:
     def begin(self, prompt: Sequence[int]) -> None:
         self._restart()
 
-    def propose(self, room: int) -> Draft | None:
+    def propose(self, most: int) -> Draft | None:
         if self._at is None:
             self._resync()
         if self._at is None:
             return None
-        self._steps = self._next_steps(room + 1)
+        self._steps = self._next_steps(most + 1)
         if not self._steps:
             return None
-        steps = self._steps[:room]
+        steps = self._steps[:most]
         return Draft(
             [s.token for s in steps],
             [s.chance for s in steps],
             self.name,
             resynced=self._fresh,
-            beyond=self._steps[room].chance if len(self._steps) > room else 0.0,
+            beyond=self._steps[most].chance if len(self._steps) > most else 0.0,
         )
 
     def commit(self, tokens: Sequence[int]) -> None:

@@ -50,8 +50,8 @@ class PredictionsDrafter:
             track.begin(prompt)
         self._restart()
 
-    def propose(self, room: int) -> Draft | None:
-        self._drafts = [track.propose(room) for track in self._tracks]
+    def propose(self, most: int) -> Draft | None:
+        self._drafts = [track.propose(most) for track in self._tracks]
         proposing = [at for at, draft in enumerate(self._drafts) if draft is not None]
         if not proposing:
             return None
