@@ -11,8 +11,6 @@ from specedit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from specedit.edit.report import Edit
-    from specedit.files.source import Source
-    from specedit.rename.tree import Tree
     from specedit.settings import Settings
 
 
@@ -31,16 +29,17 @@ def move(old: str, new: str, settings: Settings) -> int:
     from specedit.files.journal import home
     from specedit.files.moves import absolute, check_free
     from specedit.files.recorder import Recorder, Wish
+    from specedit.rename.follow_imports import follow, moved_files
     from specedit.view import summary
     from specedit.view.colours import terminal
     from specedit.view.diff_view import show
 
     if settings.test or settings.ask:
         raise UsageError("--test and --ask do not work when a file is moved.")
-    tree, moved = _moved(old, new)
+    tree, moved = moved_files(old, new)
     for before, after in moved.items():
         check_free(tree.root / before, tree.root / after)
-    planned = _planned(tree, moved, settings)
+    planned = follow(tree, moved, settings)
     report = Report("rename", tuple(edit for _, edit in planned))
     if not (settings.check or settings.diff):
         recorder = Recorder(home(), "rename", Wish(f"{old} to {new}"))
@@ -64,67 +63,6 @@ def move(old: str, new: str, settings: Settings) -> int:
         put_json(report)
     summary.show(console, report, verbose=settings.verbose, quiet=settings.quiet)
     return 1 if settings.check else report.exit_code()
-
-
-def _moved(old: str, new: str) -> tuple[Tree, dict[str, str]]:
-    """The work tree, and the new path of each file that moves."""
-    from specedit.rename.tree import Tree
-
-    source, target = Path(old), Path(new)
-    if source.is_symlink():
-        raise InputError("a symbolic link; nothing was moved", file=old)
-    if target.is_dir() or new.endswith("/"):
-        target = target / source.name
-    tree = Tree.around([old])
-    if tree is None:
-        raise InputError(
-            "not in a git work tree: what imports it cannot be found; nothing was moved", file=old
-        )
-    before, after = tree.path(old), tree.path(str(target))
-    if after.startswith("../"):
-        raise UsageError(f"{new} is outside the work tree of {old}.")
-    if not source.is_dir():
-        return tree, {before: after}
-    files = [path for path in tree.project.paths if path.startswith(f"{before}/")]
-    there = [path for path in files if (tree.root / path).is_file()]
-    if not there:
-        raise InputError("a folder without files that git knows; nothing was moved", file=old)
-    return tree, {path: after + path[len(before) :] for path in sorted(there)}
-
-
-def _planned(tree: Tree, moved: dict[str, str], settings: Settings) -> list[tuple[Source, Edit]]:
-    """Each file that changes or moves, with its Edit."""
-    from specedit.check.finding import Finding
-    from specedit.edit.outcome import outcome
-    from specedit.files.source import read
-    from specedit.rename.follow_imports import follow, refuse_taken
-
-    refuse_taken(tree.project, moved)
-    plan = follow(tree, moved, settings)
-    result = []
-    for path in dict.fromkeys((*moved, *plan.texts, *plan.notes)):
-        try:
-            source = read(tree.shown(path))
-        except InputError:
-            if path in plan.texts:
-                raise
-            source = _unread(tree, path)
-        edit = outcome(source, plan.texts.get(path, source.text))
-        if path in moved:
-            edit = edit.noting(Finding("moved", f"moved to {moved[path]}"))
-        if path in plan.notes:
-            edit = edit.noting(Finding("stays", plan.notes[path]))
-        result.append((source, edit))
-    return result
-
-
-def _unread(tree: Tree, path: str) -> Source:
-    """A file that moves as it is: empty, or not text."""
-    from specedit.files import regular
-    from specedit.files.source import Source
-
-    place = (tree.root / path).resolve()
-    return Source(tree.shown(path), "", regular.read(place), place)
 
 
 def _patch(path: str, edit: Edit, moved: dict[str, str]) -> str:

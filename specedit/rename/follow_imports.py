@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
+from specedit.check.finding import Finding
+from specedit.edit.outcome import outcome
+from specedit.edit.report import Edit
 from specedit.errors import InputError, UsageError
+from specedit.files import regular
+from specedit.files.source import Source, read
 from specedit.rename.guess import put
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules
@@ -23,29 +28,72 @@ OF_FOLDER = ("__init__", "index")  # such a file is what an import of its folder
 IN_FOLDER = (".go",)  # the files of a folder are one package
 
 
-@dataclass
-class MovePlan:
-    """The new texts by path (from the tree's top), and what does not follow."""
+def moved_files(old: str, new: str) -> tuple[Tree, dict[str, str]]:
+    """The work tree of a file or a folder, and the new path of each file that moves with it."""
+    source, target = Path(old), Path(new)
+    if source.is_symlink():
+        raise InputError("a symbolic link; nothing was moved", file=old)
+    if target.is_dir() or new.endswith("/"):
+        target = target / source.name
+    tree = Tree.around([old])
+    if tree is None:
+        raise InputError(
+            "not in a git work tree: what imports it cannot be found; nothing was moved", file=old
+        )
+    before, after = tree.path(old), tree.path(str(target))
+    if after.startswith("../"):
+        raise UsageError(f"{new} is outside the work tree of {old}.")
+    if not source.is_dir():
+        return tree, {before: after}
+    files = [path for path in tree.project.paths if path.startswith(f"{before}/")]
+    there = [path for path in files if (tree.root / path).is_file()]
+    if not there:
+        raise InputError("a folder without files that git knows; nothing was moved", file=old)
+    return tree, {path: after + path[len(before) :] for path in sorted(there)}
 
-    moved: Mapping[str, str]
-    texts: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
 
-
-def follow(tree: Tree, moved: Mapping[str, str], settings: Settings) -> MovePlan:
-    """The texts of all files of a tree after a move."""
+def follow(tree: Tree, moved: Mapping[str, str], settings: Settings) -> list[tuple[Source, Edit]]:
+    """Each file that changes or moves, with its Edit; files that name a moved one in another way
+    than an import have a note."""
     for old, new in moved.items():
+        _refuse_taken(tree.project, old, new)
         _refuse_unknown(tree.project, old, new)
     old, new = next(iter(moved.items()))
+    notes: dict[str, str] = {}
     if len(moved) == 1 and old.endswith(BY_CLASS):
-        return _class_renamed(tree, old, new, settings)
+        texts = _class_renamed(tree, old, new, settings)
+    else:
+        holding = _holding(tree, moved)
+        texts = dict(_followed(tree.project, dict.fromkeys((*moved, *holding)), moved))
+        for path in holding:
+            notes[path] = _left(texts.get(path) or tree.project.text(path) or "", path, moved)
+    result = []
+    for path in dict.fromkeys((*moved, *texts, *(path for path, note in notes.items() if note))):
+        try:
+            source = read(tree.shown(path))
+        except InputError:
+            if path in texts:
+                raise
+            place = (tree.root / path).resolve()  # it moves as it is: empty, or not text
+            source = Source(tree.shown(path), "", regular.read(place), place)
+        edit = outcome(source, texts.get(path, source.text))
+        if path in moved:
+            edit = edit.noting(Finding("moved", f"moved to {moved[path]}"))
+        if notes.get(path):
+            edit = edit.noting(Finding("stays", notes[path]))
+        result.append((source, edit))
+    return result
+
+
+def _holding(tree: Tree, moved: Mapping[str, str]) -> list[str]:
+    """The files that may name a moved file."""
     stems = {posixpath.splitext(path)[0] for path in moved}
     if len(moved) > 1:  # a folder: what is outside names it
         stems = {posixpath.commonpath([posixpath.dirname(path) for path in moved])}
     stems |= {posixpath.dirname(one) for one in stems if posixpath.basename(one) in OF_FOLDER}
     names = {posixpath.basename(one) for one in stems} - {""}
-    holding = [path for name in sorted(names) for path in tree.holding(name, derived=False)]
-    return plan_move(tree.project, moved, list(dict.fromkeys(holding)))
+    holding = (path for name in sorted(names) for path in tree.holding(name, derived=False))
+    return list(dict.fromkeys(holding))
 
 
 def _refuse_unknown(project: Project, old: str, new: str) -> None:
@@ -66,35 +114,30 @@ def _refuse_unknown(project: Project, old: str, new: str) -> None:
         )
 
 
-def _class_renamed(tree: Tree, old: str, new: str, settings: Settings) -> MovePlan:
-    """The class of the file's name is renamed as the file is."""
-    plan = MovePlan({old: new})
+def _class_renamed(tree: Tree, old: str, new: str, settings: Settings) -> dict[str, str]:
+    """The texts after the class of the file's name is renamed as the file is."""
     names = [posixpath.splitext(posixpath.basename(path))[0] for path in (old, new)]
     typing = tree.project.typing(old)
     owners = typing.scopes.owners if typing is not None else []
-    if names[0] != names[1] and any(owner.name == names[0] for owner in owners):
-        end = posixpath.splitext(old)[1]  # other languages have classes of their own
-        paths = [one for one in tree.holding(names[0], derived=False) if one.endswith(end)]
-        result = tree.rename_in(paths, names[0], names[1], settings)
-        tree.refuse_taken(result, settings)
-        plan.texts = {path: guess.text for path, guess in result.files.items()}
-    return plan
+    if names[0] == names[1] or all(owner.name != names[0] for owner in owners):
+        return {}
+    end = posixpath.splitext(old)[1]  # other languages have classes of their own
+    paths = [one for one in tree.holding(names[0], derived=False) if one.endswith(end)]
+    result = tree.rename_in(paths, names[0], names[1], settings)
+    tree.refuse_taken(result, settings)
+    return {path: guess.text for path, guess in result.files.items()}
 
 
-def plan_move(project: Project, moved: Mapping[str, str], holding: list[str]) -> MovePlan:
-    """The texts of all files after a move. `holding`: the files that may name a moved file."""
-    plan = MovePlan(moved)
-    for path in dict.fromkeys((*moved, *holding)):
+def _followed(
+    project: Project, paths: Iterable[str], moved: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The texts whose imports follow a move."""
+    for path in paths:
         typing = project.typing(path)
-        text = project.text(path)
-        if text is None or typing is None:
-            continue
-        if rewrites := list(typing.rules.moved_imports(project, typing, moved)):
-            plan.texts[path] = put(typing.scopes.data, rewrites)[1].decode("utf-8", "surrogatepass")
-    for path in holding:
-        if note := _left(plan.texts.get(path) or project.text(path) or "", path, moved):
-            plan.notes[path] = note
-    return plan
+        if typing is not None:
+            rewrites = list(typing.rules.moved_imports(project, typing, moved))
+            if rewrites:
+                yield path, put(typing.scopes.data, rewrites)[1].decode("utf-8", "surrogatepass")
 
 
 def _left(text: str, path: str, moved: Mapping[str, str]) -> str:
@@ -109,13 +152,11 @@ def _left(text: str, path: str, moved: Mapping[str, str]) -> str:
     return ""
 
 
-def refuse_taken(project: Project, moved: Mapping[str, str]) -> None:
+def _refuse_taken(project: Project, old: str, new: str) -> None:
     """An error where a file cannot be moved to its new name."""
-    for old, new in moved.items():
-        if old == new:
-            raise UsageError(f"OLD and NEW are both {old!r}")
-        same = new.lower() == old.lower()
-        other = next((path for path in project.paths if path.lower() == new.lower()), None)
-        if other is not None and not same:
-            how = "exists already" if other == new else "differs from it only in case"
-            raise InputError(f"{how}; nothing was moved", file=other)
+    if old == new:
+        raise UsageError(f"OLD and NEW are both {old!r}")
+    other = next((path for path in project.paths if path.lower() == new.lower()), None)
+    if other is not None and new.lower() != old.lower():
+        how = "exists already" if other == new else "differs from it only in case"
+        raise InputError(f"{how}; nothing was moved", file=other)

@@ -107,7 +107,7 @@ def _rewrite(
     written = new
     if split and typing.rules.is_shorthand(leaf):
         written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
-    return Rewrite(leaf.start, leaf.end, old, written, "code")
+    return Rewrite(leaf.start, leaf.end, old, written)
 
 
 def _reason(declared: Declared | None, one: Meaning) -> str:

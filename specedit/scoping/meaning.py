@@ -261,7 +261,7 @@ class Rewrite:
     end: int
     old: str
     new: str
-    kind: str
+    kind: str = "code"
     why: str = ""  # this is a place that is renamed
     undecided: bool = False  # a mention that may be ordinary language
 

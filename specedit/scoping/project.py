@@ -50,7 +50,6 @@ class Project:
         self._homes: dict[int, str] = {}  # of scopes
         self._roots: dict[int, Typing] = {}  # of a tree's root
         self._modules: dict[str, Declared] = {}
-        self._packages: dict[int, str] = {}  # of an owner: the folder it stands for
         self._asked: set[Hashable] = set()  # what is being found out just now
         self._imported: dict[int, list[Declared] | None] = {}
         self.notes: dict[object, Any] = {}
@@ -153,14 +152,9 @@ class Project:
     def package(self, name: str, home: Home | None, node: Branch) -> Declared:
         """A folder or a namespace, as a thing with members: what is in it, the language says."""
         if name not in self._modules:
-            owner = Owner(name, node, home=home)
-            self._packages[id(owner)] = name
+            owner = Owner(name, node, home=home, folder=name)
             self._modules[name] = Declared(name, "module", node, node, None, owner, home=home)
         return self._modules[name]
-
-    def folder(self, owner: Owner) -> str | None:
-        """The folder or namespace that an owner stands for."""
-        return self._packages.get(id(owner))
 
     def is_module(self, owner: Owner) -> bool:
         return owner.node.parent is None and owner.module is None

@@ -46,6 +46,7 @@ class Owner:
     node: Branch = field(repr=False)
     bases: list[str] = field(default_factory=list)
     members: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
+    folder: str = ""  # the folder or the namespace that it stands for
     module: str | None = None  # what an import names: a thing of this module, unknown here
     early: bool = False  # met in a method or an addition, before the class itself
     home: Home | None = field(default=None, repr=False)

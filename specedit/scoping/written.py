@@ -20,17 +20,11 @@ Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file 
 class WrittenTypes(Lookup):
     """Reads the syntax around a name."""
 
-    def type_of(self, node: Branch | None, deep: int = 0) -> Known:
-        """The owners of an expression's members."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # `Typing` has them
 
-    def type_of_declared(self, one: Declared, deep: int = 0) -> Known:
-        """The class of what a declaration stands for."""
-        raise NotImplementedError
-
-    def word(self, node: Branch) -> Owner | None:
-        """The module that an expression stands for."""
-        raise NotImplementedError
+        def type_of(self, node: Branch | None, deep: int = 0) -> Known: ...
+        def type_of_declared(self, one: Declared, deep: int = 0) -> Known: ...
+        def word(self, node: Branch) -> Owner | None: ...
 
     def member_leaf(self, node: Branch) -> Branch | None:
         """The name after the dot, when `node` is a member access."""

@@ -38,8 +38,8 @@ class CSharpNamespaces(Rules):
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """A type of a namespace, by a qualified name."""
-        if project.folder(owner) is not None or "namespace" in owner.node.type:
-            yield from _types(project, name, {project.folder(owner) or owner.name})
+        if owner.folder or "namespace" in owner.node.type:
+            yield from _types(project, name, {owner.folder or owner.name})
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""

@@ -60,8 +60,8 @@ class Go(Rules):
             yield from _declared_elsewhere(project, folder, name) if folder is not None else ()
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        if (folder := project.folder(owner)) is not None:
-            yield from _declared_elsewhere(project, folder, name)
+        if owner.node.parent is None and owner.module is None:
+            yield from _declared_elsewhere(project, owner.folder, name)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
@@ -87,11 +87,11 @@ class Go(Rules):
         if leaf.place == "import_spec.path":
             path = text(leaf)
             written = path if _last(path) == new else f"{new} {path}"
-            return Rewrite(leaf.start, leaf.end, path, written, "code")
+            return Rewrite(leaf.start, leaf.end, path, written)
         imported = leaf.at("^ path") if leaf.place == "import_spec.name" else None
         if imported is not None and _last(text(imported)) == new:
             between = text(Branch("", "", False, leaf.start, imported.start, 0))
-            return Rewrite(leaf.start, imported.start, between, "", "code")
+            return Rewrite(leaf.start, imported.start, between, "")
         return None
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:

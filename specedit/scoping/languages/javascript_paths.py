@@ -141,7 +141,7 @@ def moved_imports(project: Project, moved: Mapping[str, str], typing: Typing) ->
             continue
         written = _specifier(source, old, new, new_folder)
         if written != source:
-            yield Rewrite(node.start + 1, node.end - 1, source, written, "code")
+            yield Rewrite(node.start + 1, node.end - 1, source, written)
 
 
 def _specifiers(typing: Typing) -> Iterator[Branch]:

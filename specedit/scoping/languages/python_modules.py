@@ -39,8 +39,8 @@ class PythonModules(Rules):
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """What a module has from elsewhere: a package's modules, and what `import *` brings."""
-        place = project.folder(owner)
-        if place is None and project.is_module(owner):
+        place = owner.folder
+        if not place and project.is_module(owner):
             place = project.path(owner.home)
         inner = _inner(project, place, name) if place else None
         if inner is not None:
@@ -236,9 +236,9 @@ class PythonImports:
         else:
             last = at + 1 == len(names)
             start, end = (names[at - 1].end, one.end) if last else (one.start, names[at + 1].start)
-            yield Rewrite(start, end, "", "", "code")
+            yield Rewrite(start, end, "", "")
             column = node.start - self._typing.scopes.data.rfind(b"\n", 0, node.start) - 1
-            yield Rewrite(node.end, node.end, "", f"\n{' ' * column}{line}", "code")
+            yield Rewrite(node.end, node.end, "", f"\n{' ' * column}{line}")
 
     def _uses(self, one: Branch, name: str, stem: str) -> Iterator[Rewrite]:
         """The uses of an imported module under its new name; none where that name is taken."""
@@ -248,7 +248,7 @@ class PythonImports:
             inside = [one.start <= leaf.start < one.end for leaf in each.leaves]
             for leaf, imports in zip(each.leaves, inside, strict=True):
                 if any(inside) and not imports:
-                    yield Rewrite(leaf.start, leaf.end, name, stem, "code")
+                    yield Rewrite(leaf.start, leaf.end, name, stem)
 
     def _import(self, node: Branch) -> Iterator[Rewrite]:
         for child in node.children:
@@ -270,7 +270,7 @@ class PythonImports:
                     yield self._replaced(one, name)
 
     def _replaced(self, node: Branch, new: str) -> Rewrite:
-        return Rewrite(node.start, node.end, self._text(node), new, "code")
+        return Rewrite(node.start, node.end, self._text(node), new)
 
 
 def _without_end(path: str) -> str:

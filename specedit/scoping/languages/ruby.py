@@ -31,7 +31,7 @@ class Ruby(Rules):
         self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         start = leaf.start + (leaf.type == "simple_symbol")
-        return Rewrite(start, leaf.end, old, new, "code")
+        return Rewrite(start, leaf.end, old, new)
 
 
 RULES = Ruby(

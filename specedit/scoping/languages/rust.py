@@ -90,15 +90,15 @@ class Rust(RustModules):
         parent = leaf.parent
         assert parent is not None
         if leaf.type == "self":
-            return Rewrite(leaf.start, leaf.end, "self", "self", "code")
+            return Rewrite(leaf.start, leaf.end, "self", "self")
         if split and leaf.type == "shorthand_field_identifier":
             kind = text(parent.until(leaf.start))  # `ref x`, `mut x` move with the name
             rest = f"{new}: {kind}{old}" if means_member(one) else f"{old}: {kind}{new}"
-            return Rewrite(parent.start, leaf.end, kind + old, rest, "code")
+            return Rewrite(parent.start, leaf.end, kind + old, rest)
         if leaf.place in ("field_pattern.pattern", "field_initializer.value"):
             name = parent.part("name") or parent.part("field")
             if name is not None and text(name) == new:  # `x: x` is written `x`
-                return Rewrite(name.start, leaf.end, text(name.through(leaf)), new, "code")
+                return Rewrite(name.start, leaf.end, text(name.through(leaf)), new)
         return None
 
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:

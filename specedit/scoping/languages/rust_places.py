@@ -125,7 +125,7 @@ def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rew
     results = [_parameter(parameter, data, new)]
     body = function.part("body")
     if body is not None:
-        results += [Rewrite(one.start, one.end, "self", new, "code") for one in _uses(body, data)]
+        results += [Rewrite(one.start, one.end, "self", new) for one in _uses(body, data)]
     return results
 
 
@@ -147,7 +147,7 @@ def to_self(leaf: Branch, data: bytes) -> Rewrite | None:
         return None
     before = data[parameter.start : parameter.end].decode()
     mutable = "mut " if parameter.first("mutable_specifier") else ""
-    return Rewrite(parameter.start, parameter.end, before, f"{match[1] or mutable}self", "code")
+    return Rewrite(parameter.start, parameter.end, before, f"{match[1] or mutable}self")
 
 
 def _self_of(function: Branch) -> Branch | None:
@@ -164,7 +164,7 @@ def _parameter(node: Branch, data: bytes, new: str) -> Rewrite:
         written = before.replace("self", new, 1)
     else:
         written = before.replace("self", f"{new}: Self")
-    return Rewrite(node.start, node.end, before, written, "code")
+    return Rewrite(node.start, node.end, before, written)
 
 
 def _uses(body: Branch, data: bytes) -> Iterator[Branch]:

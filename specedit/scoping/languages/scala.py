@@ -71,7 +71,7 @@ class Scala(Rules):
         """A name in backquotes stays in them: in a pattern they say that it is compared with."""
         if not text(leaf).startswith("`"):
             return None
-        return Rewrite(leaf.start, leaf.end, f"`{old}`", f"`{new}`", "code")
+        return Rewrite(leaf.start, leaf.end, f"`{old}`", f"`{new}`")
 
     def names_argument(self, leaf: Branch) -> bool:
         """`f(x = 1)` names a parameter, `x = 1` elsewhere assigns."""
