@@ -30,7 +30,6 @@ class Endpoint:
     status: int = 200
     breaks_after: int = 1 << 30  # requests that are answered
     location: str = ""
-    listed: bytes = b""  # what GET says
     says: Callable[[dict[str, Any]], bytes] | None = None  # the answer to a request, if not always
     extra: dict[str, str] = field(default_factory=dict)  # further headers
 
@@ -68,12 +67,6 @@ def listening() -> Iterator[Endpoint]:
             self.wfile.write(
                 endpoint.says(endpoint.requests[-1]) if endpoint.says else endpoint.answer
             )
-
-        def do_GET(self) -> None:
-            endpoint.paths.append(self.path)
-            self.send_response(200 if endpoint.listed else 404)
-            self.end_headers()
-            self.wfile.write(endpoint.listed)
 
         def log_message(self, *args: Any) -> None:
             pass

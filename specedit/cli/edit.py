@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.edit.prompt import Beside
     from specedit.files.source import Source
-    from specedit.settings import Settings
 
 Context = Annotated[
     list[str] | None,
@@ -83,7 +82,7 @@ def edit(
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
-    beside = _beside(context, settings)
+    beside = _beside(context)
 
     def planner(source: Source) -> Job:
         part = chosen_lines if selected is None else lines_of(source.text, selected, near)
@@ -133,7 +132,7 @@ def refine(
         raise UsageError("refine repeats an edit of files; `-` has no earlier run.")
     store, settings = home(), resolved.values
     earlier = conversation(store, of_here(runs(store)))
-    beside = _beside(context, settings)
+    beside = _beside(context)
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, earlier, settings, beside)
@@ -143,12 +142,11 @@ def refine(
     return work("refine", resolve_targets(targets, resolved), planner, wish)
 
 
-def _beside(names: Sequence[str] | None, settings: Settings) -> tuple[Beside, ...]:
+def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
     """The files of `--with`, as the model is shown them."""
     from specedit.edit.prompt import read_beside
-    from specedit.server.connect import window
 
-    return read_beside(names, window(settings)) if names else ()
+    return read_beside(names) if names else ()
 
 
 def _check_encoding(instruction: str) -> None:
@@ -181,7 +179,7 @@ def ask(
 
     settings = resolved.values
     source = _read(file, settings.stdin_filename)
-    beside = _beside(context, settings)
+    beside = _beside(context)
     plan = plan_ask(
         source, question, settings, lines=lines_range(lines), symbol=symbol, beside=beside
     )

@@ -18,9 +18,7 @@ from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
 from specedit.syntax import trees
 
-LONG = 6000  # characters of a file from which its signatures stand for it,
-SHARE = 8  # or, in a window that is known, those of the eighth part of it
-CHARACTERS = 3  # of an id, at least
+LONG = 6000  # characters of a file; of a longer one the model sees the signatures only
 HEAD = 4  # lines of a definition that may be its signature
 GAP = "…"
 
@@ -191,23 +189,22 @@ def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:
     return (Message("system", (PLACES,)), Message("user", (head, outline, ask)))
 
 
-def read_beside(names: Iterable[str], window: int | None = None) -> tuple[Beside, ...]:
-    """The files as they are shown, to a model with a window of so many ids."""
-    long = max(LONG, CHARACTERS * window // SHARE) if window else LONG
+def read_beside(names: Iterable[str]) -> tuple[Beside, ...]:
+    """The files as the model is shown them."""
     results = []
     for name in dict.fromkeys(names):
         source = read(name)
         check_within(name)
-        results.append(shown_beside(source, long))
+        results.append(shown_beside(source))
     return tuple(results)
 
 
-def shown_beside(source: Source, long: int = LONG) -> Beside:
-    if len(source.text) <= long:
+def shown_beside(source: Source) -> Beside:
+    if len(source.text) <= LONG:
         return Beside(source.name, source.text)
     rows = list(_signatures(source))
-    text = "\n".join(rows) if rows else source.text[:long]
-    return Beside(source.name, text[: 2 * long], signatures=True)
+    text = "\n".join(rows) if rows else source.text[:LONG]
+    return Beside(source.name, text[: 2 * LONG], signatures=True)
 
 
 def _signatures(source: Source) -> Iterator[str]:

@@ -58,7 +58,7 @@ def open_huggingface(
 class HuggingFaceEngine:
     """One model with one cache that can be cropped, and the ids it holds."""
 
-    def __init__(self, model: Any, note: str = "") -> None:
+    def __init__(self, model: Any) -> None:
         from transformers import DynamicCache
 
         config = model.config.get_text_config()
@@ -77,7 +77,7 @@ class HuggingFaceEngine:
             window=_window(config),
             vocabulary=int(config.vocab_size),
             exact=False,
-            note=note or dtype,
+            note=dtype,
         )
         refuse_uncroppable(self._cache, type(model).__name__)
 

@@ -1,17 +1,16 @@
 """Which models can be used, and which model can draft for another; checked before weights load.
 
 A rejected draft is removed from the KV cache. A recurrent state or a sliding window cannot be
-cropped, so such a model is refused. A draft model must have the target's vocabulary and be smaller.
+cropped, so such a model is refused. A draft model must have the target's vocabulary.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from specedit.errors import ModelError
 from specedit.models import architecture, catalogue
-from specedit.models.configuration import Fields, check_folder, headers
+from specedit.models.configuration import Fields, check_folder
 from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
@@ -71,24 +70,12 @@ def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:
     )
 
 
-DRAFT_HINT = "Name a smaller model of the same family in --draft-model, or none."
-
-
-def check_drafts(
-    draft: ModelFiles, draft_tokenizer: Tokenizer, target: ModelFiles, tokenizer: Tokenizer
-) -> None:
-    """Refuse a draft model with another vocabulary, or one that is larger than the target."""
+def check_drafts(draft: str, draft_tokenizer: Tokenizer, target: str, tokenizer: Tokenizer) -> None:
+    """Refuse a draft model with another vocabulary."""
     if (why := vocabulary_difference(draft_tokenizer, tokenizer)) is not None:
         raise ModelError(
-            f"{draft.name} cannot draft for {target.name}: {why}, so its ids stand for other text",
-            hint=DRAFT_HINT,
-        )
-    size, target_size = parameters(draft), parameters(target)
-    if size > target_size:
-        raise ModelError(
-            f"{draft.name} is larger than {target.name} ({size:,} and {target_size:,} parameters), "
-            "so its drafts would cost more than they save",
-            hint=DRAFT_HINT,
+            f"{draft} cannot draft for {target}: {why}, so its ids stand for other text.",
+            hint="Name a smaller model of the same family in --draft-model, or none.",
         )
 
 
@@ -107,16 +94,3 @@ def vocabulary_difference(one: Tokenizer, other: Tokenizer) -> str | None:
 def _texts(tokenizer: Tokenizer) -> dict[int, bytes]:
     """What each id stands for, without the ids that have no text: a file may have any number."""
     return {id: piece for id, piece in enumerate(tokenizer.pieces) if piece}
-
-
-def parameters(files: ModelFiles) -> int:
-    """The number of a model's parameters."""
-    if files.kind == "gguf":
-        from specedit.models.gguf import open_gguf
-
-        tensors = open_gguf(files.path, arrays=False).tensors
-        return sum(math.prod(one.shape) for one in tensors.values())
-    if any(files.path.glob("*.safetensors")):
-        return sum(math.prod(one.shape) for one in headers(files.path).values())
-    model = architecture.of_folder(files.path)  # only its converted weights were kept
-    return sum(math.prod(model.shape(name) or ()) for name in model.names())

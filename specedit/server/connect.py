@@ -37,15 +37,6 @@ def connect(settings: Settings) -> Backend:
     return LocalBackend(settings, note=note)
 
 
-def window(settings: Settings) -> int | None:
-    """Ids that prompt and answer may have together; None where it is not known in advance."""
-    if settings.server in ("auto", "off"):
-        return None
-    from specedit.server import remote
-
-    return remote.window(settings)
-
-
 class LocalBackend:
     """One model in this process, loaded for its first Plan. Not thread-safe: one run at a time."""
 

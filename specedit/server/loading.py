@@ -48,7 +48,7 @@ def load(settings: Settings) -> Generator[Event, None, Loaded]:
     tokenizer = load_tokenizer(files)
     small = None
     if _wants_draft_model(settings):
-        small = yield from _draft_model(settings, store, files, tokenizer)
+        small = yield from _draft_model(settings, store, files.name, tokenizer)
     heads, note = choose_heads(settings, engine, files.name, store)
     info = engine.info
     line = ModelLine(
@@ -82,14 +82,14 @@ def _wants_draft_model(settings: Settings) -> bool:
 
 
 def _draft_model(
-    settings: Settings, store: Path, target: ModelFiles, tokenizer: Any
+    settings: Settings, store: Path, target: str, tokenizer: Any
 ) -> Generator[Event, None, SmallModel]:
     """The draft model, after a check that it fits the target."""
     from specedit.models.compatibility import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
     files = yield from _files(settings.draft_model, store)
-    check_drafts(files, load_tokenizer(files), target, tokenizer)
+    check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = yield from _engine(files, replace(settings, engine=engine_name), store)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))

@@ -48,9 +48,6 @@ PIECE = 1 << 16
 DATA, DONE = b"data:", b"[DONE]"
 EXACT = "x-specedit-exact"  # header of the vLLM plugin: "no" where batches change rounding
 UNUSED = "x-specedit-prediction"  # header of the vLLM plugin: "not used: WHY"
-WINDOW_S = 5.0  # for the list of models
-LARGEST_LIST = 1 << 20  # bytes of the list of models
-LARGEST_WINDOW = 1 << 24
 
 
 class RemoteBackend:
@@ -125,7 +122,7 @@ class RemoteBackend:
     def _events(self, body: bytes) -> Iterator[dict[str, Any]]:
         self._sent = len(body)
         try:
-            with _open(self._settings, "/chat/completions", SILENCE_S, body) as answer:
+            with self._open(body) as answer:
                 self._inexact = answer.headers.get(EXACT) == "no"
                 self._why = str(answer.headers.get(UNUSED) or "")[:LONGEST_MESSAGE]
                 for data in event_data(answer, self._host):
@@ -139,6 +136,14 @@ class RemoteBackend:
                 f"{self._host} cannot be asked: {getattr(error, 'reason', error)}",
                 hint="Is the URL right, and the machine reachable?",
             ) from error
+
+    def _open(self, body: bytes) -> Any:
+        """The response of the named server. No redirect is followed."""
+        base = self._settings.server.rstrip("/")
+        base = base if urlsplit(base).path.strip("/") else f"{base}/v1"
+        url = f"{base}/chat/completions"
+        request = urllib.request.Request(url, body, _headers(self._settings))
+        return urllib.request.build_opener(NoRedirect).open(request, timeout=SILENCE_S)
 
     def _refused(self, data: Any, code: int) -> SpeceditError:
         error = table(data).get("error")
@@ -155,14 +160,6 @@ class RemoteBackend:
         if code in (200, 400) and (named or "maximum context length" in message):
             return TooLong(f"{self._host}: {message}")
         return ServerError(f"{self._host} refused ({code}): {message}", hint=hints.get(code, ""))
-
-
-def _open(settings: Settings, path: str, timeout_s: float, body: bytes | None = None) -> Any:
-    """The response of the named server; GET without a body. No redirect is followed."""
-    base = settings.server.rstrip("/")
-    base = base if urlsplit(base).path.strip("/") else f"{base}/v1"
-    request = urllib.request.Request(base + path, body, _headers(settings))
-    return urllib.request.build_opener(NoRedirect).open(request, timeout=timeout_s)
 
 
 def _headers(settings: Settings) -> dict[str, str]:
@@ -233,19 +230,3 @@ def _json(error: urllib.error.HTTPError) -> Any:
         return stored.parsed(error.read(1 << 16))
     except (OSError, ValueError, HTTPException):
         return {}
-
-
-def window(settings: Settings) -> int | None:
-    """Ids that prompt and answer may have together, where `--server URL` is a vLLM server, whose
-    list of models has it. Sends no text."""
-    if settings.profile != "vllm":
-        return None
-    try:
-        with _open(settings, "/models", WINDOW_S) as answer:
-            data = stored.parsed(answer.read(LARGEST_LIST))
-    except (OSError, HTTPException, ValueError):
-        return None  # the edit itself reports a server that does not answer
-    rows = tables(table(data).get("data"))
-    named = [row for row in rows if row.get("id") == settings.model] or rows[: len(rows) == 1]
-    size = named[0].get("max_model_len") if named else None
-    return size if type(size) is int and 0 < size <= LARGEST_WINDOW else None

@@ -44,7 +44,6 @@ def open_exact(
     threads: int | None = None,
     precision: str = "balanced",
     weights: str = "auto",
-    window: int | None = None,
 ) -> ExactEngine:
     """An engine over the converted weights of `files`, which are made where they are missing."""
     from specedit.engines.base import EngineInfo
@@ -82,7 +81,7 @@ def open_exact(
         name="exact",
         device="cpu",
         threads=threads,
-        window=min(window or config.window, config.window),
+        window=config.window,
         vocabulary=config.vocabulary,
         exact=True,
         trees=True,
