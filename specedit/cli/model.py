@@ -228,38 +228,19 @@ def _print_table(
 
 
 def _watched(steps: Iterator[Any]) -> Any:
-    """Show a bar while anything is fetched or hashed; returns the last step that is a result."""
-    from rich import progress
-    from rich.table import Column
-
+    """Show how far a download or a check is; returns the last step that is a result."""
+    from specedit.edit.backend import Loading
     from specedit.models.store import FetchProgress
     from specedit.view.colours import terminal
+    from specedit.view.live import Live
 
-    def fixed() -> Column:
-        return Column(no_wrap=True)
-
-    columns = (
-        progress.TextColumn("{task.description}", table_column=fixed()),
-        progress.BarColumn(bar_width=None, table_column=Column(ratio=1, min_width=8, max_width=40)),
-        progress.DownloadColumn(table_column=fixed()),
-        progress.TransferSpeedColumn(table_column=fixed()),
-        progress.TimeRemainingColumn(compact=True, table_column=fixed()),
-    )
     last: Any = None
-    with progress.Progress(
-        *columns, console=terminal(), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        shown: tuple[str, str] | None = None
-        task = bar.add_task("", total=None, visible=False)
+    with Live(terminal()) as live:
         for step in steps:
             if not isinstance(step, FetchProgress):
                 last = step
                 continue
             if step.note:
-                bar.console.print(f"{step.name}: {step.note}", soft_wrap=True)
-            if shown != (step.stage, step.source):  # every stage has a rate of its own
-                shown = (step.stage, step.source)
-                bar.remove_task(task)
-                task = bar.add_task(step.title, total=step.total, completed=step.done)
-            bar.update(task, completed=step.done)
+                say(f"{step.name}: {step.note}")
+            live.event("", Loading(step.title, step.done, step.total, "bytes"))
     return last
