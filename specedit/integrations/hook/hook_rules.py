@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from pathspec import GitIgnoreSpec
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
-from specedit.settings import Settings
+from specedit.settings import Settings, nearest
 from specedit.settings.checks import shown
 from specedit.version import VERSION
 
@@ -27,20 +26,6 @@ DEFAULT_SECONDS = 60.0
 MAX_SECONDS = 1e9
 MAX_TRIES = 64
 MAX_STARS = 2  # in a glob
-VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may hold
-    "max_seconds": (
-        lambda value: type(value) in (int, float) and 0 < value <= MAX_SECONDS,
-        "a number above 0",
-    ),
-    "mode": (lambda value: value in (FIX, CHECK), f"{FIX} or {CHECK}"),
-    "test": (lambda value: isinstance(value, str) and bool(value.strip()), "a command"),
-    "tries": (
-        lambda value: type(value) is int and 0 <= value <= MAX_TRIES,
-        f"a number from 1 to {MAX_TRIES}",
-    ),
-}
-KEYS = ("rename", "instruction", "files", "exclude", *VALUES)
-EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
     *("model", "engine", "precision", "weights", "device", "scope", "allow_extra"),
@@ -100,6 +85,38 @@ def _spec(globs: Sequence[str]) -> GitIgnoreSpec:
     return spec
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, dict) and bool(value) and all(map(_is_text, (*value, *value.values())))
+
+
+def _are_globs(value: object) -> bool:
+    return isinstance(value, str | list) and all(isinstance(one, str) and one for one in value)
+
+
+GLOBS = 'a list of globs such as ["src/**/*.cs"]'
+VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may hold
+    "rename": (_are_names, 'a table of names such as {Username = "Email"}'),
+    "instruction": (_is_text, "a text that says what to do"),
+    "files": (_are_globs, GLOBS),
+    "exclude": (_are_globs, GLOBS),
+    "max_seconds": (
+        lambda value: type(value) in (int, float) and 0 < value <= MAX_SECONDS,
+        "a number above 0",
+    ),
+    "mode": (lambda value: value in (FIX, CHECK), f"{FIX} or {CHECK}"),
+    "test": (_is_text, "a command"),
+    "tries": (
+        lambda value: type(value) is int and 0 <= value <= MAX_TRIES,
+        f"a number from 1 to {MAX_TRIES}",
+    ),
+}
+OPTIONS = ("max_seconds", "mode", "test", "tries")
+
+
 def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") -> list[Rule]:
     """The rules of a pyproject.toml, or an error that names the wrong key."""
     return [
@@ -109,49 +126,27 @@ def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") ->
 
 
 def _rule(table: Mapping[str, Any], where: str) -> Rule:
-    for key in table:
-        if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(KEYS)}."
-            raise UsageError(f"{where} has no key {key!r}.", hint=hint)
-    values = {key: table[key] for key in VALUES if key in table}
-    for key, value in values.items():
+    for key, value in table.items():
+        if key not in VALUES:
+            raise UsageError(f"{where} has no key {key!r}.", hint=nearest(key, list(VALUES)))
         is_valid, what = VALUES[key]
         if not is_valid(value):
             raise UsageError(f"{where}: {key} must be {what}, not {shown(value)}.")
-    files = _globs(table, "files", where) or ("**",)
-    return Rule(_steps(table, where), files, _globs(table, "exclude", where), **values)
-
-
-def _steps(table: Mapping[str, Any], where: str) -> tuple[Step, ...]:
     if len({"rename", "instruction"} & set(table)) != 1:
-        raise UsageError(f"{where} must have one of rename and instruction.", hint=EXAMPLE)
-    if "rename" not in table:
-        instruction = table["instruction"]
-        if not isinstance(instruction, str) or not instruction.strip():
-            raise UsageError(
-                f"{where}: instruction must be a text that says what to do.", hint=EXAMPLE
-            )
-        return (Step(instruction=instruction),)
-    pairs = table["rename"]
-    if not isinstance(pairs, dict) or not pairs:
-        raise UsageError(f"{where}: rename must be a table of names.", hint=EXAMPLE)
-    for old, new in pairs.items():
-        if not isinstance(new, str) or not new.strip() or not old.strip():
-            raise UsageError(
-                f"{where}: rename {old!r} to {shown(new)} is not a rename.", hint=EXAMPLE
-            )
-    return tuple(Step(old=old, new=new) for old, new in pairs.items())
+        example = 'rename = {Username = "Email"}, or instruction = "…"'
+        raise UsageError(f"{where} must have one of rename and instruction.", hint=example)
+    steps = [Step(old=old, new=new) for old, new in table.get("rename", {}).items()]
+    return Rule(
+        tuple(steps or [Step(table["instruction"])]),
+        _globs(table, "files", where) or ("**",),
+        _globs(table, "exclude", where),
+        **{key: table[key] for key in OPTIONS if key in table},
+    )
 
 
 def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    globs = table.get(key, [])
-    if isinstance(globs, str):
-        globs = [globs]
-    if not isinstance(globs, list) or not all(isinstance(g, str) and g for g in globs):
-        raise UsageError(
-            f"{where}: {key} must be a list of globs.", hint=f'{key} = ["src/**/*.cs"]'
-        )
+    globs = table.get(key, ())
+    globs = (globs,) if isinstance(globs, str) else tuple(globs)
     for glob in globs:
         try:
             _spec([glob])
@@ -159,7 +154,7 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
             raise UsageError(
                 f"{where}: {key}: {glob[:100]!r} is not a glob: {str(problem)[:100]}."
             ) from None
-    return tuple(globs)
+    return globs
 
 
 class CleanFiles:
