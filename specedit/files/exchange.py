@@ -67,7 +67,7 @@ def _function(name: str) -> Any:
 
 def lease(handle: int, *, against_readers: bool = False) -> bool | None:
     """Keep other processes from opening the file for writing (or at all) until `handle` closes, or
-    `release_lease`. False: it is open so. None: not supported, or not our file."""
+    the lease is `released`. False: it is open so. None: not supported, or not our file."""
     if sys.platform != "linux":
         return None
     try:
@@ -80,12 +80,10 @@ def lease(handle: int, *, against_readers: bool = False) -> bool | None:
     return True
 
 
-def is_lease_breaking(handle: int) -> bool:
-    """Whether another process waits to open a file that we have a lease on."""
-    return sys.platform == "linux" and fcntl.fcntl(handle, fcntl.F_GETLEASE) == fcntl.F_UNLCK
-
-
-def release_lease(handle: int) -> None:
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+def released(handle: int) -> bool:
+    """Release a lease that another process waits for, to open the file. False: none does."""
+    if sys.platform != "linux" or fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_UNLCK:
+        return False
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return True

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from specedit.errors import InputError, UsageError
+from specedit.errors import InputError
 from specedit.files import atomic, regular
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
@@ -155,16 +155,13 @@ def runs(store: Path) -> list[JournalRun]:
     return sorted(results, key=lambda run: run.name, reverse=True)
 
 
-def prune(
-    store: Path, *, keep: str = "", most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES
-) -> None:
+def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
     """Delete the oldest runs beyond `most`, or beyond `most_bytes` of originals; never an
     unfinished one."""
     total = 0
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
-        beyond = number >= most or total > most_bytes
-        if beyond and run.name != keep and not run.unfinished:
+        if (number >= most or total > most_bytes) and not run.unfinished:
             shutil.rmtree(run.path, ignore_errors=True)
 
 
@@ -212,18 +209,6 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
     elif held not in (new, old) and there != old:
         return
     draft.unlink()
-
-
-def pick(store: Path, name: str | None) -> JournalRun:
-    result = runs(store)
-    if not result:
-        raise UsageError("There is nothing to undo.", hint=f"No run is in {store / 'journal'}.")
-    run = next((one for one in result if name in (None, one.name)), None)
-    if run is None:
-        raise UsageError(
-            f"There is no run {name!r} to undo.", hint="`specedit undo --list` names them."
-        )
-    return run
 
 
 def save(run: JournalRun) -> None:

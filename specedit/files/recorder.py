@@ -60,7 +60,7 @@ class Recorder:
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
         self._store = store
         wish = wish or Wish()
-        self._run = JournalRun(
+        self.run = JournalRun(  # what is journalled so far
             name=f"{stamp}-{os.getpid()}",
             command=command,
             when=now,
@@ -72,13 +72,8 @@ class Recorder:
             refines=wish.refines,
             tree=tree,
         )
-        self._lock = Lock(self._run.mark)
+        self._lock = Lock(self.run.mark)
         self._count = 0
-
-    @property
-    def run(self) -> JournalRun:
-        """What is journalled of this run so far."""
-        return self._run
 
     def write(self, source: Source, after: bytes) -> None:
         """Journal what the file holds, then put `after` there; all of it, or neither."""
@@ -88,7 +83,7 @@ class Recorder:
                 prune(self._store)
             entry = self.add(replacement.check_unchanged(source), source.data, after)
             try:
-                replacement.replace(source, after, draft_of(self._run, entry))
+                replacement.replace(source, after, draft_of(self.run, entry))
             except BaseException:
                 self._drop_unwritten(entry, source.data, after)
                 raise
@@ -108,28 +103,28 @@ class Recorder:
             replacement.check_unchanged(source)
         written = 0
         try:
-            self._run = replace(self._run, moves=tuple(moves))
+            self.run = replace(self.run, moves=tuple(moves))
             with undisturbed():
                 self._begin(texts)
-            of_entries = zip(texts, self._run.files, strict=True)
-            steps = [(*text, draft_of(self._run, entry)) for text, entry in of_entries]
+            of_entries = zip(texts, self.run.files, strict=True)
+            steps = [(*text, draft_of(self.run, entry)) for text, entry in of_entries]
             with replacement.staged(steps):
                 for step in steps:
                     with alone(self._store), undisturbed():
                         replacement.replace(*step, is_staged=True)
                     written += 1
-            if not self._run.tree:
+            if not self.run.tree:
                 with alone(self._store), undisturbed():
                     make(moves)
                     self._finish()
         except BaseException:
-            if not self._run.tree:
+            if not self.run.tree:
                 self._revert(written)
             raise
 
     def add(self, path: Path, before: bytes, after: bytes) -> Entry:
         """Journal a file that is about to be written: from then on the run can be undone."""
-        folder = self._run.path
+        folder = self.run.path
         entry = self._entry(path, before, after)
         try:
             result = load(folder)  # None: the first file, or what was before is undone
@@ -145,7 +140,7 @@ class Recorder:
     def settle(self, texts: Mapping[str, bytes]) -> None:
         """The try is kept. `texts`: what files (by their entries' paths) hold now."""
         with alone(self._store):
-            old = self._run.files
+            old = self.run.files
             self._save(tuple(replace(e, after_sha256=digest(texts[e.path])) for e in old))
             self._finish()
 
@@ -161,12 +156,12 @@ class Recorder:
     def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
         """Journal all files of one change, and mark it. Other runs wait for its first lines only:
         a marked run is left alone by them."""
-        folder = self._run.path
+        folder = self.run.path
         try:
             with alone(self._store):
                 prune(self._store)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._run = replace(self._run, whole=True)
+                self.run = replace(self.run, whole=True)
                 self._lock.take(PATIENCE)
                 self._save(())
             entries, originals = list[Entry](), list[Path]()
@@ -194,7 +189,7 @@ class Recorder:
     def _stored(self, entry: Entry, before: bytes, after: bytes) -> list[Path]:
         """Write what a file held into the journal; nothing reads it before `run.json` names it."""
         texts = {entry.blob: before, **({f"{entry.blob}.after": after} if entry.torn else {})}
-        paths = [self._run.path / name for name in texts]
+        paths = [self.run.path / name for name in texts]
         for path, data in zip(paths, texts.values(), strict=True):
             with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(data)
@@ -203,12 +198,12 @@ class Recorder:
     def _finish(self) -> None:
         """All is written: remove the mark. For a caller that holds `alone`."""
         self._lock.release()
-        self._run = finish(self._run)
+        self.run = finish(self.run)
 
     def _remove(self) -> None:
         self._lock.release()
-        shutil.rmtree(self._run.path, ignore_errors=True)
-        self._run = replace(self._run, files=())
+        shutil.rmtree(self.run.path, ignore_errors=True)
+        self.run = replace(self.run, files=())
 
     def _revert(self, written: int) -> None:
         """Restore the files of a change that cannot be written whole: the `written` ones, and the
@@ -216,11 +211,11 @@ class Recorder:
         the journal."""
         with undisturbed(), alone(self._store):
             self._lock.release()
-            files = self._run.files
+            files = self.run.files
             touched = files[:written] + tuple(filter(_is_begun, files[written : written + 1]))
             if touched:
-                revert(replace(self._run, files=touched), partly=True)
-                self._run = replace(self._run, files=())
+                revert(replace(self.run, files=touched), partly=True)
+                self.run = replace(self.run, files=())
             elif files:
                 self._remove()
 
@@ -231,15 +226,15 @@ class Recorder:
             now = regular.read(Path(entry.path))
             if now == after or (entry.torn and now != before and is_mixed(now, before, after)):
                 return
-            if files := self._run.files[:-1]:
-                self._run.mark.unlink(missing_ok=True)
+            if files := self.run.files[:-1]:
+                self.run.mark.unlink(missing_ok=True)
                 self._save(files)
             else:
                 self._remove()
 
     def _save(self, files: tuple[Entry, ...]) -> None:
-        self._run = replace(self._run, files=files)
-        save(self._run)
+        self.run = replace(self.run, files=files)
+        save(self.run)
 
 
 def _is_begun(entry: Entry) -> bool:

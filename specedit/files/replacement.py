@@ -63,7 +63,8 @@ def is_shared(path: Path) -> bool:
 def replace(
     source: Source, data: bytes, draft: Path | None = None, *, is_staged: bool = False
 ) -> None:
-    """Write `data` over the file `source` was read from, unless another program changed it."""
+    """Write `data` over the file `source` was read from, unless another program changed it.
+    `is_staged`: the caller has it in `staged`, which puts the folder on the disk as well."""
     with _reported(source.name):
         path = check_unchanged(source)
         if data == source.data:
@@ -154,9 +155,8 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
                 file.seek(0)
                 if file.read() != data:
                     return CHANGED
-                if kept is None or not exchange.is_lease_breaking(handle):
-                    return ""
-                exchange.release_lease(handle)  # a program opened its old name, and writes now
+                if kept is None or not exchange.released(handle):
+                    return ""  # else a program opened its old name, and writes now
             time.sleep(0.002)
     return BUSY
 

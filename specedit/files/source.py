@@ -60,8 +60,12 @@ class Source:
             raise InputError("a binary file", file=name, hint="specedit edits text files.")
         result = LINE_END.findall(raw)
         kinds = set(result)
-        if len(raw) > LONGEST:
-            _check_lines(name, raw)
+        if len(raw) > LONGEST and (longest := max(map(len, re.split("[\r\n]", raw)))) > LONGEST:
+            raise InputError(
+                f"a line of {longest:,} characters; the limit is {LONGEST:,}",
+                file=name,
+                hint="No context window can hold it. Is this a generated or minified file?",
+            )
         endings = tuple(kinds) if len(kinds) == 1 else tuple(result) or ("\n",)
         text = raw if kinds <= {"\n"} else LINE_END.sub("\n", raw)
         return cls(name, text, data, path, encoding, bom, endings, root)
@@ -142,16 +146,6 @@ def _not_text(name: str, encoding: str, offset: int, data: bytes) -> InputError:
         file=name,
         hint="Convert it first, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE",
     )
-
-
-def _check_lines(name: str, raw: str) -> None:
-    longest = max(len(line) for line in raw.replace("\r", "\n").split("\n"))
-    if longest > LONGEST:
-        raise InputError(
-            f"a line of {longest:,} characters; the limit is {LONGEST:,}",
-            file=name,
-            hint="No context window can hold it. Is this a generated or minified file?",
-        )
 
 
 def _too_large(name: str, size: int) -> InputError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -22,13 +22,12 @@ from specedit.files.journal import (
     draft_of,
     keep,
     original,
-    pick,
     save,
 )
 from specedit.files.lock import Lock
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
-from specedit.files.startup import undisturbed
+from specedit.files.startup import JOURNAL, undisturbed
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
@@ -90,18 +89,14 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
     If one file changed since, none is touched; `partly`, the others are restored. What was not
     restored stays in the journal."""
     with alone(store), undisturbed():
-        clear_up(store)
-        run = pick(store, name)
-        _check_over(run)
+        run = _picked(store, name)
         return _taken_out(run) if run.unfinished and run.tree else revert(run, partly=partly)
 
 
 def forget(store: Path, name: str | None = None) -> JournalRun:
     """Drop the last run (or `name`) from the journal; no file is touched."""
     with alone(store):
-        clear_up(store)
-        run = pick(store, name)
-        _check_over(run)
+        run = _picked(store, name)
         shutil.rmtree(run.path, ignore_errors=True)
         return run
 
@@ -115,11 +110,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
         marked = run.unfinished
         lock = _marked(run, steps)
         try:
-            outcomes = (
-                _wholly(results)
-                if not partly
-                else [one if isinstance(one, Outcome) else _restored(one) for one in results]
-            )
+            outcomes = [_restored(one) for one in results] if partly else _wholly(results)
         finally:
             lock.release()
         if not marked or partly:
@@ -152,13 +143,23 @@ def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
     return all(one in (b, a) for one, b, a in both)
 
 
-def _check_over(run: JournalRun) -> None:
-    """An error where the run's process still writes or tests, and needs the originals."""
+def _picked(store: Path, name: str | None) -> JournalRun:
+    """The last run, or the one called `name`; an error where its process still writes or tests,
+    and needs the originals."""
+    runs = clear_up(store)
+    run = next((one for one in runs if name in (None, one.name)), None)
+    if not runs:
+        raise UsageError("There is nothing to undo.", hint=f"No run is in {store / JOURNAL}.")
+    if run is None:
+        raise UsageError(
+            f"There is no run {name!r} to undo.", hint="`specedit undo --list` names them."
+        )
     if run.unfinished and run.at_work:
         raise UsageError(
             f"The run of {run.label} is still running.",
             hint="Wait until it is done, or end it; then run specedit undo again.",
         )
+    return run
 
 
 def _marked(run: JournalRun, steps: Sequence[_Step]) -> Lock:
@@ -205,11 +206,9 @@ def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:
             status = path.lstat()
             same = (status.st_dev, status.st_ino)
             now = will_hold[same] if same in will_hold else regular.read(path)
-        except FileNotFoundError:
-            yield _refused(entry, "is gone")
-            continue
         except OSError as error:
-            yield _refused(entry, f"cannot be read: {error.strerror}")
+            is_gone = isinstance(error, FileNotFoundError)
+            yield _refused(entry, "is gone" if is_gone else f"cannot be read: {error.strerror}")
             continue
         result = _one(run, entry, now, status)
         if isinstance(result, _Step):
@@ -238,18 +237,20 @@ def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _
     return _Step(entry, now, stat.S_IMODE(status.st_mode), before, draft_of(run, entry, "-undo"))
 
 
-def _restored(step: _Step) -> Outcome:
+def _restored(one: _Step | Outcome) -> Outcome:
+    if isinstance(one, Outcome):
+        return one
     try:
-        step.restore()
+        one.restore()
     except InputError as error:
-        return _refused(step.entry, error.reason)
-    return Outcome(step.entry.path, RESTORED)
+        return _refused(one.entry, error.reason)
+    return Outcome(one.entry.path, RESTORED)
 
 
 def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
     """Every file, or, when one cannot be written after all, those before it as they were again."""
     steps = [one for one in results if isinstance(one, _Step)]
-    stuck, done = dict[Entry, str](), 0
+    done = 0
     try:
         texts = [(one.source(one.now), one.before, one.draft) for one in steps]
         with replacement.staged(texts):
@@ -260,12 +261,10 @@ def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
         stuck = dict(_taken_back(steps[:done]))
         left = (one.entry for one in steps[done:] if one.entry.path == error.file)
         stuck[next(left, steps[-1].entry)] = error.reason
-        return [o if isinstance(o, Outcome) else _kept(o.entry, stuck) for o in results]
+        kept = {one.entry: Outcome(one.entry.path, LEFT) for one in steps}
+        kept |= {entry: _refused(entry, why) for entry, why in stuck.items()}
+        return [one if isinstance(one, Outcome) else kept[one.entry] for one in results]
     return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in results]
-
-
-def _kept(entry: Entry, stuck: Mapping[Entry, str]) -> Outcome:
-    return _refused(entry, stuck[entry]) if entry in stuck else Outcome(entry.path, LEFT)
 
 
 def _taken_back(done: list[_Step]) -> Iterator[tuple[Entry, str]]:
