@@ -50,6 +50,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "inferred",
         "allocates",
         "listed",
+        "type_fields",
         "implementing",
         "starts",
         "wrappers",

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from specedit.check.finding import Finding, Spot
 from specedit.files.source import Source
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning, meanings
+from specedit.scoping.meaning import Meaning, meanings_over
+from specedit.scoping.project import Project
+from specedit.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language, language_of
@@ -62,10 +64,11 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
         return None
     if trees.errors(source.text, source.language):
         return None
+    typing = Project.of_text(source.text, source.language)
     if function:
-        renamed = _in_function(source.text, source.language, old, function)
+        renamed = _in_function(source.text, source.language, typing, old, function)
     else:
-        renamed = _in_file(source.text, source.language, old)
+        renamed = _in_file(typing, old)
     if renamed is None:
         return None
     chosen, where, (first, last) = renamed
@@ -73,7 +76,7 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     shorthand = any("shorthand" in leaf.type for one in chosen for leaf in one.leaves)
     if not leaves or shorthand:
         return None
-    for other in meanings(source.text, source.language, new)[0]:
+    for other in meanings_over([typing], new):
         if any(first <= leaf.line <= last for leaf in other.leaves):
             return None
     data = source.text.encode("utf-8", "surrogatepass")
@@ -88,7 +91,9 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     return data.decode("utf-8", "surrogatepass"), Finding("renamed-local", text, spots)
 
 
-def _in_function(text: str, language: Language, old: str, function: str) -> _Renamed | None:
+def _in_function(
+    text: str, language: Language, typing: Typing, old: str, function: str
+) -> _Renamed | None:
     """What the name means as a local of the only function of that name."""
     named = trees.find_symbol(text, language, function)
     holders = [one for one in named if one.kind in CALLABLE]
@@ -97,21 +102,21 @@ def _in_function(text: str, language: Language, old: str, function: str) -> _Ren
     first, last = holders[0].first_line, holders[0].last_line
     chosen = [
         one
-        for one in meanings(text, language, old)[0]
+        for one in meanings_over([typing], old)
         if one.declared
         and all(each.kind in LOCAL and first <= each.leaf.line <= last for each in one.declared)
     ]
     return chosen, holders[0].qualified, (first, last)
 
 
-def _in_file(text: str, language: Language, old: str) -> _Renamed | None:
+def _in_file(typing: Typing, old: str) -> _Renamed | None:
     """What the name means where it means one thing in all of the file."""
-    every = meanings(text, language, old)[0]
+    every = meanings_over([typing], old)
     if len(every) != 1 or not every[0].declared:
         return None
     if any(one.kind == "import" for one in every[0].declared):
         return None
-    return every, "the file", (1, text.count("\n") + 1)
+    return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
 
 
 # `Change the message "not found" to "no such file"`

@@ -68,7 +68,7 @@ class Typing(WrittenTypes):
         name = self.scopes.label(leaf)
         if node.type in self.rules.type_names or name in self.rules.self_types:
             return self.named(name, node)
-        hint = "type" if node.place in self.rules.type_places else "value"
+        hint = "type" if self.rules.is_type(node) else "value"
         declared = self.lookup(name, node, hint)
         if declared is None:
             owners = tuple(one for one in self.scopes.owners if one.name == name)

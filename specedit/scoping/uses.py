@@ -77,7 +77,7 @@ class Uses:
     def _hint(self, leaf: Branch) -> str:
         """What sort of name a place asks for."""
         rules, parent = self.rules, leaf.parent
-        if leaf.type in rules.type_names or leaf.place in rules.type_places:
+        if leaf.type in rules.type_names or rules.is_type(leaf):
             return "type"
         called = parent is not None and rules.calls.get(parent.type) == leaf.field
         return "call" if called else "value"

@@ -181,6 +181,10 @@ class Rules(Tables):
 
     # uses
 
+    def is_type(self, leaf: Branch) -> bool:
+        """Whether a place names a type."""
+        return leaf.field in self.type_fields or leaf.place in self.type_places
+
     def is_shorthand(self, leaf: Branch) -> bool:
         """Whether a place names a member and a variable at once."""
         return leaf.type in self.shorthands or leaf.place in self.shorthands

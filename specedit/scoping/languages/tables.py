@@ -47,6 +47,7 @@ class Tables:
     calls: Mapping[str, str] = field(default_factory=_empty)  # call -> field of the callee
     type_names: frozenset[str] = NONE  # leaves that always name a type
     type_places: frozenset[str] = NONE  # places where a plain identifier names a type
+    type_fields: frozenset[str] = NONE  # fields where it does, of any node
     own_names: frozenset[str] = NONE  # places that repeat the class's name (constructors)
     labels: frozenset[str] = NONE  # places or leaves of labels
     quoted: frozenset[str] = NONE  # leaves of names that stand in quotes
