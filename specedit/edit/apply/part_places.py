@@ -2,8 +2,8 @@
 of a hunk stands for, and the indentation of new lines in the file's style.
 
 Lines are compared as they are, then without white space at their ends, then without their
-indentation, then without any white space, then without blank lines. Where that finds several
-places, the hunk's header, the order of the hunks and line numbers that are right decide.
+indentation, then without any white space. Where that finds several places, the hunk's header, the
+order of the hunks and line numbers that are right decide.
 """
 
 from __future__ import annotations
@@ -73,40 +73,6 @@ class FileIndex:
         starts = (row - rarest for row in rows.get(own[rarest], ()))
         return [at for at in starts if at >= 0 and keys[at : at + len(own)] == own]
 
-    def dense_runs(self, wanted: Sequence[str]) -> list[tuple[int | None, ...]]:
-        """The same without blank lines and any white space, as rows for each wanted line."""
-        dense = [row for row, key in enumerate(self.keys(3)) if key]
-        keys = [self.keys(3)[row] for row in dense]
-        own = [(n, squeezed(line)) for n, line in enumerate(wanted) if line.strip()]
-        if not own:
-            return []
-        texts = [text for _, text in own]
-        rarest = min(range(len(own)), key=lambda n: len(self.rows(3).get(texts[n], ())))
-        result = []
-        for at, key in enumerate(keys):
-            start = at - rarest
-            if key != texts[rarest] or start < 0 or keys[start : start + len(own)] != texts:
-                continue
-            rows: list[int | None] = [None] * len(wanted)
-            for (n, _), row in zip(own, dense[start : start + len(own)], strict=True):
-                rows[n] = row
-            result.append(_with_blanks(tuple(rows), wanted, self.lines))
-        return result
-
-
-def _with_blanks(
-    rows: tuple[int | None, ...], wanted: Sequence[str], lines: Sequence[str]
-) -> tuple[int | None, ...]:
-    """The rows with those of blank lines that stand at the same place."""
-    result = list(rows)
-    for n, row in enumerate(result):
-        before = result[n - 1] if n else None
-        if row is not None or wanted[n].strip() or before is None or before + 1 >= len(lines):
-            continue
-        if not lines[before + 1].strip():
-            result[n] = before + 1
-    return tuple(result)
-
 
 def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     """All places that are equal, by the strictest comparison that finds one."""
@@ -118,30 +84,10 @@ def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
 
 def _equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     for level in range(len(KEYS)):
-        starts = index.runs(wanted, level)
-        if starts:
-            places = [
-                HunkPlace(tuple(range(at, at + len(wanted))), "matched" if level > 1 else "exact")
-                for at in starts
-            ]
-            return _steady(places, index, wanted) if level > 1 else places
-    return [HunkPlace(rows, "matched") for rows in index.dense_runs(wanted)]
-
-
-def _steady(places: list[HunkPlace], index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
-    """Of several places, those where each indentation of the hunk stands for one of the file."""
-    if len(places) < 2:
-        return places
-    steady = []
-    for place in places:
-        pairs = {
-            (margin(line), margin(index.lines[row]))
-            for line, row in zip(wanted, place.rows, strict=True)
-            if row is not None and line.strip()
-        }
-        if len({one for one, _ in pairs}) == len(pairs) == len({two for _, two in pairs}):
-            steady.append(place)
-    return steady or places
+        if starts := index.runs(wanted, level):
+            how = "matched" if level > 1 else "exact"
+            return [HunkPlace(tuple(range(at, at + len(wanted))), how) for at in starts]
+    return []
 
 
 def margin(line: str) -> str:

@@ -61,7 +61,9 @@ def prepared(
     if not any(gap is not None for gap in gaps):
         begins |= _between_definitions(lines, pairs)
     moved = _indented(lines, begins, pairs, index)
-    return _without_edges(lines, begins, gaps, shown, pairs, fresh, moved)
+    starts = tuple(n in begins for n in range(len(lines)))
+    parts = (tuple(shown), tuple(pairs), tuple(fresh), moved)
+    return _without_edges(Prepared(tuple(lines), starts, (), tuple(gaps), *parts))
 
 
 def _matched(
@@ -195,43 +197,34 @@ def _between_definitions(lines: Sequence[str], pairs: Sequence[Pair]) -> set[int
     return result
 
 
-def _without_edges(
-    lines: Sequence[str],
-    begins: set[int],
-    gaps: Sequence[str | None],
-    shown: Sequence[Definition],
-    pairs: Sequence[Pair],
-    fresh: Sequence[Definition],
-    moved: bool,
-) -> Prepared:
+def _without_edges(one: Prepared) -> Prepared:
     """Without the blank lines at the ends of chunks."""
-    starts = sorted(begins)
     kept: list[int] = []
+    heads: set[int] = set()
     blanks: dict[int, tuple[int, int]] = {}
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        solid = [n for n in range(start, end) if lines[n].strip()]
+    for start, end in one.chunks():
+        solid = [n for n in range(start, end) if one.lines[n].strip()]
         if solid:
             kept += range(solid[0], solid[-1] + 1)
+            heads.add(solid[0])
             blanks[solid[0]] = (solid[0] - start, 0)
-            before = blanks.get(solid[-1], (0, 0))[0]
-            blanks[solid[-1]] = (before, end - 1 - solid[-1])
-    new = {n: at for at, n in enumerate(kept)}
-    heads = {kept[at] for one in starts if (at := bisect_left(kept, one)) < len(kept)}
+            blanks[solid[-1]] = (blanks.get(solid[-1], (0, 0))[0], end - 1 - solid[-1])
 
-    def again(one: Definition) -> Definition:
-        return replace(one, first=new[one.first], last=bisect_left(kept, one.last))
+    def again(shown: Definition) -> Definition:
+        first, last = bisect_left(kept, shown.first), bisect_left(kept, shown.last)
+        return replace(shown, first=first, last=last)
 
     elisions: list[str | None] = [None] * (len(kept) + 1)
-    for n, gap in enumerate(gaps):
+    for n, gap in enumerate(one.gaps):
         if gap is not None:
             elisions[bisect_left(kept, n)] = gap
     return Prepared(
-        tuple(lines[n] for n in kept),
+        tuple(one.lines[n] for n in kept),
         tuple(n in heads for n in kept),
         tuple(blanks.get(n, (0, 0)) for n in kept),
         tuple(elisions),
-        tuple(again(one) for one in shown),
-        tuple(Pair(again(one.own), one.old) for one in pairs),
-        tuple(again(one) for one in fresh),
-        moved,
+        tuple(map(again, one.shown)),
+        tuple(Pair(again(pair.own), pair.old) for pair in one.pairs),
+        tuple(map(again, one.fresh)),
+        one.reindented,
     )
