@@ -70,6 +70,7 @@ NAMED = {
     "spoken": ("Simplify the heaviest of function", ["heaviest_of"]),
     "english": ("Handle an empty load of fruit", []),
     "used": ("Use `heaviest_of` where baskets are compared", []),
+    "plain-word-called": ("Let load() print more", ["load"]),
     "called": ("In load, call heaviest_of() first", ["load"]),
     "renamed": ("Rename `Basket.lightest` to `smallest`", []),
     "calls-of": ("Replace calls of heaviest_of() by a loop", []),

@@ -153,7 +153,8 @@ def mentions_of(symbols: Sequence[Symbol], instruction: str) -> list[Mention]:
             added = _ADDED.search(before) and not _AS.match(behind)
             if _LOCAL.search(before) or added or _QUALIFIES.match(behind):
                 continue
-            if not members and not _is_name(name, before, behind, held):
+            is_call = match[0].endswith("()")
+            if not (members or is_call or _is_name(name, before, behind, held)):
                 continue
             chosen = members or ([] if prefix and prefix[1] not in ("this", "self") else held)
             mentions += [Mention(one, before, behind) for one in chosen]
