@@ -268,7 +268,7 @@ def test_a_part_that_one_file_has_not_leaves_the_others_done(
     ("arguments", "says"),
     [
         (["edit", "x"], "file"),
-        (["edit", "x", "-", "y"], "cannot be combined"),
+        (["edit", "x", "-", "y"], "name no other files"),
         (["edit", "x", "-", "--ask"], "--ask"),
         (["edit", "x", "y", "--engine", "exakt"], "exact"),
         (["edit", "x", "y", "--json", "--diff"], "--json"),

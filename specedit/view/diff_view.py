@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 
 from rich.console import Console
@@ -21,81 +21,64 @@ from specedit.view import provenance as prov
 
 MARGIN = 4  # cells that show where a line came from
 
-Paint = Callable[[Line], Text]
-
 
 class Frame:
-    """What all rows of one file's diff share. `symbols`: what the old and the new text define."""
+    """What all rows of one file's diff share. `whole`: both texts are complete, so the code is
+    coloured as a whole, because a string may span lines, and definitions are named."""
 
     def __init__(
         self,
         console: Console,
+        path: str,
         texts: tuple[str, str],
-        paint: Paint,
         provenance: prov.Provenance | None = None,
-        symbols: tuple[Sequence[Symbol], Sequence[Symbol]] = ((), ()),
+        *,
+        whole: bool = True,
     ) -> None:
         self.console = console
         self.width = console.width
         self.tint = colours.tint(console)
-        self.paint = paint
         self.provenance = provenance
-        self.symbols = symbols
+        self.symbols: list[Sequence[Symbol]] = [(), ()]
+        self._path = path
+        self._theme = self.tint.code if console.color_system else None
+        self._coloured: list[list[Text]] = []
+        if whole:
+            self._coloured = [code.lines(text, path, self._theme) for text in texts]
+            language = language_of(path, texts[0])
+            self.symbols = [symbols(text, language) for text in texts]
+            self.provenance = provenance.onto(texts[1]) if provenance and provenance.parts else None
         self.digits = len(str(max(text.count("\n") for text in texts) + 1))
         # The offset of each line of the new text, and of its end.
         self._starts = [0, *accumulate(len(line) + 1 for line in texts[1].split("\n"))]
         self._starts[-1] = len(texts[1])
+
+    def paint(self, line: Line) -> Text:
+        """A line of code in its colours."""
+        if not self._coloured:
+            return code.line(line.text, self._path, self._theme)
+        number = line.after or line.before
+        assert number is not None
+        return self._coloured[line.after is not None][number - 1].copy()
 
     def range(self, first: int, last: int) -> tuple[int, int]:
         """The characters of the new text's lines [first, last), from 0."""
         end = len(self._starts) - 1
         return self._starts[min(first, end)], self._starts[min(last, end)]
 
+    def print(self, hunk: Hunk) -> set[str]:
+        """Print a hunk; returns the origins that its margin shows."""
+        for row in rows(hunk, self):
+            self.console.print(row, soft_wrap=True)
+        shown = self.provenance
+        places = (self.range(line.after - 1, line.after) for line in hunk.lines if line.after)
+        return {kind for place in places if shown for kind in shown.kinds(*place)}
 
-class ShownChange:
-    """One file's change on a console."""
 
-    def __init__(
-        self,
-        console: Console,
-        path: str,
-        before: str,
-        after: str,
-        provenance: prov.Provenance | None = None,
-    ) -> None:
-        self.hunks = hunks(before, after)
-        self._path = path
-        theme = colours.tint(console).code if console.color_system else None
-        old, new = (code.lines(text, path, theme) for text in (before, after))
-
-        def paint(line: Line) -> Text:
-            if line.after is not None:
-                return new[line.after - 1].copy()
-            assert line.before is not None
-            return old[line.before - 1].copy()
-
-        placed = provenance.onto(after) if provenance and provenance.parts else None
-        language = language_of(path, before)
-        defined = symbols(before, language), symbols(after, language)
-        self._frame = Frame(console, (before, after), paint, placed, defined)
-
-    @property
-    def kinds(self) -> set[str]:
-        """The origins that its margin shows."""
-        provenance, kinds = self._frame.provenance, set[str]()
-        for line in (line for hunk in self.hunks for line in hunk.lines):
-            if provenance and line.after:
-                kinds |= set(provenance.kinds(*self._frame.range(line.after - 1, line.after)))
-        return kinds
-
-    def title(self) -> Text:
-        added, removed = sum(h.added for h in self.hunks), sum(h.removed for h in self.hunks)
-        counts = (f"+{added}", "green"), " ", (f"-{removed}", "red")
-        return Text.assemble((code.name(self._path), "bold"), "  ", *counts)
-
-    def print(self, hunk: Hunk) -> None:
-        for row in rows(hunk, self._frame):
-            self._frame.console.print(row, soft_wrap=True)
+def title(path: str, changed: Sequence[Hunk]) -> Text:
+    added, removed = sum(h.added for h in changed), sum(h.removed for h in changed)
+    counts = (f"+{added}", "green"), " ", (f"-{removed}", "red")
+    return Text.assemble((code.name(path), "bold"), "  ", *counts)
 
 
 def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None) -> set[str]:
@@ -108,11 +91,9 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
         return set()
     if before == after:
         return set()
-    change = ShownChange(console, edit.path, before, after, provenance)
-    console.print(change.title(), soft_wrap=True)
-    for hunk in change.hunks:
-        change.print(hunk)
-    return change.kinds
+    frame, changed = Frame(console, edit.path, (before, after), provenance), hunks(before, after)
+    console.print(title(edit.path, changed), soft_wrap=True)
+    return {kind for hunk in changed for kind in frame.print(hunk)}
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from specedit.edit.backend import Written
-from specedit.syntax.diff import Hunk, Line, hunks
+from specedit.syntax.diff import Hunk, hunks
 from specedit.syntax.lines import opcodes
-from specedit.view import code, colours, diff_view
+from specedit.view import diff_view
 from specedit.view import provenance as prov
 
 SURE = 2.0  # seconds of work before the time left is shown
@@ -129,14 +129,8 @@ class ChangeSoFar:
         changed = so_far(self._before, answer)
         if not changed or height < 2:
             return []
-        console = self._console
-        theme = colours.tint(console).code if console.color_system else None
-
-        def paint(line: Line) -> Text:
-            return code.line(line.text, self._path, theme)
-
-        origins = provenance if self._margin else None
-        frame = diff_view.Frame(console, (self._before, answer), paint, origins)
+        texts, origins = (self._before, answer), provenance if self._margin else None
+        frame = diff_view.Frame(self._console, self._path, texts, origins, whole=False)
         rows: list[Text] = []
         for hunk in reversed(changed):
             last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again

@@ -25,7 +25,7 @@ from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 from specedit.settings import Settings
-from specedit.syntax.diff import Hunk
+from specedit.syntax.diff import Hunk, hunks
 from specedit.view import code, colours, diff_view, summary, tries
 from specedit.view import provenance as prov
 from specedit.view.live import Live
@@ -115,15 +115,14 @@ class Screen:
         """The part of a change that the user chooses."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
-        shown = diff_view.ShownChange(
-            self._console, edit.path, source.text, after, self._provenance()
-        )
-        self._print(shown.title())
+        texts = source.text, after
+        frame = diff_view.Frame(self._console, edit.path, texts, self._provenance())
+        self._print(diff_view.title(edit.path, hunks(*texts)))
 
         def answer(question: Question) -> str:
             if question.why:
                 self._print(Text(question.why, "yellow"))
-            self._print(Text(HELP)) if question.help else shown.print(question.hunk)
+            self._print(Text(HELP)) if question.help else frame.print(question.hunk)
             self._console.print(Text(question.prompt, "bold"), end="")
             try:
                 return input()
