@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import stat
 from collections.abc import Sequence
@@ -335,9 +336,27 @@ def test_hard_links_stay_one_file(tmp_path: Path, store: Path) -> None:
 def test_a_damaged_journal_restores_nothing(tmp_path: Path, store: Path) -> None:
     a = file(tmp_path, "a")
     run(store, (a, b"new"))
-    next((store / "journal").iterdir()).joinpath("0").write_bytes(b"rot")
+    next((store / "journal").iterdir()).joinpath("originals").write_bytes(b"rot")
     assert [o.problem for o in undo(store).files] == ["its journal is damaged"]
     assert a.read_bytes() == b"new"
+
+
+def test_a_journal_with_a_file_for_each_original_is_still_undone(
+    tmp_path: Path, store: Path
+) -> None:
+    """Versions before wrote `0`, `1`, … and no `start`."""
+    a, b = file(tmp_path, "a", b"one"), file(tmp_path, "b", b"two")
+    run(store, (a, b"new"), (b, b"new"))
+    folder = next((store / "journal").iterdir())
+    (folder / "originals").unlink()
+    (folder / "0").write_bytes(b"one")
+    (folder / "1").write_bytes(b"two")
+    saved = json.loads((folder / "run.json").read_text())
+    for entry in saved["files"]:
+        del entry["start"]
+    (folder / "run.json").write_text(json.dumps(saved))
+    assert not undo(store).refused
+    assert (a.read_bytes(), b.read_bytes()) == (b"one", b"two")
 
 
 def test_a_folder_that_a_crash_left_is_no_run(tmp_path: Path, store: Path) -> None:

@@ -1,6 +1,6 @@
 """The journal: the original of every file that a run writes, so that `undo` can restore it.
 
-One folder per run: `run.json` and the bytes of each file as `0`, `1`, …. One lock makes every
+One folder per run: `run.json`, and the bytes of all files in `originals`. One lock makes every
 single write one step for all other runs, and its holder clears away what a killed run left. A run
 whose files are one change has a file `unfinished` in its folder until it is whole; the run's
 process holds a lock on that file, so that a killed run differs from one at work.
@@ -26,6 +26,7 @@ from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
 
+ORIGINALS = "originals"
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds to wait for the writes of other runs
@@ -43,6 +44,7 @@ class Entry:
     size: int
     blob: str
     torn: bool = False  # is written in place, for it has hard links; BLOB.after has the new text
+    start: int = 0  # where its bytes begin in the run's originals
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,12 @@ def keep(path: Path, data: bytes) -> None:
 
 def original(run: JournalRun, entry: Entry) -> bytes:
     """What a file held before the run."""
-    before = regular.read(run.path / entry.blob)
+    place = run.path / ORIGINALS
+    if not place.exists():  # older versions wrote one file for each
+        place = run.path / entry.blob
+    with regular.reading(place) as file:
+        file.seek(entry.start)
+        before = file.read(entry.size)
     if digest(before) != entry.before_sha256:
         raise InputError("its journal is damaged", file=entry.path)
     return before

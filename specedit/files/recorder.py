@@ -18,6 +18,7 @@ from pathlib import Path
 from specedit.errors import InputError
 from specedit.files import atomic, regular, replacement
 from specedit.files.journal import (
+    ORIGINALS,
     PATIENCE,
     Entry,
     JournalRun,
@@ -73,7 +74,7 @@ class Recorder:
             tree=tree,
         )
         self._lock = Lock(self.run.mark)
-        self._count = 0
+        self._count = self._end = 0  # of the entries; of the originals
 
     def write(self, source: Source, after: bytes) -> None:
         """Journal what the file holds, then put `after` there; all of it, or neither."""
@@ -164,10 +165,10 @@ class Recorder:
                 self.run = replace(self.run, whole=True)
                 self._lock.take(PATIENCE)
                 self._save(())
-            entries, originals = list[Entry](), list[Path]()
+            entries, originals = list[Entry](), set[Path]()
             for source, after in texts:
                 entry = self._entry(replacement.check_writable(source), source.data, after)
-                originals += self._stored(entry, source.data, after)
+                originals |= self._stored(entry, source.data, after)
                 entries.append(entry)
             atomic.sync([*originals, folder, folder.parent])
             self._save(tuple(entries))
@@ -182,18 +183,22 @@ class Recorder:
             raise InputError(
                 "deleted since it was read; nothing was written", file=str(path)
             ) from error
-        blob, self._count = str(self._count), self._count + 1
-        path = path.resolve()
-        return Entry(str(path), digest(before), digest(after), mode, len(before), blob, shared)
+        held = (str(path.resolve()), digest(before), digest(after), mode, len(before))
+        entry = Entry(*held, str(self._count), shared, self._end)
+        self._count, self._end = self._count + 1, self._end + len(before)
+        return entry
 
-    def _stored(self, entry: Entry, before: bytes, after: bytes) -> list[Path]:
+    def _stored(self, entry: Entry, before: bytes, after: bytes) -> set[Path]:
         """Write what a file held into the journal; nothing reads it before `run.json` names it."""
-        texts = {entry.blob: before, **({f"{entry.blob}.after": after} if entry.torn else {})}
-        paths = [self.run.path / name for name in texts]
-        for path, data in zip(paths, texts.values(), strict=True):
-            with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+        texts = {ORIGINALS: (entry.start, before)}
+        if entry.torn:
+            texts[f"{entry.blob}.after"] = (0, after)
+        for name, (start, data) in texts.items():
+            handle = regular.opened(self.run.path / name, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.seek(start)
                 file.write(data)
-        return paths
+        return {self.run.path / name for name in texts}
 
     def _finish(self) -> None:
         """All is written: remove the mark. For a caller that holds `alone`."""
