@@ -38,7 +38,7 @@ from specedit.heads.reading import AnswerWriter, HeadsTarget, Rows, RowStore, ro
 from specedit.heads.texts import read_texts
 from specedit.heads.train import evaluate, write
 from specedit.heads.training import HeldOut, Learner, Teacher
-from specedit.models import head_file
+from specedit.models import head_file, store
 from specedit.models.head_file import (
     KINDS,
     About,
@@ -620,9 +620,9 @@ def test_too_little_disk_space_is_an_error_before_anything_is_done(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(train, "free", lambda path: 1000)
+    monkeypatch.setattr(store, "free", lambda path: 1000)
     folder, texts = HeadsFolder(tmp_path / "store", weights.source), read_texts([repository])
-    with pytest.raises(ModelError, match="are free"):
+    with pytest.raises(ModelError, match="not enough disk space for training heads"):
         list(train.train(target(engine, weights), texts, folder, sizes("chained"), 4.0))
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specedit.errors import ModelError, UsageError
+from specedit.errors import UsageError
 from specedit.files import atomic
 from specedit.files.lock import Lock
 from specedit.heads.reading import (
@@ -41,7 +41,7 @@ from specedit.models.head_file import (
     HeadsSizes,
     digest_of,
 )
-from specedit.models.store import free, sized
+from specedit.models.store import require_space
 
 if TYPE_CHECKING:
     from specedit.models.head_file import Array
@@ -79,7 +79,8 @@ def train(
             f"Heads of {target.name} are being trained already.", hint="Wait until that run ends."
         )
     try:
-        _check_space(folder, sizes, seconds)
+        rows = int(min(MOST, seconds * READING * 1000)) * sizes.hidden * 2
+        require_space(folder.unfinished, rows + (64 << 20), "training heads")
         started = time.perf_counter()
         vocabulary = target.weights.config.vocabulary
         likely = likely_ids(texts, target.tokenizer, vocabulary, LIKELY)
@@ -92,17 +93,6 @@ def train(
         yield from _learn(target, store, folder, sizes, likely, started + seconds, seconds)
     finally:
         lock.release()
-
-
-def _check_space(folder: HeadsFolder, sizes: HeadsSizes, seconds: float) -> None:
-    """Refuse a run whose rows and state do not fit on the disk."""
-    needed = int(min(MOST, seconds * READING * 1000) * sizes.hidden * 2) + (64 << 20)
-    if (available := free(folder.unfinished)) < needed:
-        raise ModelError(
-            f"Training heads needs up to {sized(needed)} in {folder.unfinished}, "
-            f"and {sized(available)} are free.",
-            hint="Free some space, use --minutes less, or set SPECEDIT_HOME to another disk.",
-        )
 
 
 def _read(

@@ -198,10 +198,6 @@ CATALOGUE: tuple[Listed, ...] = (
 )
 
 
-def names() -> list[str]:
-    return [entry.name for entry in CATALOGUE]
-
-
 def find(name: str) -> Listed | None:
     """The entry of that name; case does not matter."""
     return next((entry for entry in CATALOGUE if entry.name == name.lower()), None)
@@ -209,7 +205,7 @@ def find(name: str) -> Listed | None:
 
 def nearest(name: str) -> list[str]:
     """Catalogue names near to `name`, best first."""
-    return difflib.get_close_matches(name.lower(), names(), n=3, cutoff=0.4)
+    return difflib.get_close_matches(name.lower(), (one.name for one in CATALOGUE), n=3, cutoff=0.4)
 
 
 SHARE = 0.75  # of the machine's memory that a model may take
