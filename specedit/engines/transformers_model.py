@@ -50,7 +50,7 @@ def errors_of(files: ModelFiles) -> Iterator[None]:
         reason = (str(error).strip().splitlines() or [""])[0][:300]
         raise ModelError(
             f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",
-            hint="specedit model verify, or another --model.",
+            hint="Check the files (specedit model verify), or use another --model.",
         ) from error
 
 
@@ -73,7 +73,7 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
         raise ModelError(
             f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
             f"the safetensors files hold {stored:,} bytes",
-            hint="specedit model verify, or another --model.",
+            hint="Check the files (specedit model verify), or use another --model.",
         )
     loaded: Any = AutoModelForCausalLM.from_pretrained(
         str(folder),
@@ -87,7 +87,7 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
     if missing := sorted(report["missing_keys"]):
         raise ModelError(
             f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
-            hint="specedit model verify, or another --model.",
+            hint="Check the files (specedit model verify), or use another --model.",
         )
     return model
 

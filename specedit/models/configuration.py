@@ -269,5 +269,5 @@ def _sizes(value: Any) -> bool:
 def _damaged(path: Path, why: str) -> ModelError:
     return ModelError(
         f"{path} is a damaged safetensors file: {why}.",
-        hint="specedit model verify tells whether it is what was fetched.",
+        hint="Check it with specedit model verify, or pull the model again.",
     )

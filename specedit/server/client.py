@@ -62,7 +62,7 @@ def answer(record: ServerRecord, method: str, path: str, timeout_s: float) -> di
     """The one JSON object that a request without a body is answered with."""
     objects = list(lines(record, path, b"", method, timeout_s))
     if len(objects) != 1:
-        raise ServerGoneError("The server gave no answer.")
+        raise ServerGoneError("The warm server sent no answer.")
     return objects[0]
 
 
@@ -87,7 +87,7 @@ def lines(
                     if line.strip():
                         yield dict(stored.parsed(line))
     except (OSError, HTTPException, ValueError, TypeError) as problem:
-        raise ServerGoneError("The server went away.") from problem
+        raise ServerGoneError("The warm server closed the connection.") from problem
 
 
 def _error(code: int, body: bytes) -> SpeceditError:
@@ -143,7 +143,7 @@ class ServerBackend:
                 continue
             yield protocol.event_from(line)
         if not ended:
-            raise ServerGoneError("The server ended during the run.")
+            raise ServerGoneError("The warm server ended during the run.")
 
 
 class WithFallback:

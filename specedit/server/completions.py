@@ -134,32 +134,25 @@ class TextCompletion(Completion):
 
 
 class StreamedText:
-    """The part of an answer's text that may be sent: never a stop text, nor a possible beginning
-    of one, so that a stream and a whole answer have the same characters."""
+    """The part of an answer's text that may be sent: never a stop text, nor the end, which one may
+    begin with, so that a stream and a whole answer have the same characters."""
 
     def __init__(self, stop: Sequence[str]) -> None:
         self._stop = stop
+        self._longest = max((len(one) for one in stop), default=1)
         self._held = ""
         self._sent = 0
 
     def add(self, event: Written) -> str:
         self._held += event.text
         end = stop_at(self._held, self._stop)
-        ready = len(self._held) - self._undecided() if end is None else end
+        ready = max(0, len(self._held) - self._longest + 1) if end is None else end
         text, self._held = self._held[:ready], self._held[ready:]
         self._sent += len(text)
         return text
 
     def rest(self, answer: Answer) -> str:
         return answer.text[self._sent :]
-
-    def _undecided(self) -> int:
-        """Characters at the end that a stop text may begin with."""
-        longest = max((len(s) for s in self._stop), default=1) - 1
-        for length in range(min(longest, len(self._held)), 0, -1):
-            if any(s.startswith(self._held[-length:]) for s in self._stop):
-                return length
-        return 0
 
 
 def _usage(answer: Answer) -> dict[str, Any]:

@@ -51,8 +51,8 @@ class Options:
 def check_options(options: Options) -> None:
     if not is_loopback(options.host) and not options.token:
         raise ServerError(
-            f"--host {options.host} is open to others, so a token is needed.",
-            hint="Give one with SPECEDIT_TOKEN, or with --token.",
+            f"--host {options.host} is not a loopback address, so a token is needed.",
+            hint="Set SPECEDIT_TOKEN, or use --token.",
         )
     for name in options.aliases:
         if not name.isprintable() or not name.strip() or name != name.strip():
@@ -99,7 +99,7 @@ def _tcp(options: Options) -> socket.socket:
             reason = os.strerror(error.errno) if error.errno else str(error)
     raise ServerError(
         f"{options.host}:{options.port} cannot be opened: {reason}",
-        hint="Name another --port; 0 takes any.",
+        hint="Choose another --port (0: any free port).",
     )
 
 

@@ -191,7 +191,7 @@ def choose_heads(
         raise UsageError(
             f"--draft {named[0]} needs the exact engine, and this is {engine.info.name} "
             f"({engine.info.note}).",
-            hint="--draft auto takes what is there.",
+            hint="Use --draft auto, which takes the drafters that are available.",
         )
     if passes is None or not (named or AUTO in names):
         return {}, ""

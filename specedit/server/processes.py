@@ -181,7 +181,9 @@ def stop(folder: RuntimeFolder, record: ServerRecord) -> None:
                 os.kill(record.pid, getattr(signal, name, signal.SIGTERM))
         if _ended(folder, STOP_S):
             return
-    raise ServerError(f"The server (process {record.pid}) does not end.")
+    raise ServerError(
+        f"The server (process {record.pid}) does not end.", hint=f"End it: kill {record.pid}"
+    )
 
 
 def _ended(folder: RuntimeFolder, within_s: float) -> bool:

@@ -102,8 +102,8 @@ def _instance(kind: type[T], data: object) -> T:
         return stored.typed(kind, data)
     except stored.WrongShapeError as error:
         raise ServerError(
-            f"What crossed the socket is not a {kind.__name__}: {error}.",
-            hint="specedit serve stop ends a server of another build.",
+            f"The client and the server exchanged an invalid {kind.__name__}: {error}.",
+            hint="If another build of specedit runs the server, stop it: specedit serve stop",
         ) from None
 
 

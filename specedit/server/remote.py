@@ -133,8 +133,8 @@ class RemoteBackend:
             raise self._refused(_json(error), error.code) from error
         except (OSError, HTTPException, ValueError) as error:
             raise ServerError(
-                f"{self._host} cannot be asked: {getattr(error, 'reason', error)}",
-                hint="Is the URL right, and the machine reachable?",
+                f"{self._host} cannot be reached: {getattr(error, 'reason', error)}",
+                hint="Check the URL of --server and the network.",
             ) from error
 
     def _open(self, body: bytes) -> Any:
@@ -154,7 +154,7 @@ class RemoteBackend:
             401: key
             if "server" in self._settings.from_repository
             else "Give its key in SPECEDIT_API_KEY.",
-            404: "Is --model right, and the URL?",
+            404: "Check --model and the URL of --server.",
         }
         named = table(error).get("code") == "context_length_exceeded"  # OpenAI's; and vLLM's
         if code in (200, 400) and (named or "maximum context length" in message):
@@ -185,15 +185,16 @@ def event_data(answer: HTTPResponse, host: str) -> Iterator[dict[str, Any]]:
         try:
             data = stored.parsed(text)
         except ValueError:
-            raise ServerError(f"{host} answered something that is not JSON.") from None
+            raise ServerError(f"{host} sent an answer that is not JSON.") from None
         if not isinstance(data, dict):
-            raise ServerError(f"{host} answered JSON that is not an object.")
+            raise ServerError(f"{host} sent JSON that is not an object.")
         yield data
 
 
 def _endless(host: str, what: str) -> ServerError:
     return ServerError(
-        f"{host} answers without end: {what}.", hint="Nothing was written. Is it the right server?"
+        f"{host} sent an answer that does not end: {what}.",
+        hint="Nothing was written. Check --server.",
     )
 
 

@@ -61,7 +61,7 @@ class QueueFullError(ServerError):
     """Too many tickets wait already."""
 
     def __init__(self, retry_s: int) -> None:
-        super().__init__("The server has too much to do.", hint=f"Try again in {retry_s} s.")
+        super().__init__("The server's queue is full.", hint=f"Try again in {retry_s} s.")
         self.retry_s = retry_s
 
 
