@@ -23,7 +23,7 @@ from specedit.settings import (
     nearest,
 )
 from specedit.settings.table import about
-from specedit.view.terminal import name
+from specedit.view.terminal import name, show_table
 
 
 @settings_options("json")
@@ -65,14 +65,10 @@ def _show(wanted: str, resolved: Resolved) -> None:
             }
         )
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("setting", "value", "from", "what it is", box=None, pad_edge=False)
-    for key, value, origin, help in rows:  # Text: a file's content has no markup
-        table.add_row(key, *(Text(_visible(one)) for one in (_shown(value), origin, help)))
-    Console().print(table)
+    cells = (
+        [key, *map(_visible, (_shown(value), origin)), text] for key, value, origin, text in rows
+    )
+    show_table(("setting", "value", "from", "what it is"), cells)
 
 
 def _show_user(wanted: str, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ import typer
 from specedit.cli.options import AsJson, argument, settled
 from specedit.cli.streams import put_object, say
 from specedit.errors import ModelError
+from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
     from specedit.models.catalogue import Row
@@ -61,7 +62,7 @@ def list_models(as_json: AsJson = False) -> None:
         )
 
     headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
-    _print_table(headings, map(cells, items), whole=("name", "size"))
+    show_table(headings, map(cells, items), whole=("name", "size"))
     say(f"* in use. Store: {root}")
 
 
@@ -106,7 +107,7 @@ def suggest(as_json: AsJson = False) -> None:
 
     numbers = ("parameters", "download", "memory")
     headings = ("name", *numbers, "licence", "")
-    _print_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
+    show_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
     memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
     say(
         f"* suits this machine: {memory}{machine.cores} cores. An edit takes as many times longer "
@@ -205,26 +206,6 @@ def remove(
 
 def model_in_use() -> str:
     return settled().values.model
-
-
-def _print_table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Sequence[str] = (),
-    whole: Sequence[str] = (),
-) -> None:
-    """A table on stdout. Columns that are `whole` are not broken between words."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        justify: Any = "right" if heading in right else "left"
-        table.add_column(heading, justify=justify, no_wrap=heading in whole)
-    for cells in rows:
-        table.add_row(*cells)
-    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def _watched(steps: Iterator[Any]) -> Any:

@@ -92,8 +92,20 @@ def _filter(command: str, planner: Planner, settings: Settings) -> int:
     data = sys.stdin.buffer.read()
     out, code = data, FAILED
     report: Report | None = None
+    is_text = not (settings.check or settings.diff or settings.json)
     try:
-        report = _filtered(command, data, planner, settings)
+        from specedit.edit.inputs import of_stdin
+        from specedit.edit.session import EditSession
+        from specedit.server.connect import connect
+
+        one = of_stdin(data, settings.stdin_filename)
+        with closing(connect(settings)) as backend:
+            session = EditSession(command, [one], planner, backend, settings)
+            with Follower(session, settings) as follower:
+                for _ in follower.edits():
+                    pass
+                follower.report(on_stdout=is_text)
+        report = session.report()
         code = report.exit_code(check=settings.check)
         if code != FAILED:
             out = report.edits[0].after
@@ -112,21 +124,6 @@ def _filter(command: str, planner: Planner, settings: Settings) -> int:
         sys.stdout.buffer.write(data if settings.check else out)
         sys.stdout.buffer.flush()
     return code
-
-
-def _filtered(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
-    from specedit.edit.inputs import of_stdin
-    from specedit.edit.session import EditSession
-    from specedit.server.connect import connect
-
-    one = of_stdin(data, settings.stdin_filename)
-    with closing(connect(settings)) as backend:
-        session = EditSession(command, [one], planner, backend, settings)
-        with Follower(session, settings) as follower:
-            for _ in follower.edits():
-                pass
-            follower.report(on_stdout=not (settings.check or settings.diff or settings.json))
-            return session.report()
 
 
 class Follower(ExitStack):

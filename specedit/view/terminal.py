@@ -1,4 +1,4 @@
-"""Text of others made harmless, and what a terminal shows of a patch and of a manual page.
+"""Text of others made harmless, and what a terminal shows of a patch, a manual page and a table.
 
 rich is imported when something is rendered.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 # Characters that move the cursor, ring, or change the reading order are shown as symbols.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
@@ -63,3 +65,24 @@ def show_page(text: str) -> None:
     shown = _LINK.sub(r"`specedit help \1`", PICTURE.sub("", text))
     page = Markdown(shown, code_theme="ansi_dark", inline_code_theme=None, hyperlinks=False)
     console.print(page, width=min(console.width, WIDEST))
+
+
+def show_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    whole: Sequence[str] = (),
+) -> None:
+    """Print a table on stdout. Columns that are `whole` are not broken between words."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        justify: Any = "right" if heading in right else "left"
+        table.add_column(heading, justify=justify, no_wrap=heading in whole)
+    for cells in rows:
+        table.add_row(*map(Text, cells))  # Text: a file's content has no markup
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
