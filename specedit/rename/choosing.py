@@ -1,38 +1,37 @@
-"""Which of a name's meanings to rename, and what is uncertain about that.
+"""Which of a name's meanings to rename in one file alone, and what is uncertain about that.
 
 `--line` and `Class.member` select; uses that can mean nothing else are included, with a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
-from specedit.rename.guess import doubt
-from specedit.scoping.languages.rules import Rules
-from specedit.scoping.meaning import Meaning, scopes_of
+from specedit.rename.guess import doubt, lines_text, stays_as_parameter
+from specedit.rename.resolution import ResolvedName, is_foreign
+from specedit.scoping.meaning import Meaning, stored_parameters
 from specedit.scoping.scope import FUNCTIONS, Declared
-from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
 
 
 def choose(
-    candidates: list[Meaning],
-    typing: Typing,
+    resolved: ResolvedName,
     owner: str,
     line: int | None,
     old: str,
     is_here: Callable[[str], bool] | None = None,
     *,
     derived: bool = False,
-) -> tuple[list[Meaning], list[Finding]]:
-    """The meanings to rename, and what is uncertain about that choice.
+) -> None:
+    """Decide which meanings of one file are renamed, and note what is uncertain about that.
 
     `is_here`: other files are renamed, too, those of modules that it takes for the project's.
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
+    ((path, typing),), candidates = resolved.typings.items(), resolved.candidates
     elsewhere = _elsewhere(candidates, typing, is_here) if line is None else []
     candidates[:] = [one for one in candidates if one not in elsewhere]
     notes = _gather(candidates, typing)
@@ -49,7 +48,7 @@ def choose(
             hint = f"It is a member of {', '.join(holders)}." if holders else ""
             raise UsageError(f"`{owner}` has no member `{old}` in this file", hint=hint)
     if line is not None:
-        here = [one for one in chosen if line in one.lines]
+        here = resolved.pointed_at(chosen, lambda _, leaf: leaf.line == line)
         if not here:
             lines = sorted({at for one in chosen for at in one.lines})
             raise UsageError(
@@ -59,20 +58,13 @@ def choose(
                 if lines
                 else "",
             )
-        first = [
-            one
-            for one in here
-            if one.kind == "label" or any(d.leaf.line == line for d in one.declared)
-        ]
-        chosen = first or here
-        if len(chosen) > 1:  # the leftmost on the line, as a reader would point at it
-            chosen.sort(key=lambda one: min(leaf.start for leaf in one.leaves if leaf.line == line))
+        chosen = here[:1]
+        if len(here) > 1:
             message = (
-                f"line {line}: `{old}` means {len(chosen)} things there; "
-                f"the first was renamed: {describe(chosen[0])}"
+                f"line {line}: `{old}` means {len(here)} things there; "
+                f"the first was renamed: {describe(here[0])}"
             )
             notes.append(doubt(message, (line,)))
-            chosen = chosen[:1]
     if line is None and not owner and len(chosen) > 1:
         message = f"`{old}` means {len(chosen)} things here, all renamed: " + "; ".join(
             describe(one) for one in chosen[:6]
@@ -97,7 +89,7 @@ def choose(
         for _, leaf in stored_parameters(chosen, candidates, typing.rules)
     ]
     notes += _literals(chosen, candidates, typing.rules.nameless)
-    return chosen, notes
+    resolved.chosen, resolved.notes[path] = chosen, notes
 
 
 def _elsewhere(
@@ -108,19 +100,6 @@ def _elsewhere(
         known = any(one.declared for one in candidates)
         return [one for one in candidates if known and one.kind == FOREIGN]
     return [one for one in candidates if is_foreign(one, typing.rules, is_here)]
-
-
-def is_foreign(one: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
-    """Whether a meaning comes from the language itself or from a module of another project."""
-    if one.kind == FOREIGN:
-        modules = [one.module]
-    elif any(declared.kind not in ("import", "module") for declared in one.declared):
-        return False
-    else:
-        imports = (declared for declared in one.declared if declared.kind == "import")
-        modules = [rules.module_of(scopes_of(declared), declared) for declared in imports]
-    theirs = rules.builtins | {PLAIN}
-    return any(module and (module in theirs or not is_here(module)) for module in modules)
 
 
 def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
@@ -191,11 +170,6 @@ def describe(one: Meaning) -> str:
     return f"{kind.get(one.kind, one.kind)} on {lines_text(one.lines)}"
 
 
-def lines_text(lines: list[int]) -> str:
-    shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
-    return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
-
-
 def _cycles(chosen: list[Meaning], typing: Typing) -> list[Finding]:
     """Classes that extend each other: a member cannot be assigned to one of them."""
     for one in chosen:
@@ -204,25 +178,6 @@ def _cycles(chosen: list[Meaning], typing: Typing) -> list[Finding]:
                 if owner in typing.above(base):
                     return [doubt(f"{owner.name} and {base.name} extend each other")]
     return []
-
-
-def stored_parameters(
-    chosen: list[Meaning], candidates: list[Meaning], rules: Rules
-) -> Iterator[tuple[Meaning, Branch]]:
-    """The parameters of the name that a renamed member is set from, each with its place there."""
-    members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
-    for one in candidates:
-        if one in chosen or one.kind != "parameter":
-            continue
-        for leaf in one.leaves:
-            target = leaf.at("^ left") if leaf.place in rules.assigned else None
-            if target is not None and any(id(x) in members for x in target.walk()):
-                yield one, leaf
-
-
-def stays_as_parameter(leaf: Branch, name: str) -> str:
-    line = f"line {leaf.line}"
-    return f"{line}: it is set from the parameter `{name}`, which stays; --scope derived renames it"
 
 
 def _literals(

@@ -14,8 +14,7 @@ from typing import NoReturn
 
 from specedit.errors import UsageError
 from specedit.files import regular
-from specedit.rename.choosing import lines_text
-from specedit.rename.guess import called
+from specedit.rename.guess import called, lines_text
 from specedit.rename.resolution import ResolvedName, families, resolve_name
 from specedit.scoping.project import BELOW, Project
 from specedit.scoping.scope import Declared

@@ -11,13 +11,12 @@ from functools import partial
 from pathlib import PurePath
 
 from specedit.rename.guess import Place, RenameGuess, applied
-from specedit.rename.places import Choice, guessed
-from specedit.rename.resolution import resolve_name
+from specedit.rename.places import guessed
+from specedit.rename.resolution import ResolvedName, resolve_name
 from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import identifiers as names
-from specedit.syntax import trees
 
 SUFFIXES = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
@@ -65,15 +64,13 @@ def derived_only(
     is_here: Callable[[str, str], bool],
 ) -> RenameGuess | None:
     """A file that holds only names that are built from OLD, or code in prose."""
-    typing, language, text = project.typing(path), project.language(path), project.text(path)
     if is_prose(path):
-        return rename_prose(text or "", owner, old, new)
-    if typing is None or language is None:
+        return rename_prose(project.text(path) or "", owner, old, new)
+    if (typing := project.typing(path)) is None:
         return None
     kept = kept_places(project, {path: typing}, path, old, new, is_here)
-    choice = Choice(typing, [], [], [], whole_tree=True, kept=kept)
-    dialect = trees.dialect(text or "", language)
-    return guessed(choice, dialect, old, new, "derived", text or "")
+    none = ResolvedName({path: typing}, [])
+    return guessed(none, path, old, new, "derived", whole_tree=True, kept_names=kept)
 
 
 def is_prose(path: str) -> bool:

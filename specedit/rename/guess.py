@@ -126,3 +126,13 @@ def called(one: Declared) -> str:
     """What a person calls a declaration."""
     whole = one.kind == "local" and one.scope is not None and not one.scope.is_local
     return "global" if whole else one.kind
+
+
+def lines_text(lines: list[int]) -> str:
+    shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
+    return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
+
+
+def stays_as_parameter(leaf: Branch, name: str) -> str:
+    line = f"line {leaf.line}"
+    return f"{line}: it is set from the parameter `{name}`, which stays; --scope derived renames it"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from specedit.check.finding import Finding
-from specedit.rename.choosing import lines_text
-from specedit.rename.guess import doubt
+from specedit.rename.guess import doubt, lines_text
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
-from specedit.rename.choosing import choose, describe, lines_text
-from specedit.rename.guess import Place, RenameGuess, doubt, put, rewrites_for
+from specedit.rename.choosing import choose, describe
+from specedit.rename.guess import Place, RenameGuess, doubt, lines_text, put, rewrites_for
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, macro_rewrites, reach
 from specedit.rename.new_name import (
     captures,
@@ -19,6 +19,7 @@ from specedit.rename.new_name import (
     refuse_reserved,
     required,
 )
+from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings
 from specedit.scoping.typing import Typing
@@ -63,18 +64,32 @@ def rename_places(
     if old.startswith("$"):
         results = [one for one in results if has_sigil(one, typing)] or results
         old, new = old.lstrip("$"), new.lstrip("$")
-    derives = scope == SCOPES[-1]
-    chosen, notes = choose(results, typing, owner, line, old, is_here, derived=derives)
-    return guessed(Choice(typing, results, chosen, notes), dialect, old, new, scope, text)
+    resolved = ResolvedName({"": typing}, results)
+    choose(resolved, owner, line, old, is_here, derived=scope == SCOPES[-1])
+    return guessed(resolved, "", old, new, scope)
 
 
 def guessed(
-    choice: Choice, dialect: Language, old: str, new: str, scope: str, text: str
+    resolved: ResolvedName,
+    path: str,
+    old: str,
+    new: str,
+    scope: str,
+    *,
+    whole_tree: bool = False,
+    kept_names: frozenset[int] = frozenset(),
 ) -> RenameGuess:
-    """One file's text, where it is known what its places mean and which of them are renamed."""
-    typing, result, chosen, notes = choice.typing, choice.candidates, choice.chosen, choice.notes
-    refuse_reserved(new, dialect, chosen, typing)
-    data = typing.scopes.data
+    """One file's text, where it is known what its places mean and which of them are renamed.
+
+    `whole_tree`: other files are renamed with it, and what stays is reported for all.
+    `kept_names`: bytes where names that are built from OLD stay."""
+    typing, notes = resolved.typings[path], list(resolved.notes.get(path, ()))
+    parts_of = {id(one): resolved.here(path, [one]) for one in resolved.candidates}
+    result = [part for one in resolved.candidates for part in parts_of[id(one)]]
+    chosen = [part for one in resolved.chosen for part in parts_of[id(one)]]
+    refuse_reserved(new, typing.scopes.language, chosen, typing)
+    data, dialect = typing.scopes.data, typing.scopes.language
+    text = data.decode("utf-8", "surrogatepass")
     rewrites = {
         rewrite.start: rewrite for rewrite in rewrites_for(chosen, result, typing, old, new)
     }
@@ -87,7 +102,7 @@ def guessed(
     wider = [
         rewrite
         for rewrite in derived_rewrites(data, parts, typing, old, new)
-        if rewrite.start not in known and rewrite.start not in choice.kept
+        if rewrite.start not in known and rewrite.start not in kept_names
     ]
     if spelling := typing.rules.finish(rewrites, chosen, data, new):
         notes.append(doubt(spelling))
@@ -98,20 +113,20 @@ def guessed(
     if broken:  # where a comment or a string ends is uncertain, too
         comments, wider = [], []
     if result and not chosen:  # nothing here is renamed, and no mention of it
-        comments, wider = [], wider if choice.whole_tree else []
+        comments, wider = [], wider if whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
     notes += unsure
     code = list(rewrites.values()) + in_macros
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
     exact = [bool(code), *(any(rewrite.old == old for rewrite in level) for level in levels[1:])]
-    if not any(exact[:taken]) and any(exact) and not choice.whole_tree:
+    if not any(exact[:taken]) and any(exact) and not whole_tree:
         taken = exact.index(True) + 1
         where = "comments" if taken == 2 else "strings and derived names"
         notes.append(doubt(f"`{old}` is not an identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     stays = _outside(data, levels, taken, old)
-    others = [one for one in result if one not in chosen] if not choice.whole_tree else []
+    others = [one for one in result if one not in chosen] if not whole_tree else []
     stays += [other(one, old, f"--line {one.lines[0]}") for one in others]
     edits, written, after, changed = _finish(text, data, kept)
     spelled = sorted({place.line for place in changed if _spelled_out(place)})
@@ -143,18 +158,6 @@ def guessed(
         tuple(notes),
         same_shape=same_shape,
     )
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a name's places in one file mean, and which of them are renamed."""
-
-    typing: Typing
-    candidates: list[Meaning]
-    chosen: list[Meaning]
-    notes: list[Finding]
-    whole_tree: bool = False  # other files are renamed with it, and what stays is reported for all
-    kept: frozenset[int] = frozenset()  # bytes where names that are built from OLD stay
 
 
 def _of_here(one: Meaning, typing: Typing) -> Meaning:

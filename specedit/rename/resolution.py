@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
-from specedit.rename.choosing import is_foreign, lines_text, stays_as_parameter, stored_parameters
-from specedit.rename.guess import doubt
+from specedit.rename.guess import doubt, lines_text, stays_as_parameter
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.meaning import Meaning, has_sigil, meanings_over
+from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, Declared, Home
+from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
@@ -79,6 +79,22 @@ class ResolvedName:
                 imports.setdefault(key, []).append(each)
             self._imports[id(one)] = imports
         return result
+
+    def pointed_at(
+        self, meanings: Iterable[Meaning], at: Callable[[str, Branch], bool]
+    ) -> list[Meaning]:
+        """What stands at a place: what is declared there first, then from left to right."""
+
+        def there(leaf: Branch) -> bool:
+            return id(leaf) in self._paths and at(self._paths[id(leaf)], leaf)
+
+        here = [one for one in meanings if any(map(there, one.leaves))]
+        declared = [
+            one for one in here if one.kind == "label" or any(there(d.leaf) for d in one.declared)
+        ]
+        return sorted(
+            declared or here, key=lambda one: min(x.start for x in one.leaves if there(x))
+        )
 
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
         self.notes.setdefault(path, []).append(doubt(text, lines))
@@ -156,7 +172,7 @@ def whatever(one: ResolvedName) -> None:
 def _pointed_at(
     one: ResolvedName, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
-    results = [each for each in ours if any(at(one.path_of(x), x) for x in each.leaves)]
+    results = one.pointed_at(ours, at)
     if len(results) == 1 and results[0].kind == UNKNOWN:  # the one member it can be, if there is
         members = [each for each in ours if each.is_member]
         return [*members, *results] if len(members) == 1 else results
@@ -260,6 +276,19 @@ def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], 
         return False
     path = one.path_of(each.leaves[0])
     return is_foreign(each, one.rules, lambda module: is_here(module, path))
+
+
+def is_foreign(one: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
+    """Whether a meaning comes from the language itself or from a module of another project."""
+    if one.kind == FOREIGN:
+        modules = [one.module]
+    elif any(declared.kind not in ("import", "module") for declared in one.declared):
+        return False
+    else:
+        imports = (declared for declared in one.declared if declared.kind == "import")
+        modules = [rules.module_of(scopes_of(declared), declared) for declared in imports]
+    theirs = rules.builtins | {PLAIN}
+    return any(module and (module in theirs or not is_here(module)) for module in modules)
 
 
 def resolves(rules: Rules) -> bool:

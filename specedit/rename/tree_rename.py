@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
-from specedit.rename.choosing import lines_text
 from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
 from specedit.rename.derived_names import derived_only, is_prose, kept_places
-from specedit.rename.guess import RenameGuess, applied, doubt
+from specedit.rename.guess import RenameGuess, applied, doubt, lines_text
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import Choice, check_names, guessed, other
+from specedit.rename.places import check_names, guessed, other
 from specedit.rename.resolution import (
     ResolvedName,
     families,
@@ -25,7 +24,6 @@ from specedit.rename.resolution import (
 )
 from specedit.scoping.project import Project
 from specedit.syntax import identifiers as names
-from specedit.syntax import trees
 from specedit.syntax.branch import Branch
 
 
@@ -138,7 +136,7 @@ def rename_tree(
                 # one thing of several: a comment speaks of it only beside it
                 apart = bool(owner or target) and not one.here(path, one.chosen)
                 how = "code" if apart and not derives else scope
-                guess = _of_file(project, one, path, name, new, how, kept)
+                guess = _of_file(one, path, name, new, how, kept)
                 if guess.places:
                     files[path] = guess
                     continue
@@ -186,7 +184,6 @@ def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
 
 
 def _of_file(
-    project: Project,
     one: ResolvedName,
     path: str,
     old: str,
@@ -194,17 +191,8 @@ def _of_file(
     scope: str,
     kept: frozenset[int],
 ) -> RenameGuess:
-    typing = one.typings[path]
-    result = one.here(path, one.candidates)
-    here = one.here(path, one.chosen)
-    here = [next(x for x in result if x.leaves == each.leaves) for each in here]
-    choice = Choice(typing, result, here, list(one.notes.get(path, [])), whole_tree=True, kept=kept)
-    language = project.language(path)
-    assert language is not None
-    text = project.text(path) or ""
-    guess = guessed(
-        choice, trees.dialect(text, language), old.lstrip("$"), new.lstrip("$"), scope, text
-    )
+    bare = old.lstrip("$"), new.lstrip("$")
+    guess = guessed(one, path, *bare, scope, whole_tree=True, kept_names=kept)
     undecided = tuple(
         doubt(f"`{old}` on {lines_text(part.lines)}: not renamed, {why}", part.lines, "undecided")
         for part, why in one.left.get(path, [])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -274,3 +275,17 @@ def has_sigil(one: Meaning, typing: Typing) -> bool:
 def means_member(one: Meaning) -> bool:
     """Which half of a shorthand a meaning is: the member, or the variable."""
     return one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
+
+
+def stored_parameters(
+    chosen: list[Meaning], candidates: list[Meaning], rules: Rules
+) -> Iterator[tuple[Meaning, Branch]]:
+    """The parameters of the name that a renamed member is set from, each with its place there."""
+    members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
+    for one in candidates:
+        if one in chosen or one.kind != "parameter":
+            continue
+        for leaf in one.leaves:
+            target = leaf.at("^ left") if leaf.place in rules.assigned else None
+            if target is not None and any(id(x) in members for x in target.walk()):
+                yield one, leaf

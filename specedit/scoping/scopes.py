@@ -23,6 +23,7 @@ class Scopes(Home):
         rules = rules_of(language.name)
         assert rules is not None
         self.rules: Rules = rules
+        self.language = language
         self.data = text.encode("utf-8", "surrogatepass")
         self.root = grow(text, language)
         self.file = Scope("file", self.root, None)
