@@ -6,7 +6,7 @@ import pytest
 
 from specedit.check.answer import Checks, check_answer
 from specedit.check.finding import ALL_OFF, Finding
-from specedit.check.placeholders import stands_in
+from specedit.check.new_code import stands_in
 from specedit.syntax.languages import BY_NAME, Language
 
 PYTHON = BY_NAME["python"]

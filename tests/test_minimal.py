@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.minimal import minimal
+from specedit.edit.attempt import minimal
 from specedit.syntax.languages import language_of
 
 PY = '''\

@@ -37,12 +37,12 @@ from specedit.check.new_code import (
     changes_elsewhere,
     comments_only,
     copied_lines,
+    placeholders,
     undefined_names,
     unreachable_code,
     whitespace_changes,
 )
 from specedit.check.parsed import Change, parsed_text
-from specedit.check.placeholders import placeholders
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 

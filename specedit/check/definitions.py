@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specedit.check.builtin_names import words
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
+from specedit.scoping.builtin_names import words
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol

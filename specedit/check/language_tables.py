@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specedit.check import builtin_names
-from specedit.check.builtin_names import words
 from specedit.check.parsed import ParsedText
+from specedit.scoping import builtin_names
+from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import Branch
 
 NONE: frozenset[str] = frozenset()

@@ -75,10 +75,6 @@ _AND_ORDER = re.compile(  # a further clause that says what to do
     rf"(?:(?:can|could|would) you\s+)?(?:please\s+)?{_ORDERS}\s+[\w`'\"(\[{{{{*$@<]"
     rf"|[:;]\s*{_ORDERS}\s*[.!]*\s*$"
 )
-_YOU_ORDER = re.compile(
-    rf"(?i)(?:[,:;]|\band\b|\bso\b|\bthen\b)\s*(?:please\s+)?(?:can|could|would|will) you\s+"
-    rf"(?:please\s+)?{_ORDERS}\b"
-)
 _DEMANDS = re.compile(  # "What total returns must be an int" is no question
     rf"(?i){_POLITE}(?:what|which|who|whose|how \w+)\s+(?!{_MAY}\b)(?:\S+\s+)+?"
     r"(?:(?:must|should|shall|ought to|needs? to|ha(?:s|ve) to)\s+(?!i\b|we\b|you\b|they\b|it\b)\w"
@@ -109,7 +105,7 @@ def _asks(sentence: str) -> bool:
     if not _QUESTIONS.match(sentence) or _SUGGESTS.match(sentence):
         return False
     if sentence.rstrip().endswith("?") and _ABOUT.match(sentence):
-        return not _YOU_ORDER.search(sentence)  # "What does adding x change?"
+        return True  # "What does adding x change?"
     if _ABOUT.match(sentence) and not _HOW_TO.match(sentence):
         return not (_AND_ORDER.search(sentence) or _DEMANDS.match(sentence))
     return not (_AND_ORDER.search(sentence) or _WRITTEN.search(sentence))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specedit.check.placeholders import HERE
+from specedit.check.new_code import HERE
 from specedit.errors import InputError, UsageError
 from specedit.syntax import trees
 

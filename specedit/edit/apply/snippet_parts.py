@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from specedit.check.placeholders import stands_in
+from specedit.check.new_code import stands_in
 from specedit.edit.apply.part_places import margin
 from specedit.syntax import trees
 from specedit.syntax.languages import Language

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specedit.check import builtin_names
 from specedit.check.answer import LONGEST, Checks
 from specedit.check.finding import Finding
 from specedit.check.language_tables import language_facts
@@ -30,6 +29,7 @@ from specedit.edit.imports.statements import (
 from specedit.edit.imports.work_tree import WorkTree
 from specedit.edit.outcome import Judged, guarded
 from specedit.files.source import Source
+from specedit.scoping import builtin_names
 from specedit.scoping.languages import rules_of
 from specedit.syntax.branch import Branch
 

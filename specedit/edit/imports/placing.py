@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from specedit.check.builtin_names import NODE_MODULES
 from specedit.check.parsed import ParsedText
 from specedit.edit.imports.statements import (
     IMPORTS,
@@ -22,6 +21,7 @@ from specedit.edit.imports.statements import (
     written,
 )
 from specedit.edit.imports.work_tree import WorkTree
+from specedit.scoping.builtin_names import NODE_MODULES
 from specedit.syntax.branch import Branch
 
 HEADS = (  # what stands before the imports of a file

@@ -7,7 +7,6 @@ import sys
 from functools import lru_cache
 from pathlib import PurePath
 
-from specedit.check import builtin_names
 from specedit.check.parsed import ParsedText
 from specedit.edit.imports.placing import head_end, import_lines, with_import
 from specedit.edit.imports.statements import (
@@ -20,6 +19,7 @@ from specedit.edit.imports.statements import (
     written,
 )
 from specedit.edit.imports.work_tree import WorkTree
+from specedit.scoping import builtin_names
 from specedit.syntax.languages import Language
 
 KEEPS = re.compile(r"(?i)\b(?:imports?|imported|usings?|requires?|keep|unused)\b")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.check.placeholders import GAP
+from specedit.check.new_code import GAP
 from specedit.edit.regions.blocks import Block, blocks_of, title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source

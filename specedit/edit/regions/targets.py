@@ -12,18 +12,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specedit.check.instruction_names import (
+from specedit.edit.regions.insertion import CONSTRUCTORS
+from specedit.errors import InputError
+from specedit.syntax.identifiers import words_of
+from specedit.syntax.instruction_names import (
     CODE,
+    COMMENTS_ONLY,
     NEW,
     TYPES,
     Mention,
     check_names,
     mentions_of,
 )
-from specedit.edit.minimal import COMMENTS_ONLY
-from specedit.edit.regions.insertion import CONSTRUCTORS
-from specedit.errors import InputError
-from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
 
 SMALL_CLASS = 60  # lines of a class that is one region
