@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 READ = 8192  # most ids of what is read that a narrowed choice may be among, beside frequent ones
-WIDEST = 512  # a longer forward is fed in pieces, which changes no bit
 
 
 class ExactEngine:
@@ -91,56 +90,34 @@ class ExactEngine:
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         self._fits(self.length + len(ids))
-        chosen: list[int] = []
-        rows: list[bytes] = []
-        states: list[memoryview[float]] = []
-        if parents is not None:
-            self._forward(ids, parents, chosen, rows, states)
-        else:
-            for at in range(0, len(ids), WIDEST):
-                self._forward(ids[at : at + WIDEST], None, chosen, rows, states)
-        logits = rows if self._audit else None
-        return Choices(chosen, logits, states if self._watching else None, self._among)
-
-    def _forward(
-        self,
-        ids: Sequence[int],
-        parents: Sequence[int] | None,
-        chosen: list[int],
-        rows: list[bytes],
-        states: list[memoryview[float]],
-    ) -> None:
         first = self.length + 1  # the position of a choice after the first id
-        greedy = self._sampling.temperature <= 0
-        count = self._info.hidden
-        hidden = bytearray(len(ids) * count * 4) if self._watching else None
+        sampled = self._sampling.temperature > 0
+        size = self._info.hidden
+        hidden = bytearray(len(ids) * size * 4) if self._watching else None
         if (subset := self._among) is not None:
             subset.add(ids)
-        largest, logits = self.passes.choose(
+        chosen, logits = self.passes.choose(
             ids,
             self.cache,
-            rows=self._audit or not greedy,
+            rows=self._audit or sampled,
             parents=parents,
             states=hidden,
             among=subset,
         )
-        if hidden is not None:
-            whole = memoryview(hidden).cast("f")
-            states.extend(whole[at : at + count] for at in range(0, len(whole), count))
-        if greedy:
-            chosen.extend(largest)
-        else:
+        if sampled:
             from specedit.engines.sampling import choose
 
-            assert logits is not None
             offsets = range(len(ids)) if parents is None else depths(parents)
-            chosen.extend(
+            chosen = [
                 choose(row, self._sampling, first + offset)
-                for row, offset in zip(logits, offsets, strict=True)
-            )
-        if self._audit:
-            assert logits is not None
-            rows.extend(bytes(row) for row in logits)
+                for row, offset in zip(logits or (), offsets, strict=True)
+            ]
+        rows = [bytes(row) for row in logits or ()] if self._audit else None
+        states = None
+        if hidden is not None:
+            whole = memoryview(hidden).cast("f")
+            states = [whole[at : at + size] for at in range(0, len(whole), size)]
+        return Choices(chosen, rows, states, subset)
 
     def crop(self, length: int) -> None:
         self.cache.crop(length)
