@@ -218,7 +218,7 @@ RULES = Rust(
     ),
     calls=table("call_expression: function"),
     type_names=places("type_identifier lifetime"),
-    type_places=places("scoped_identifier.path"),
+    type_places=places("scoped_identifier.path scoped_type_identifier.path"),
     labels=places("label"),
     bases=places("trait_bounds"),
     members_apart=True,
