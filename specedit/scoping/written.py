@@ -258,8 +258,8 @@ class WrittenTypes(Lookup):
             if all(owner.module is not None for owner in imported):
                 return imported
             return self._along(imported, leaves[0])
-        if first is not None and (inner := self._along(self.class_of(first), leaves[0])):
-            return inner
+        if first is not None and (nested := self._along(self.class_of(first), leaves[0])):
+            return nested
         if outer:
             around = next((up for up in node.walk() if up.type in self.rules.paths), node)
             before = first_of(around)
