@@ -15,6 +15,7 @@
 enum {
     FEW = 5,       /* fewer rows than this waste more of a tile than they save, */
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
+    PART = 512,    /* inputs of four panels and 32 rows that the first cache holds */
 };
 
 /* lines of the `panels` panels that come next: as many of each, `rate` at a time, evenly, for a burst
@@ -48,49 +49,58 @@ static inline void fetch_two(const wanted *next, int first, int lines) {
         fetch_far(next->at + (size_t)p * next->step, lines);
 }
 
-static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, const int8_t *a,
-    const int8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows, wanted *next) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-    for (int i = 0; i < inputs; i += 64) {
-        int lines = lines_now(next);
-        _tile_loadd(6, a + (size_t)i * LANES, 64);
-        _tile_loadd(4, low + i, (long)stride);
-        _tile_dpbusd(0, 4, 6);
-        fetch_two(next, 0, lines);
-        _tile_loadd(7, b + (size_t)i * LANES, 64);
-        _tile_dpbusd(1, 4, 7);
-        _tile_loadd(5, high + i, (long)stride);
-        _tile_dpbusd(2, 5, 6);
-        _tile_dpbusd(3, 5, 7);
-        fetch_two(next, 2, lines);
-        next->at += (size_t)lines * 64;
+/* where the sums of a low and a high tile of rows and two panels are */
+typedef struct {
+    int32_t *a, *b; /* of the low rows */
+    size_t high;    /* from there to the high ones */
+} sums_of_four;
+
+static inline void begin_four(const sums_of_four *sums, int first, int high) {
+    if (first) {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+        return;
     }
-    _tile_stored(0, sums_a, 64);
-    _tile_stored(1, sums_b, 64);
-    _tile_stored(2, sums_a + low_rows * LANES, 64);
-    _tile_stored(3, sums_b + low_rows * LANES, 64);
+    _tile_loadd(0, sums->a, 64);
+    _tile_loadd(1, sums->b, 64);
+    if (high) {
+        _tile_loadd(2, sums->a + sums->high, 64);
+        _tile_loadd(3, sums->b + sums->high, 64);
+    }
 }
 
-static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const int8_t *b,
-    int inputs, int32_t *sums_a, int32_t *sums_b, wanted *next) {
-    _tile_zero(0);
-    _tile_zero(1);
+static inline void end_four(const sums_of_four *sums, int high) {
+    _tile_stored(0, sums->a, 64);
+    _tile_stored(1, sums->b, 64);
+    if (high) {
+        _tile_stored(2, sums->a + sums->high, 64);
+        _tile_stored(3, sums->b + sums->high, 64);
+    }
+}
+
+/* two panels by up to 32 rows, of which those in `high` (or null) are behind 16 */
+static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, const int8_t *a,
+    const int8_t *b, int inputs, const sums_of_four *sums, int first, wanted *next) {
+    begin_four(sums, first, high != 0);
     for (int i = 0; i < inputs; i += 64) {
         int lines = lines_now(next);
-        _tile_loadd(4, low + i, (long)stride);
         _tile_loadd(6, a + (size_t)i * LANES, 64);
+        _tile_loadd(4, low + i, (long)stride);
         _tile_dpbusd(0, 4, 6);
         fetch_two(next, 0, lines);
         _tile_loadd(7, b + (size_t)i * LANES, 64);
         _tile_dpbusd(1, 4, 7);
+        if (high) {
+            _tile_loadd(5, high + i, (long)stride);
+            _tile_dpbusd(2, 5, 6);
+            _tile_dpbusd(3, 5, 7);
+        }
         fetch_two(next, 2, lines);
         next->at += (size_t)lines * 64;
     }
-    _tile_stored(0, sums_a, 64);
-    _tile_stored(1, sums_b, 64);
+    end_four(sums, high != 0);
 }
 
 /* up to 16 rows and four panels, so that four streams of weights are active */
@@ -172,15 +182,12 @@ static void tiles_of_four_packed(const uint8_t *rows, size_t stride, const int8_
     _tile_stored(3, sums + 3 * sums_step, 64);
 }
 
-/* Two panels of 4 or 6 bits by up to 32 rows: the same, and the panels with 8 bits stay in to_a and to_b */
+/* The same of panels of 4 or 6 bits, which stay in to_a and to_b with 8 */
 static void tiles_4_expanded(const uint8_t *low, const uint8_t *high, size_t stride, const uint8_t *a,
-    const uint8_t *b, int inputs, int bits, int32_t *sums_a, int32_t *sums_b, int low_rows,
-    int8_t *to_a, int8_t *to_b, wanted *next) {
+    const uint8_t *b, int inputs, int bits, const sums_of_four *sums, int first, int8_t *to_a,
+    int8_t *to_b, wanted *next) {
     const int size = block_of(bits), soon = 4 * size;
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    begin_four(sums, first, high != 0);
     expand_block(a, bits, to_a);
     expand_block(b, bits, to_b);
     for (int i = 0; i < inputs; i += 64, to_a += BLOCK8, to_b += BLOCK8) {
@@ -209,28 +216,22 @@ static void tiles_4_expanded(const uint8_t *low, const uint8_t *high, size_t str
         expand_block(b, bits, to_b + BLOCK8);
         next->at += (size_t)lines * 64;
     }
-    _tile_stored(0, sums_a, 64);
-    _tile_stored(1, sums_b, 64);
-    if (high) {
-        _tile_stored(2, sums_a + low_rows * LANES, 64);
-        _tile_stored(3, sums_b + low_rows * LANES, 64);
-    }
+    end_four(sums, high != 0);
 }
 
-/* Two panels after another by up to 32 rows after another. With `expanded` the panels have 4 or 6 bits: the first
- * rows leave them there with 8 bits, for the others. */
+/* Two panels by up to 32 rows after another. Where there are more rows, and others that fetch their share of the
+ * next panels, so many inputs come at a time that all panels' stay in the first cache for them. With `expanded` the panels have 4 or 6 bits: the first rows
+ * leave them there with 8 bits, for the others. */
 static void by_pairs(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines, int bits,
     int8_t *expanded) {
-    size_t sums_step = (size_t)count * LANES;
+    size_t sums_step = (size_t)count * LANES, size = (size_t)inputs * LANES;
+    int part = count > 2 * TILE_ROWS && lines * 2 <= inputs / 4 ? PART : inputs;
     int shaped_low = 0, shaped_high = 0;
-    int steps = inputs / 64 * ((count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS));
-    for (int p = 0; p < panels; p += 2) {
-        int before = lines * p / panels, share = lines * (p + 2) / panels - before;
-        wanted next = {ahead + (size_t)before * 64, ahead_step, share,
-            (share + steps - 1) / steps, panels};
-        const int8_t *a = panel + (size_t)p * step, *b = a + step;
-        int8_t *to_a = expanded + (size_t)p * inputs * LANES, *to_b = to_a + (size_t)inputs * LANES;
+    int steps = inputs / 64 * ((count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS)) * (panels / 2);
+    wanted next = {ahead, ahead_step, lines, (lines + steps - 1) / steps, panels};
+    for (int i = 0; i < inputs; i += part) {
+        int now = inputs - i < part ? inputs - i : part;
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
             int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;
@@ -239,17 +240,21 @@ static void by_pairs(const uint8_t *rows, size_t stride, int count, const int8_t
                 shaped_low = low;
                 shaped_high = high;
             }
-            int32_t *sums_a = sums + (size_t)p * sums_step + (size_t)r * LANES;
-            const uint8_t *from = rows + (size_t)r * stride, *upper = from + (size_t)low * stride;
-            if (expanded && !r) {
-                tiles_4_expanded(from, high ? upper : 0, stride, (const uint8_t *)a, (const uint8_t *)b, inputs,
-                    bits, sums_a, sums_a + sums_step, low, to_a, to_b, &next);
-                a = to_a;
-                b = to_b;
-            } else if (high)
-                tiles_4(from, upper, stride, a, b, inputs, sums_a, sums_a + sums_step, low, &next);
-            else
-                tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &next);
+            const uint8_t *from = rows + (size_t)r * stride + i;
+            const uint8_t *upper = high ? from + (size_t)low * stride : 0;
+            for (int p = 0; p < panels; p += 2) {
+                int32_t *sums_a = sums + (size_t)p * sums_step + (size_t)r * LANES;
+                const sums_of_four to = {sums_a, sums_a + sums_step, (size_t)low * LANES};
+                int8_t *to_a = expanded + (size_t)p * size + (size_t)i * LANES, *to_b = to_a + size;
+                const int8_t *a = panel + (size_t)p * step + (size_t)(i / 64) * block_of(bits);
+                if (!expanded)
+                    tiles_4(from, upper, stride, a, a + step, now, &to, !i, &next);
+                else if (r)
+                    tiles_4(from, upper, stride, to_a, to_b, now, &to, !i, &next);
+                else
+                    tiles_4_expanded(from, upper, stride, (const uint8_t *)a, (const uint8_t *)a + step,
+                        now, bits, &to, !i, to_a, to_b, &next);
+            }
             r += low + high;
         }
     }

@@ -16,7 +16,7 @@ const char *specedit_version(void) { return SPECEDIT_KERNELS; }
 enum {
     ROWS = 37, /* more than two tiles of 16 */
     PANELS = 5,
-    INPUTS = 320,
+    INPUTS = 576, /* more than AMX takes at a time */
     COUNT = INPUTS,       /* floats of a row */
     WIDE = PANELS * LANES,
     OUTPUTS = ROWS * WIDE * 4 + INPUTS * WIDE, /* bytes that any one function writes at most */
