@@ -62,6 +62,13 @@ def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
     assert not np.allclose(logits(build(plain.path, torch.float32)), expected, atol=2e-2)
 
 
+@pytest.mark.parametrize("factor", [0.5, 1.0, 4.0])
+def test_the_exact_engine_refuses_yarn_of_a_gguf_file(factor: float, tmp_path: Path) -> None:
+    scaling = {**GGUF_YARN, "rope.scaling.factor": factor}
+    files = save_gguf(model_of("llama, no bias"), tmp_path / "small.gguf", scaling)
+    assert "YaRN" in (unsupported(files) or "")
+
+
 def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path: Path) -> None:
     _, yarn = save("qwen2, grouped, tied", tmp_path / "yarn", rope_parameters=YARN)
     assert "YaRN" in (unsupported(yarn) or "")

@@ -70,7 +70,7 @@ class Architecture:
     head_norm: bool = False  # queries and keys are normalised per head (Qwen3)
     bias: bool = False  # queries, keys and values have a bias (Qwen2)
     rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor (Llama 3)
-    rope_magnitude: float = 1.0  # not 1: YaRN, which only transformers computes
+    rope_magnitude: float = 1.0  # 0: YaRN, which only transformers computes
 
     @property
     def group(self) -> int:
@@ -221,7 +221,6 @@ def _numbers(
             "cannot be computed.",
             hint=_FOLDER,
         )
-    yarn = parameters["rope_type"] == "yarn"
     return Architecture(
         family=family,
         layers=fields.whole(key["layers"], most=LAYERS),
@@ -237,7 +236,7 @@ def _numbers(
         head_norm=family == "qwen3",
         bias=family == "qwen2",
         rope_factors=rope.factors(parameters, base, size),
-        rope_magnitude=parameters.get("attention_factor", 0.0) if yarn else 1.0,
+        rope_magnitude=0.0 if parameters["rope_type"] == "yarn" else 1.0,
     )
 
 
