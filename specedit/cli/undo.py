@@ -49,7 +49,10 @@ def undo(
         return DONE
     done = put_back(store, name, partly=partly)
     if as_json:
-        put_object(_undone(done))
+        files = [
+            {"path": o.path, "status": o.status, "problem": o.problem or None} for o in done.files
+        ]
+        put_object({"schema": 1, "command": "undo", "undone": {**_run(done.run), "files": files}})
     else:
         _show(done)
     return FAILED if done.refused else DONE
@@ -127,7 +130,6 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
 
 def _next(runs: list[JournalRun]) -> str | None:
     """The run that `specedit undo` undoes here."""
-
     try:
         return of_here(runs)
     except UsageError:
@@ -144,8 +146,3 @@ def _run(run: JournalRun) -> dict[str, Any]:
         "folder": run.folder,
         "files": [e.path for e in run.files],
     }
-
-
-def _undone(done: Undone) -> dict[str, Any]:
-    files = [{"path": o.path, "status": o.status, "problem": o.problem or None} for o in done.files]
-    return {"schema": 1, "command": "undo", "undone": {**_run(done.run), "files": files}}

@@ -81,14 +81,11 @@ def read(path: str | Path) -> list[FileTrace]:
 def line_of(file: str, number: int, at: float, written: Written) -> dict[str, Any]:
     """One pass as it stands in a trace."""
     chunk = written.chunk
+    plain = ("width", "proposed", "accepted", "source", "resynced")
     line: dict[str, Any] = {
         "file": file,
         "pass": number,
-        "width": chunk.width,
-        "proposed": chunk.proposed,
-        "accepted": chunk.accepted,
-        "source": chunk.source,
-        "resynced": chunk.resynced,
+        **{name: getattr(chunk, name) for name in plain},
         "seconds": round(chunk.seconds, 6),
         "at": round(at, 6),
         "tokens": list(chunk.tokens),
