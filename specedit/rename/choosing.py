@@ -51,24 +51,15 @@ def choose(
         here = resolved.pointed_at(chosen, lambda _, leaf: leaf.line == line)
         if not here:
             lines = sorted({at for one in chosen for at in one.lines})
-            raise UsageError(
-                f"no `{old}` on line {line}",
-                hint=f"It is on {'line' if len(lines) == 1 else 'lines'} "
-                f"{', '.join(map(str, lines[:12]))}."
-                if lines
-                else "",
-            )
+            hint = f"It is on {lines_text(lines)}." if lines else ""
+            raise UsageError(f"no `{old}` on line {line}", hint=hint)
         chosen = here[:1]
         if len(here) > 1:
-            message = (
-                f"line {line}: `{old}` means {len(here)} things there; "
-                f"the first was renamed: {describe(here[0])}"
-            )
-            notes.append(doubt(message, (line,)))
+            message = f"line {line}: `{old}` means {len(here)} things there; the first was renamed"
+            notes.append(doubt(f"{message}: {describe(here[0])}", (line,)))
     if line is None and not owner and len(chosen) > 1:
-        message = f"`{old}` means {len(chosen)} things here, all renamed: " + "; ".join(
-            describe(one) for one in chosen[:6]
-        )
+        things = "; ".join(describe(one) for one in chosen[:6])
+        message = f"`{old}` means {len(chosen)} things here, all renamed: {things}"
         notes.append(doubt(message, sorted({at for one in chosen for at in one.lines})))
     if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
         chosen.append(unknown)

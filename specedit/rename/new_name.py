@@ -78,7 +78,7 @@ def _is_member(one: Meaning, typing: Typing) -> bool:
 
 def captures(
     typing: Typing, after: str, language: Language, new: str, rewrites: list[Rewrite]
-) -> Iterator[tuple[int, str]]:
+) -> Iterator[Finding]:
     """Lines where NEW stood already and would mean the renamed thing, or hide it."""
     if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
         return
@@ -88,7 +88,7 @@ def captures(
         bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
         before = [leaf for leaf in bare if leaf.start not in renamed]
         if before and len(before) < len(bare):
-            yield _said(one, before, new)
+            yield _captured(one, before, new)
 
 
 def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
@@ -114,15 +114,16 @@ def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
     return leaf.place not in typing.rules.members or typing.rules.receiver(leaf) is None
 
 
-def _said(one: Meaning, before: list[Branch], new: str) -> tuple[int, str]:
-    declared = [d for d in one.declared if d.leaf in before]
-    if declared:
-        return taken(declared[0].leaf.line, new, declared[0].kind)
+def _captured(one: Meaning, before: list[Branch], new: str) -> Finding:
+    declared = next((declared for declared in one.declared if declared.leaf in before), None)
+    if declared is not None:
+        return taken(declared.leaf, new, declared.kind)
     line = before[0].line
-    return line, f"line {line}: `{new}` is something else there, and would mean the renamed one"
+    message = f"`{new}` is something else there, and would mean the renamed one"
+    return doubt(f"line {line}: {message}", (line,), "taken")
 
 
-def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[int, str]]:
+def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[Finding]:
     """Lines where NEW is declared already in a scope that the rename would put it into."""
     seen: set[int] = set()
     for one in chosen:
@@ -136,18 +137,19 @@ def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[i
                 if id(other.leaf) in seen or not _same_sort(declared, other, typing):
                     continue
                 seen.add(id(other.leaf))
-                yield taken(other.leaf.line, new, other.kind)
+                yield taken(other.leaf, new, other.kind)
         if one.is_member:  # `self.x = 0` declares nothing, and is a member all the same
             for met in members_called(typing, new, one.owners):
                 if not met.declared and id(met.leaves[0]) not in seen:
                     seen.add(id(met.leaves[0]))
-                    yield taken(met.leaves[0].line, new, "member")
+                    yield taken(met.leaves[0], new, "member")
 
 
-def taken(line: int, new: str, kind: str) -> tuple[int, str]:
-    """A line that has the new name already, and a message about it."""
+def taken(leaf: Branch, new: str, kind: str, path: str = "") -> Finding:
+    """That the new name stands somewhere already. `path`: in another file."""
     article = "an" if kind.startswith(tuple("aeiou")) else "a"
-    return line, f"line {line}: `{new}` is already {article} {kind} there"
+    where = f"{path}, line {leaf.line}" if path else f"line {leaf.line}"
+    return doubt(f"{where}: `{new}` is already {article} {kind} there", (leaf.line,), "taken")
 
 
 def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
@@ -177,11 +179,9 @@ def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[t
                 home = next((up for up in above if id(up) in owners), None)
                 if home is None or declared.home is home.home:
                     continue
-                where = next(iter(one.typings))
                 first = project.path(home.home)
-                at = first if first in one.typings else where
-                line, text = taken(declared.leaf.line, new, declared.kind)
-                yield at, doubt(f"{path}, {text}", (line,), "taken")
+                at = first if first in one.typings else next(iter(one.typings))
+                yield at, taken(declared.leaf, new, declared.kind, path)
     for each in one.chosen:
         for declared in each.declared:
             here = project.at(declared.home)
@@ -189,7 +189,6 @@ def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[t
             if local or here is None or declared.scope is None or declared.scope.is_local:
                 continue
             for other in here.rules.shared(project, here, new, declared.node):
-                path = project.path(other.home)
-                line, text = taken(other.leaf.line, new, other.kind)
-                yield project.path(declared.home), doubt(f"{path}, {text}", (line,), "taken")
+                there = project.path(other.home)
+                yield project.path(declared.home), taken(other.leaf, new, other.kind, there)
                 break

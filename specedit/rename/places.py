@@ -144,17 +144,19 @@ def guessed(
         notes.append(doubt(f"`{new}` is read as something else than a name there"))
     must, may = required(chosen, typing)
     notes += [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
-    clashing = {line: f"line {line}: `{old}` is required by {what}" for line, what in must.items()}
-    clashing = clashing or dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
-    if not clashing:
-        clashing = dict(captures(typing, after, dialect, new, edits))
+    clashing = [
+        doubt(f"line {line}: `{old}` is required by {what}", (line,), "taken")
+        for line, what in must.items()
+    ]
+    clashing = clashing or list(clashes([_of_here(one, typing) for one in chosen], typing, new))
+    clashing = clashing or list(captures(typing, after, dialect, new, edits))
     return RenameGuess(
         old,
         new,
         after,
         changed,
         tuple(stays),
-        tuple(doubt(message, (line,), "taken") for line, message in clashing.items()),
+        tuple({one.line: one for one in clashing}.values()),
         tuple(notes),
         same_shape=same_shape,
     )
