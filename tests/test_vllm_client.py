@@ -78,7 +78,7 @@ def test_the_report_says_model_steps_accepted_and_cached(
     assert "10 passes" in shown and "not exact there" in shown
 
 
-def test_files_beside_go_whole_as_far_as_the_servers_window_deserves(
+def test_a_long_file_beside_is_shown_by_its_signatures(
     endpoint: Endpoint, inside: Specedit, tmp_path: Path
 ) -> None:
     long = "def helper():\n    return 'a helper'\n\n\n" * 300
@@ -89,14 +89,8 @@ def test_files_beside_go_whole_as_far_as_the_servers_window_deserves(
         "edit", "2", "a.py", "--with", "other.py", *fields(endpoint), "--diff", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert long in words(endpoint.requests[0])
-    assert endpoint.paths == ["/v1/models", "/v1/chat/completions"]
-    endpoint.listed = b""
-    inside("edit", "2", "a.py", "--with", "other.py", *fields(endpoint), "--diff", cwd=tmp_path)
-    assert long not in words(endpoint.requests[1]) and "def helper" in words(endpoint.requests[1])
-    before = len(endpoint.paths)
-    inside("edit", "2", "a.py", *fields(endpoint), "--diff", cwd=tmp_path)
-    assert endpoint.paths[before:] == ["/v1/chat/completions"]  # nobody asks for no reason
+    assert long not in words(endpoint.requests[0]) and "def helper" in words(endpoint.requests[0])
+    assert endpoint.paths == ["/v1/chat/completions"]
 
 
 def test_places_of_a_large_file_go_one_by_one_each_with_its_own_prediction(
