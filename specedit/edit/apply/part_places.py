@@ -101,15 +101,7 @@ def weight(line: str) -> float:
     if not text:
         return 0.1
     letters = sum(map(str.isalnum, text))
-    return 0.3 if letters < 2 or text in _WEAK else 0.6 if letters < 6 else 1.0
-
-
-_WEAK = frozenset(
-    f"{before}{word}{after}"
-    for word in ("else", "try", "finally", "do", "begin", "end", "return", "break", "continue")
-    for before in ("", "} ")
-    for after in ("", ":", ";", " {")
-) | {"default:", "pass", "</div>"}
+    return 0.3 if letters < 2 else 0.6 if letters < 6 else 1.0
 
 
 def likeness(one: str, other: str) -> float:

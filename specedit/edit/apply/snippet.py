@@ -52,11 +52,9 @@ def prepared(
     lines, gaps = list(cut.lines), list(cut.gaps)
     shown = _definitions(lines, gaps, language)
     matched = _matched(shown, lines, symbols, index)
-    known = [Pair(one, old) for one, old, _ in matched if old is not None]
-    pairs = _outermost([one for one in known if _whole(one.own, lines, gaps, language)])
-    fresh = [
-        one for one, _, several in matched if not several and _whole(one, lines, gaps, language)
-    ]
+    whole = [row for row in matched if _whole(row[0], lines, gaps, language)]
+    pairs = [Pair(one, old) for one, old, _ in whole if old is not None]
+    fresh = [one for one, _, several in whole if not several]
     begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
     if not any(gap is not None for gap in gaps):
         begins |= _between_definitions(lines, pairs)
@@ -89,15 +87,6 @@ def _matched(
             same = [other for other in rivals[old] if lines[other.first].strip() == head]
             old = old if same == [one] else None
         result.append((one, old, several))
-    return result
-
-
-def _outermost(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs without those inside another."""
-    result: list[Pair] = []
-    for pair in sorted(pairs, key=lambda one: (one.own.first, -one.own.last)):
-        if not result or pair.own.last > result[-1].own.last:
-            result.append(pair)
     return result
 
 
