@@ -55,7 +55,6 @@ _COMPARED = re.compile(
     r"\s+(?:the\s+)?[`'\"]?"
     r"(?:[\w$]+(?:\.|::|->|#))*$"
 )
-_DOES = re.compile(r"(?i)[`'\"]?(?:\(\))?\s+(?:does|do|already does)\b")
 _EVERYWHERE = re.compile(  # words before a name that goes, with its uses
     r"(?i)\b(?:renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
     r"|delet(?:e|es|ed|ing)|drop|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing)|(?:uses|usages?|calls|"
@@ -134,9 +133,7 @@ class Mention:
         """It is only used, or something else is compared with it."""
         if _VALUE.search(self.before) and _VALUE_NEW.match(self.behind):  # "raise LIMIT to 3"
             return False
-        if _USED.search(self.before) or _COMPARED.search(self.before):
-            return True
-        return bool(_DOES.match(self.behind))
+        return bool(_USED.search(self.before) or _COMPARED.search(self.before))
 
     @property
     def like(self) -> bool:

@@ -51,10 +51,13 @@ def prepared(
     """The snippet with its chunks and its definitions."""
     lines, gaps = list(cut.lines), list(cut.gaps)
     shown = _definitions(lines, gaps, language)
-    matched = _matched(shown, lines, symbols, index)
-    whole = [row for row in matched if _whole(row[0], lines, gaps, language)]
-    pairs = [Pair(one, old) for one, old, _ in whole if old is not None]
-    fresh = [one for one, _, several in whole if not several]
+    named: dict[str, list[Symbol]] = {}
+    for symbol in symbols:
+        named.setdefault(symbol.own_name, []).append(symbol)
+    whole = [one for one in shown if _whole(one, lines, gaps, language)]
+    matched = [(one, *counterpart(one, lines, named, index.lines)) for one in whole]
+    pairs = [Pair(one, old) for one, old, _ in matched if old is not None]
+    fresh = [one for one, _, several in matched if not several]
     begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
     if not any(gap is not None for gap in gaps):
         begins |= _between_definitions(lines, pairs)
@@ -62,32 +65,6 @@ def prepared(
     starts = tuple(n in begins for n in range(len(lines)))
     parts = (tuple(shown), tuple(pairs), tuple(fresh), moved)
     return _without_edges(Prepared(tuple(lines), starts, (), tuple(gaps), *parts))
-
-
-def _matched(
-    shown: Sequence[Definition],
-    lines: Sequence[str],
-    symbols: Sequence[Symbol],
-    index: FileIndex,
-) -> list[tuple[Definition, Symbol | None, list[Symbol]]]:
-    """Each definition with its counterpart; of several with one counterpart, the one whose first
-    line is the same has it."""
-    named: dict[str, list[Symbol]] = {}
-    for symbol in symbols:
-        named.setdefault(symbol.own_name, []).append(symbol)
-    matched = [(one, *counterpart(one, lines, named, index.lines)) for one in shown]
-    rivals: dict[Symbol, list[Definition]] = {}
-    for one, old, _ in matched:
-        if old is not None:
-            rivals.setdefault(old, []).append(one)
-    result = []
-    for one, old, several in matched:
-        if old is not None and len(rivals[old]) > 1:
-            head = index.lines[old.first_line - 1].strip()
-            same = [other for other in rivals[old] if lines[other.first].strip() == head]
-            old = old if same == [one] else None
-        result.append((one, old, several))
-    return result
 
 
 def _indented(lines: list[str], begins: set[int], pairs: Sequence[Pair], index: FileIndex) -> bool:
