@@ -28,7 +28,7 @@ def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tup
         for each in one.chosen:
             own = [declared for declared in each.declared if declared.is_own]
             for declared in own:
-                yield project.path(declared.home), declared.leaf.line, _said(declared)
+                yield project.path(declared.home), declared.leaf.line, _described(declared)
             owner = next((up for up in each.owners if up.module is None), None)
             if not own and owner is not None:  # `self.x = 0` declares nothing
                 homes = [
@@ -38,7 +38,7 @@ def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tup
                 yield one.path_of(first), first.line, f"member of {owner.name}"
 
 
-def _said(one: Declared) -> str:
+def _described(one: Declared) -> str:
     of = f" of {one.member_of.name}" if one.member_of and one.member_of.name else ""
     return called(one) + of
 
@@ -52,7 +52,7 @@ def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     shown = []
     for each in things:
         first = next(declared for declared in each.declared if declared.is_own)
-        shown.append(f"{_said(first)} ({project.path(first.home)}:{first.leaf.line})")
+        shown.append(f"{_described(first)} ({project.path(first.home)}:{first.leaf.line})")
     more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
     message = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
     holders = [

@@ -123,7 +123,7 @@ def _reason(declared: Declared | None, one: Meaning) -> str:
 
 
 def called(one: Declared) -> str:
-    """What a person calls a declaration."""
+    """The word for a declaration in messages."""
     whole = one.kind == "local" and one.scope is not None and not one.scope.is_local
     return "global" if whole else one.kind
 

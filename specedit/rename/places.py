@@ -29,7 +29,7 @@ from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language
 
 SCOPES = ("code", "comments", "derived")
-SAID = {
+REASONS = {
     "comment": "mentioned in a comment",
     "string": "mentioned in a string",
     "derived": "a name built from it",
@@ -141,7 +141,7 @@ def guessed(
         notes.append(doubt(f"line {line}: {uncertain}", (line,)))
     spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
-        notes.append(doubt(f"`{new}` is read as something else than a name there"))
+        notes.append(doubt(f"`{new}` is not read as a name there"))
     must, may = required(chosen, typing)
     notes += [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
     clashing = [
@@ -238,7 +238,7 @@ def _finish(
         passed = data[at : rewrite.start].decode("utf-8", "surrogatepass")
         at, offset, line = rewrite.start, offset + len(passed), line + passed.count("\n")
         column = offset - text.rfind("\n", 0, offset)
-        why = rewrite.why or SAID.get(rewrite.kind, "")
+        why = rewrite.why or REASONS.get(rewrite.kind, "")
         same = (rewrite.kind, rewrite.old, rewrite.new, column, why, rewrite.undecided)
         places.append(Place(offset, line, *same))
     return kept, out, out.decode("utf-8", "surrogatepass"), tuple(places)

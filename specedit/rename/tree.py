@@ -179,7 +179,7 @@ class Tree:
     def _read(self, path: str) -> str:
         place = self.root / path
         if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
-            raise InputError("is no file to read", file=path)
+            raise InputError("cannot be read: not a regular file, or too large", file=path)
         return read_source(place).text if place.stat().st_size else ""
 
 

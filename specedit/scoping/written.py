@@ -95,7 +95,7 @@ class WrittenTypes(Lookup):
         return self.type_written(value) if made else None
 
     def _is_keyed(self, over: Branch | None) -> bool:
-        """Whether a loop goes over the keys of something, which are of no interest here."""
+        """Whether a loop takes the keys of something, whose class is not asked for."""
         typed = self.type_written(over)
         words = self.rules.keyed
         return bool(words) and typed is not None and self._head(typed) in words
@@ -197,7 +197,7 @@ class WrittenTypes(Lookup):
         return [owner for owner in result if owner.module is None and owner.node is not at]
 
     def _bounds(self, one: Declared, deep: int) -> Known:
-        """The classes that a type parameter is said to be, as far as they are of these files."""
+        """The classes that a type parameter must be, as far as these files declare them."""
         listed = one.node.part("bounds") or one.node.first(*self.rules.bounds)
         each = listed.named_children() if listed is not None else ()
         known = [self.named_type(child, deep + 1) or () for child in each]

@@ -14,7 +14,7 @@ class Bash(Rules):
     def prepare(self, root: Branch, text: Text) -> None:
         keyed = keyed_arrays(root, text)
         for node in root.walk():
-            tell_functions(node, text)
+            mark_functions(node, text)
             array = node.part("name") if node.type == "subscript" else None
             if array is not None and text(array) in keyed:
                 node.field = KEYED
@@ -76,7 +76,7 @@ def shell_names(node: Branch, text: Text) -> Iterator[Branch]:
         yield from _names(node, text, READ)
 
 
-def tell_functions(node: Branch, text: Text) -> None:
+def mark_functions(node: Branch, text: Text) -> None:
     """The names behind `export -f` and `unset -f` are a function's: their field says so."""
     if node.type in ("declaration_command", "unset_command"):
         options = (text(one) for one in node.children if one.type == "word")
@@ -116,7 +116,7 @@ def _arguments(command: Branch, text: Text) -> Iterator[Branch]:
 def _naming(
     words: list[Branch], text: Text, takes: str, naming: str, operands: str
 ) -> Iterator[Branch]:
-    """The arguments that are names, told by the options before them."""
+    """The arguments that are names, by the options before them."""
     option, plain = "", 0
     for word in words:
         spelling = text(word)

@@ -263,13 +263,13 @@ class Rules(Tables):
     def from_receiver(
         self, root: Branch, data: bytes, new: str, line: int | None
     ) -> tuple[list[Rewrite], str]:
-        """Every place of a word of `receivers` in the method on `line`, and what is to be said."""
+        """Every place of a word of `receivers` in the method on `line`, and a note."""
         return [], ""  # a language without such words is never asked
 
     def finish(
         self, rewrites: dict[int, Rewrite], chosen: list[Meaning], data: bytes, new: str
     ) -> str:
-        """Mends what a new name makes of the places around it; gives what is to be said of it."""
+        """Changes what a new name makes of the places around it; gives a note, or ""."""
         return ""
 
 

@@ -136,7 +136,7 @@ class Rust(RustModules):
 
 
 def _bounds(node: Branch, text: Text) -> Iterator[Branch | None]:
-    """`impl<T: A> B for T where T: C`: what is said of T."""
+    """`impl<T: A> B for T where T: C`: the bounds of T."""
     typed = node.part("type")
     for holder in (node.part("type_parameters"), node.first("where_clause")):
         for one in holder.named_children() if holder is not None else ():

@@ -94,16 +94,16 @@ class Tables:
     aliases: frozenset[str] = NONE
     lists: frozenset[str] = NONE  # types of many
     arguments: frozenset[str] = NONE  # lists of a type's arguments
-    keyed: frozenset[str] = NONE  # words for types that are gone over by their first argument
+    keyed: frozenset[str] = NONE  # words for types whose first argument a loop takes
     unions: frozenset[str] = NONE
-    bounds: frozenset[str] = NONE  # what a type parameter is said to be
+    bounds: frozenset[str] = NONE  # what a type parameter must be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
-    inferred: frozenset[str] = NONE  # words for a type that is not said
+    inferred: frozenset[str] = NONE  # words for a type that is inferred
     wrappers: frozenset[str] = NONE  # generic types that behave as their argument
     typed_parameters: frozenset[str] = NONE  # a parameter is not seen in another one's type
     rest_parameters: frozenset[str] = NONE  # take arguments of any name
-    # how names are told apart
+    # which names are separate
     bare_members: bool = False  # members are visible without a receiver
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
