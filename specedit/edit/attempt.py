@@ -25,7 +25,7 @@ from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.settings import Settings
 from specedit.syntax import trees
-from specedit.syntax.instruction_names import COMMENTS_ONLY, mentions_of
+from specedit.syntax.instruction_names import mentions_of
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import changed_runs, lines_of
 
@@ -143,6 +143,19 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     return replace(work, region=region, plan=plan, findings=(*others, note))
 
 
+COMMENTS_ONLY = re.compile(  # nothing but comments is to change
+    r"(?i)\b(?:has|have|without|lacks?|misses|missing)\s+(?:no|a|any|its)?\s*"
+    r"(?:docs?|doc ?strings?|doc comments?|comments?|documentation|java-?docs?|jsdocs?)\b"
+    r"[^.;,]*(?:[.;,]|$)"
+    r"\W*(?:please\s+)?(?:(?:write|add)\s+(?:one|it|them))?\W*$"
+    r"|^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
+    r"|rewrite|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
+    r"(?:\s+(?:\w+\s+){0,3}?(?:spelling|typos?|errors?|mistakes?)\s+(?:in|of))?"
+    r"(?:(?!\b(?:to|with|in|for|of|and|that|behind|after|from)\b)[^.;\n])*?\b(?:comments?"
+    r"|doc ?strings?|javadocs?|jsdocs?|documentation|xml docs?|license header|copyright)\b"
+    r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"
+    r"(?!.*\b(?:type hints?|annotations?|strings? literals?|messages?)\b)"
+)
 ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal")
 INDENTED = frozenset({"python", "yaml"})  # where indentation alone has a meaning
 _Lines = tuple[Sequence[str], Sequence[str]]  # before, after

@@ -100,21 +100,6 @@ _PLACED = re.compile(  # `in the function f`, `in the f method`
 )
 
 
-COMMENTS_ONLY = re.compile(  # nothing but comments is to change
-    r"(?i)\b(?:has|have|without|lacks?|misses|missing)\s+(?:no|a|any|its)?\s*"
-    r"(?:docs?|doc ?strings?|doc comments?|comments?|documentation|java-?docs?|jsdocs?)\b"
-    r"[^.;,]*(?:[.;,]|$)"
-    r"\W*(?:please\s+)?(?:(?:write|add)\s+(?:one|it|them))?\W*$"
-    r"|^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
-    r"|rewrite|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
-    r"(?:\s+(?:\w+\s+){0,3}?(?:spelling|typos?|errors?|mistakes?)\s+(?:in|of))?"
-    r"(?:(?!\b(?:to|with|in|for|of|and|that|behind|after|from)\b)[^.;\n])*?\b(?:comments?"
-    r"|doc ?strings?|javadocs?|jsdocs?|documentation|xml docs?|license header|copyright)\b"
-    r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"
-    r"(?!.*\b(?:type hints?|annotations?|strings? literals?|messages?)\b)"
-)
-
-
 @dataclass(frozen=True)
 class Mention:
     """A definition where the instruction names it."""

@@ -14,10 +14,7 @@ from dataclasses import dataclass
 
 from specedit.edit.regions.insertion import CONSTRUCTORS
 from specedit.errors import InputError
-from specedit.syntax.identifiers import words_of
 from specedit.syntax.instruction_names import (
-    CODE,
-    COMMENTS_ONLY,
     NEW,
     TYPES,
     Mention,
@@ -84,9 +81,8 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
         inside = [one for one in fields if one.qualified.rpartition(".")[0] in holders]
         return [_behind((inside or fields)[-1])] if fields else _for_field(symbols, named)
     callables = {one.own_name for one in named if one.kind in CALLABLE}
-    chosen = [one for one in named if one.own_name in callables]  # with a field of the same name
-    if not chosen or COMMENTS_ONLY.search(instruction):
-        chosen = named
+    # with a field of the same name
+    chosen = [one for one in named if one.own_name in callables] or named
     if not chosen:
         return _by_quote(symbols, text, instruction)
     targets = {one: _whole(one) for one in chosen}
@@ -161,8 +157,8 @@ def _beside_new(
     named: Sequence[Symbol],
     instruction: str,
 ) -> list[EditTarget]:
-    """Where a new definition is added: behind the one that it is compared with, else behind the one
-    of the class that is named, or of the file, that is most alike by name, or the last."""
+    """Where a new definition is added: behind the one that it is compared with, else behind the
+    last one of the class that is named, or of the file."""
     functions = [one for one in named if one.kind in CALLABLE]
     classes = _without_holders([one for one in named if one.kind in TYPES])
     like = [one.symbol for one in mentions if one.like]
@@ -186,28 +182,13 @@ def _beside_new(
             return [_whole(classes[0])]
     else:
         members = [one for one in symbols if one.depth == 0 and one.kind in CALLABLE]
-    return [_behind(_most_alike(members, instruction) or members[-1])] if members else []
+    return [_behind(members[-1])] if members else []
 
 
 def _is_member(one: Symbol, holder: Symbol) -> bool:
     return one.qualified.rpartition(".")[0] == holder.qualified or (
         one.name.rpartition(".")[0] == holder.name  # Go: methods stand outside of their type
     )
-
-
-def _most_alike(members: Sequence[Symbol], instruction: str) -> Symbol | None:
-    """The member that shares a word of its name with the new one's: `get_int` beside `get_str`."""
-    new = {
-        w.lower()
-        for one in re.findall(r"[\w$]+", instruction)
-        if CODE.search(one)
-        for w in words_of(one)
-    }
-    rated = [
-        (len(new & {w.lower() for w in words_of(one.own_name)}), n) for n, one in enumerate(members)
-    ]
-    count, n = max(rated, default=(0, 0))
-    return members[n] if count else None
 
 
 def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[EditTarget]:
