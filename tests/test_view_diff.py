@@ -15,7 +15,7 @@ from rich.console import Console
 from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Written
 from specedit.edit.report import Edit
-from specedit.view import code, diff_view
+from specedit.view import colours, diff_view, terminal
 from specedit.view import provenance as prov
 from specedit.view.terminal import show_patch
 
@@ -162,7 +162,7 @@ LINES = st.lists(
 
 def bare(text: str) -> str:
     """A line as it can be compared: tabs and folds only make blanks."""
-    return re.sub(r"\s", "", code.harmless(text))
+    return re.sub(r"\s", "", terminal.harmless(text))
 
 
 def read(sides: list[str], digits: int, numbers: int) -> tuple[dict[int, str], dict[int, str]]:
@@ -221,7 +221,7 @@ def test_a_line_of_many_characters_is_cut_with_a_word_about_it() -> None:
 
 def test_lines_of_a_string_that_spans_several_keep_its_colour() -> None:
     text = 'x = """\ndef no():\n"""\n'
-    lines = code.lines(text, "a.py", "ansi_dark")
+    lines = colours.code_lines(text, "a.py", "ansi_dark")
     assert [line.plain for line in lines] == ['x = """', "def no():", '"""', ""]
     inks = {str(span.style) for span in lines[1].spans} - {"none"}
     assert len(inks) == 1

@@ -79,7 +79,7 @@ def _show(done: Undone) -> None:
     from rich.text import Text
 
     from specedit.files.undo import LEFT, REFUSED, RESTORED
-    from specedit.view import code, colours
+    from specedit.view import colours, terminal
 
     console = colours.terminal()
     console.print(Text(f"undoing: {done.run.label}", "dim"), soft_wrap=True)
@@ -90,9 +90,9 @@ def _show(done: Undone) -> None:
             REFUSED: f"not put back: {one.problem}",
             LEFT: "could be put back, and was left as it is",
         }.get(one.status, "was as before already")
-        path = code.name(near(one.path))
+        path = terminal.name(near(one.path))
         if one.aside:
-            word += f"; the text that was there is in {code.name(one.aside)}"
+            word += f"; the text that was there is in {terminal.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
         rest = any(one.status == LEFT for one in done.files)
@@ -108,7 +108,7 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
     from rich.console import Console
     from rich.text import Text
 
-    from specedit.view import code
+    from specedit.view import terminal
 
     out = Console(markup=False, emoji=False, highlight=False)
     if not runs:
@@ -122,9 +122,9 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
             why = "it is at work" if run.at_work else "it was killed"
             out.print(Text(f"  unfinished: {why}", "red"))
         if run.instruction:
-            out.print(Text(f"  “{code.name(run.instruction)}”"), soft_wrap=True)
+            out.print(Text(f"  “{terminal.name(run.instruction)}”"), soft_wrap=True)
         for entry in run.files:
-            out.print(Text(f"  {code.name(near(entry.path))}"), soft_wrap=True)
+            out.print(Text(f"  {terminal.name(near(entry.path))}"), soft_wrap=True)
     return DONE
 
 

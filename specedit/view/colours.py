@@ -1,4 +1,5 @@
-"""Colours and signs for the terminal and the page, the console, and numbers as text.
+"""Colours and signs for the terminal and the page, the console, numbers as text, and lines of code:
+coloured, harmless, and wrapped to a width.
 
 Every difference that a colour makes is also made by a sign, for NO_COLOR.
 """
@@ -6,13 +7,22 @@ Every difference that a colour makes is also made by a sign, for NO_COLOR.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
+from rich.cells import chop_cells
 from rich.console import Console
 from rich.style import Style
-from rich.text import Text
+from rich.text import Span, Text
 
 from specedit.view import provenance as prov
+from specedit.view.terminal import harmless
+
+if TYPE_CHECKING:
+    from rich.syntax import Syntax
 
 WIDE = 140  # columns from which old and new stand side by side
 
@@ -106,3 +116,77 @@ def seconds(value: float) -> str:
 
 def count(number: int, word: str, plural: str = "") -> str:
     return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
+TAB = 4
+LONGEST = 2000  # characters of a line that are shown
+MOST = 400_000  # characters of a text that are coloured
+
+
+def code_lines(text: str, path: str, theme: str | None) -> list[Text]:
+    """The lines of a text, coloured as a whole, because a string may span several."""
+    text = harmless(text)
+    syntax = _syntax(path, theme) if theme and len(text) <= MOST else None
+    plain = text.split("\n")
+    if syntax:
+        coloured = syntax.highlight(text)
+        coloured.spans = [Span(s.start, s.end, _ink(s.style)) for s in coloured.spans]
+        coloured.style = ""
+        results = list(coloured.split("\n", allow_blank=True))
+        if [line.plain for line in results[: len(plain)]] == plain:
+            return results[: len(plain)]
+    return [Text(line, end="") for line in plain]
+
+
+@lru_cache(maxsize=512)
+def _ink(style: str | Style) -> Style:
+    """Colour and slant only: backgrounds and underlines say what changed."""
+    if isinstance(style, str):
+        return Style.null()
+    return Style(color=style.color, bold=style.bold, italic=style.italic, dim=style.dim)
+
+
+@lru_cache(maxsize=4096)
+def _one(text: str, path: str, theme: str | None) -> Text:
+    return code_lines(text, path, theme)[0]
+
+
+def code_line(text: str, path: str, theme: str | None) -> Text:
+    """One line, coloured without its neighbours; cached, because it is shown again."""
+    return _one(text, path, theme).copy()
+
+
+@lru_cache(maxsize=8)
+def _syntax(path: str, theme: str) -> Syntax | None:
+    from pygments.lexers import (  # type: ignore[import-untyped]
+        get_lexer_by_name,
+        get_lexer_for_filename,
+    )
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+    from rich.syntax import Syntax
+
+    from specedit.syntax.languages import language_of
+
+    language = language_of(path)
+    try:  # a search by file name compiles a thousand patterns first
+        if language:
+            lexer = get_lexer_by_name(language.lexer, stripnl=False, ensurenl=True)
+        else:
+            lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=True)
+    except ClassNotFound:
+        return None
+    return Syntax("", lexer, theme=theme, background_color="default")
+
+
+def folded(text: Text, width: int) -> Iterator[Text]:
+    """The text in pieces of at most `width` cells; at least one."""
+    text.expand_tabs(TAB)
+    if text.cell_len <= width:
+        yield text
+        return
+    if len(text) > LONGEST:
+        more = len(text) - LONGEST
+        text = text[:LONGEST]
+        text.append(f" …and {more:,} more characters", "dim")
+    pieces = chop_cells(text.plain, max(2, width))
+    yield from text.divide(accumulate(map(len, pieces[:-1])))

@@ -16,7 +16,7 @@ from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.languages import language_of
 from specedit.syntax.outline import Symbol
 from specedit.syntax.trees import symbols
-from specedit.view import code, colours
+from specedit.view import colours, terminal
 from specedit.view import provenance as prov
 
 MARGIN = 4  # cells that show where a line came from
@@ -44,7 +44,7 @@ class Frame:
         self._theme = self.tint.code if console.color_system else None
         self._coloured: list[list[Text]] = []
         if whole:
-            self._coloured = [code.lines(text, path, self._theme) for text in texts]
+            self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
             language = language_of(path, texts[0])
             self.symbols = [symbols(text, language) for text in texts]
             self.provenance = provenance.onto(texts[1]) if provenance and provenance.parts else None
@@ -56,7 +56,7 @@ class Frame:
     def paint(self, line: Line) -> Text:
         """A line of code in its colours."""
         if not self._coloured:
-            return code.line(line.text, self._path, self._theme)
+            return colours.code_line(line.text, self._path, self._theme)
         number = line.after or line.before
         assert number is not None
         return self._coloured[line.after is not None][number - 1].copy()
@@ -78,7 +78,7 @@ class Frame:
 def title(path: str, changed: Sequence[Hunk]) -> Text:
     added, removed = sum(h.added for h in changed), sum(h.removed for h in changed)
     counts = (f"+{added}", "green"), " ", (f"-{removed}", "red")
-    return Text.assemble((code.name(path), "bold"), "  ", *counts)
+    return Text.assemble((terminal.name(path), "bold"), "  ", *counts)
 
 
 def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None) -> set[str]:
@@ -138,7 +138,7 @@ def _name(hunk: Hunk, frame: Frame) -> str:
         line = next((x.after for x in changed if x.after and x.text.strip()), changed[0].after)
         around = [one for one in new if one.first_line <= line <= one.last_line]
     around = [one for one in around if one.kind != "value"]  # its line shows the name
-    return code.name(max(around, key=lambda one: one.depth).qualified) if around else ""
+    return terminal.name(max(around, key=lambda one: one.depth).qualified) if around else ""
 
 
 def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:
@@ -185,7 +185,7 @@ def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]
     text = frame.paint(line)
     for start, end in line.spans:
         text.stylize(word, start, min(end, len(text)))
-    for number, piece in enumerate(code.folded(text, max(2, width - gutter.cell_len - 2))):
+    for number, piece in enumerate(colours.folded(text, max(2, width - gutter.cell_len - 2))):
         head = gutter if number == 0 else Text(" " * gutter.cell_len, end="")
         body = Text.assemble((sign[0] if number == 0 else " ", sign[1]), " ", piece, end="")
         if line.kind != " " and back:

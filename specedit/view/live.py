@@ -20,7 +20,7 @@ from rich.text import Text
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.report import Judging, Tally, TryItem
 from specedit.engines.base import Prefill
-from specedit.view import code, colours
+from specedit.view import colours, terminal
 from specedit.view.progress import ChangeSoFar, FilesProgress, sizes
 
 PATIENCE = 0.4  # seconds before a wait is shown
@@ -204,7 +204,7 @@ class Live:
             yield Text(f"[{min(self._progress.finished + 1, files)}/{files}]", "bold")
         if phase.what == "decoding":
             if self._path:
-                yield Text(code.name(self._path), "bold")
+                yield Text(terminal.name(self._path), "bold")
             pace = self._tokens / max(phase.seconds, 1e-6)
             what = "decoding again without drafts" if self._answered else "decoding"
             yield Text(f"{what}, {colours.count(self._tokens, 'token')}")
@@ -217,12 +217,12 @@ class Live:
         elif phase.what == "testing" and self._tested is not None:
             number = self._tested.number
             what = f"try {number}: " if number else "before the edit: "
-            yield Text.assemble(what, (code.name(self._tested.command), "bold"))
+            yield Text.assemble(what, (terminal.name(self._tested.command), "bold"))
             yield Text(colours.seconds(phase.seconds), "dim")
-            yield Text(code.name(self._tested.line))
+            yield Text(terminal.name(self._tested.line))
         else:
             if self._path and phase.what == "prefill":
-                yield Text(code.name(self._path), "bold")
+                yield Text(terminal.name(self._path), "bold")
             yield Text(phase.what)
             yield from _amount(phase, self.console)
             yield Text(colours.seconds(phase.seconds), "dim")

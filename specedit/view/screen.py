@@ -26,7 +26,7 @@ from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 from specedit.settings import Settings
 from specedit.syntax.diff import Hunk, hunks
-from specedit.view import code, colours, diff_view, summary, tries
+from specedit.view import colours, diff_view, summary, terminal, tries
 from specedit.view import provenance as prov
 from specedit.view.live import Live
 from specedit.view.trace import TraceWriter
@@ -158,7 +158,7 @@ class Screen:
         if self._kinds and not settings.quiet:
             self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
-            names = ", ".join(code.name(n) for n in not_done[: summary.NAMED])
+            names = ", ".join(terminal.name(n) for n in not_done[: summary.NAMED])
             if len(not_done) > summary.NAMED:
                 names += f" and {len(not_done) - summary.NAMED} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
@@ -168,7 +168,7 @@ class Screen:
             self._print(prepared)
         if self._trace and self._trace.begun and not quiet:
             words = f"trace: {settings.trace}   (specedit view makes it a page)"
-            self._print(Text(code.name(words), "dim"))
+            self._print(Text(terminal.name(words), "dim"))
 
     def _begin(self, name: str, before: str) -> None:
         self._path, self._written, self._answered = name, [], False

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from specedit.edit.backend import WAITING
 from specedit.edit.report import Compared, Edit, Figures, Replaced, Report
-from specedit.view import code, tries
+from specedit.view import terminal, tries
 from specedit.view.colours import count, say, seconds
 
 SEVERAL = 3  # files, beyond which those that share a reason share a line
@@ -42,7 +42,7 @@ def _outcome(report: Report) -> Text:
     if len(report.edits) == 1:
         edit = report.edits[0]
         word, style = DONE.get(edit.status, (edit.status, ""))
-        text = Text.assemble((code.name(edit.path), "bold"), ": ", (word, style))
+        text = Text.assemble((terminal.name(edit.path), "bold"), ": ", (word, style))
         if edit.changed:
             text.append(f", {count(edit.hunks, 'hunk')}, +{edit.added} -{edit.removed}")
         return text
@@ -77,7 +77,7 @@ def prepared(steps: Mapping[str, float]) -> Text | None:
     own = {what: took for what, took in steps.items() if not what.startswith(NOT_PREPARING)}
     if sum(own.values()) < ONCE:
         return None
-    message = ", ".join(f"{code.harmless(what)} {seconds(took)}" for what, took in own.items())
+    message = ", ".join(f"{terminal.harmless(what)} {seconds(took)}" for what, took in own.items())
     return Text(f"of loading, once for this model on this machine: {message}", "dim")
 
 
@@ -145,7 +145,7 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     say(console, line(report))
     for edit in report.edits:
         if edit.compared:
-            what = f"{code.name(edit.path)} " if len(report.edits) > 1 else ""
+            what = f"{terminal.name(edit.path)} " if len(report.edits) > 1 else ""
             say(console, compared(edit.compared, what))
 
 
@@ -155,7 +155,7 @@ def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], lis
     for edit in report.edits:
         for one in edit.findings:
             if one.kind in kinds:
-                results.setdefault((one.kind, one.text), []).append(code.name(edit.path))
+                results.setdefault((one.kind, one.text), []).append(terminal.name(edit.path))
     return {key: names for key, names in results.items() if len(names) > 1}
 
 
@@ -170,7 +170,9 @@ def _named(console: Console, kind: str, why: str, names: list[str], most: int) -
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:
     text = Text.assemble(
-        (code.name(edit.path), "bold"), ": ", (code.harmless(what.replace("\n", "\n  ")), style)
+        (terminal.name(edit.path), "bold"),
+        ": ",
+        (terminal.harmless(what.replace("\n", "\n  ")), style),
     )
     say(console, text)
 
@@ -188,7 +190,7 @@ def table(report: Report) -> Table:
     result.add_column("")
     columns = [*report.edits, None] if many else [*report.edits]
     for edit in columns:
-        result.add_column("all" if edit is None else code.name(edit.path), justify="right")
+        result.add_column("all" if edit is None else terminal.name(edit.path), justify="right")
     figures = [report.figures if e is None else e.figures for e in columns]
     for name, values in _rows(figures):
         result.add_row(Text(name, "dim"), *values)
@@ -203,9 +205,9 @@ def answered(report: Report) -> Text:
         about += ["exact"] if model.exact else []
         about += [model.note] if model.note else []
         words = f"{model.name} ({', '.join(w for w in about if w)})"
-        text.append("model  ", "dim").append(code.harmless(words))
+        text.append("model  ", "dim").append(terminal.harmless(words))
     if report.server:
-        text.append("  server  ", "dim").append(code.harmless(report.server))
+        text.append("  server  ", "dim").append(terminal.harmless(report.server))
     return text
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specedit.edit.report import Baseline, Figures, Report, Tried, Try, TryItem
-from specedit.view import code
+from specedit.view import terminal
 from specedit.view.colours import count, seconds
 
 
@@ -18,7 +18,7 @@ def lasting(item: TryItem, command: str) -> Text | None:
     match item:
         case Baseline() if not item.verdict.passed:
             why = f"{command!r} fails before the edit, too: {item.verdict.line}"
-            return Text(code.harmless(why), "yellow")
+            return Text(terminal.harmless(why), "yellow")
         case Tried():
             return _line(item)
     return None
@@ -38,7 +38,7 @@ def _line(item: Tried) -> Text:
 
 def _why(one: Try) -> str:
     """Why it was not kept, unless an earlier try shows it."""
-    return "" if one.kept or one.same_as else code.harmless(one.line)
+    return "" if one.kept or one.same_as else terminal.harmless(one.line)
 
 
 def way(one: Try) -> str:
