@@ -108,11 +108,10 @@ class Project:
         """Where a file stands; empty outside of the tree."""
         return self._homes.get(id(home), "")
 
-    def beside(self, path: str) -> list[str]:
-        """The files of the same folder."""
-        folder = posixpath.dirname(path)
+    def inside(self, folder: str) -> list[str]:
+        """The files of a folder."""
         own = (one for one in self.paths if posixpath.dirname(one) == folder)
-        return self.remembered(("beside", folder), lambda: sorted(own))
+        return self.remembered(("inside", folder), lambda: sorted(own))
 
     def matching(self, pattern: str, suffixes: tuple[str, ...]) -> list[str]:
         """The files of these kinds in whose text a pattern is found."""
@@ -167,7 +166,7 @@ class Project:
 
     def top_level(self, path: str, name: str) -> list[Declared]:
         """What a file declares under a name where other files can see it."""
-        typing = self.typing(path)
+        typing = self.typing(path) if name in (self.text(path) or "") else None
         if typing is None:
             return []
         return [
@@ -177,6 +176,14 @@ class Project:
             and one.scope.kind in ("file", "namespace")
             and (one.owner is None or one.scope.kind == "namespace")
         ]
+
+    def owners(self, paths: Iterable[str], name: str) -> Iterator[Owner]:
+        """What has members under a name in these files."""
+        for path in paths:
+            typing = self.typing(path) if name in (self.text(path) or "") else None
+            for owner in typing.scopes.owners if typing is not None else ():
+                if owner.name == name:
+                    yield owner
 
     # what a file's answers ask
 

@@ -31,8 +31,7 @@ class C(Rules):
         own = project.path(here.scopes)
         seen = _included(project, own)
         for path in seen:
-            if name in (project.text(path) or ""):
-                yield from _top(project, path, name)
+            yield from project.top_level(path, name)
         mine = [one for one in project.top_level(own, name) if _is_linked(here, one)]
         if not mine:
             return
@@ -40,33 +39,24 @@ class C(Rules):
             there = project.typing(path)
             if path == own or path in seen or there is None:
                 continue
-            for one in _top(project, path, name):
-                both = _is_linked(there, one) and (
-                    _is_extern(there, one) or _is_extern(here, mine[0])
-                )
-                if both:
+            for one in project.top_level(path, name):
+                extern = _is_extern(there, one) or _is_extern(here, mine[0])
+                if extern and _is_linked(there, one):
                     yield one
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """A class and its methods in other files; a namespace that is opened again."""
-        path = project.path(owner.home)
+        path, name = project.path(owner.home), owner.name
         is_space = "namespace" in owner.node.type
         if owner.early or is_space:
-            for there in _included(project, path):
-                typing = (
-                    project.typing(there) if owner.name in (project.text(there) or "") else None
-                )
-                for other in typing.scopes.owners if typing is not None else ():
-                    if other.name == owner.name and (is_space or not other.early):
-                        yield other
+            own = project.owners(_included(project, path), name)
+            yield from (other for other in own if is_space or not other.early)
         if owner.early:
             return
-        word = rf"\b{re.escape(owner.name)}\b" + ("" if is_space else r"\s*(?:<[^;{]*?>)?\s*::")
-        for there in project.matching(word, SOURCES):
-            typing = project.typing(there) if path in _included(project, there) else None
-            for other in typing.scopes.owners if typing is not None else ():
-                if other.name == owner.name and (other.early or is_space):
-                    yield other
+        word = rf"\b{re.escape(name)}\b" + ("" if is_space else r"\s*(?:<[^;{]*?>)?\s*::")
+        matching = project.matching(word, SOURCES)
+        others = project.owners((p for p in matching if path in _included(project, p)), name)
+        yield from (other for other in others if other.early or is_space)
 
 
 _TAGGED = places("class_specifier struct_specifier union_specifier enum_specifier")
@@ -161,15 +151,6 @@ def _included(project: Project, path: str) -> list[str]:
         return results
 
     return project.remembered(("included", path), follow)
-
-
-def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
-    result = project.top_level(path, name)
-    yield from (
-        one
-        for one in result
-        if one.owner is None or (one.scope is not None and one.scope.kind == "namespace")
-    )
 
 
 def _is_linked(here: Typing, one: Declared) -> bool:

@@ -104,11 +104,9 @@ class Go(Rules):
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """A type, and its methods in other files of the package."""
         home = project.path(owner.home)
-        for path in _package_files(project, home):
-            typing = project.typing(path) if path != home else None
-            for other in typing.scopes.owners if typing is not None else ():
-                if other.name == owner.name and (other.early or owner.early):
-                    yield other
+        others = (path for path in _package_files(project, home) if path != home)
+        same = project.owners(others, owner.name)
+        yield from (other for other in same if other.early or owner.early)
 
 
 def _last(path: str) -> str:
@@ -253,13 +251,12 @@ def _package_files(project: Project, path: str) -> list[str]:
 
 
 def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
-    if name in (project.text(path) or ""):
-        result = project.top_level(path, name)
-        yield from (one for one in result if one.kind != "import" and one.owner is None)
+    result = project.top_level(path, name)
+    yield from (one for one in result if one.kind != "import" and one.owner is None)
 
 
 def _files(project: Project, folder: str) -> list[str]:
-    return [p for p in project.beside(posixpath.join(folder, "x")) if p.endswith(".go")]
+    return [p for p in project.inside(folder) if p.endswith(".go")]
 
 
 def _package(project: Project, path: str) -> str:

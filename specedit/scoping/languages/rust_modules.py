@@ -72,16 +72,13 @@ class RustModules(Rules):
         if home is None:
             return
         if owner.early:
-            yield from _real(project, home, owner)
+            yield from _real(home, owner)
             return
-        for path in project.matching(rf"\bimpl\b[^{{;]*\b{re.escape(owner.name)}\b", (".rs",)):
-            there = project.typing(path)
-            if there is None:
-                continue
-            for other in there.scopes.owners:
-                added = other.early and other.name == owner.name
-                if added and any(real is owner for real in _real(project, there, other)):
-                    yield other
+        paths = project.matching(rf"\bimpl\b[^{{;]*\b{re.escape(owner.name)}\b", (".rs",))
+        for other in project.owners(paths, owner.name):
+            there = project.at(other.home) if other.early else None
+            if there is not None and any(real is owner for real in _real(there, other)):
+                yield other
 
     def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
         """The module that `mod x;` takes in from another file."""
@@ -123,7 +120,7 @@ def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared
         yield from project.members_of(holder, path[-1])
 
 
-def _real(project: Project, home: Typing, owner: Owner) -> Iterator[Owner]:
+def _real(home: Typing, owner: Owner) -> Iterator[Owner]:
     declared = home.lookup(owner.name, owner.node, "type")
     for known in (home.type_of_declared(declared) or ()) if declared is not None else ():
         if not known.early and known.module is None:
