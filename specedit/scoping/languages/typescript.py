@@ -79,8 +79,8 @@ RULES = TypeScript(
         arguments=places("type_arguments"),
         unions=places("union_type intersection_type"),
         paths=places("nested_type_identifier nested_identifier"),
-        untyped=places("type_query string"),
+        untyped=places("type_query string lookup_type"),
         inferred=places("any unknown"),
-        wrappers=places("Readonly Partial Required"),
+        wrappers=places("Readonly Partial Required NonNullable Exclude Extract Pick Omit"),
     )
 )
