@@ -278,11 +278,10 @@ def blob_of(root: Path, name: str, data: bytes) -> str:
 def merge(root: Path, current: bytes, base: bytes, other: bytes) -> bytes | None:
     """`current` with the changes from `base` to `other`; None where both changed the same lines."""
     with tempfile.TemporaryDirectory() as folder:
-        names = []
-        for name, data in (("current", current), ("base", base), ("other", other)):
-            (Path(folder) / name).write_bytes(data)
-            names.append(str(Path(folder) / name))
-        code, out = ask(root, "merge-file", "-p", *names, codes=range(256))
+        places = [Path(folder, name) for name in ("current", "base", "other")]
+        for place, data in zip(places, (current, base, other), strict=True):
+            place.write_bytes(data)
+        code, out = ask(root, "merge-file", "-p", *map(str, places), codes=range(256))
     if code > 127:
         raise InputError("git merge-file cannot read the file as text.")
     return out if code == 0 else None

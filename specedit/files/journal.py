@@ -189,10 +189,8 @@ def clear_up(store: Path) -> list[JournalRun]:
 
 def _left(run: JournalRun) -> bool:
     """Whether a temporary file of this run is beside one of its thousands of files."""
-    for folder in {entry.path.rpartition(os.sep)[0] for entry in run.files}:
-        if next(Path(folder).glob(f".specedit-{run.name}-*"), None) is not None:
-            return True
-    return False
+    folders = {Path(entry.path).parent for entry in run.files}
+    return any(True for one in folders for _ in one.glob(f".specedit-{run.name}-*"))
 
 
 def _clear(draft: Path, path: Path, new: str, old: str) -> None:

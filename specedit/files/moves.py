@@ -41,10 +41,6 @@ def take_back(moves: Moves) -> list[tuple[str, str]]:
     return done
 
 
-def are_made(moves: Moves) -> bool:
-    return all(os.path.lexists(new) and not os.path.lexists(old) for old, new in moves)
-
-
 def place(path: str, moves: Moves) -> Path:
     """Where a file of a run is now."""
     return Path(next((n for o, n in moves if o == path and not os.path.lexists(o)), path))

@@ -6,6 +6,7 @@ hard links. What a living process writes is left alone."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -117,10 +118,9 @@ def _named(run: JournalRun) -> str:
 
 def _is_whole(run: JournalRun) -> bool:
     """Whether every file has its new text, and its new name."""
-    if not moves.are_made(run.moves):
+    if not all(os.path.lexists(new) and not os.path.lexists(old) for old, new in run.moves):
         return False
     places = [(moves.place(entry.path, run.moves), entry.after_sha256) for entry in run.files]
-    try:
+    with suppress(OSError):
         return all(digest(regular.read(path)) == after for path, after in places)
-    except OSError:
-        return False
+    return False

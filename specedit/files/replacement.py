@@ -39,9 +39,8 @@ def check_writable(source: Source) -> Path:
             "deleted since it was read; nothing was written", file=source.name
         ) from error
     if not mode & 0o222 or not os.access(path, os.W_OK):  # root may write anything: ask the mode
-        hint = f"chmod u+w {source.name!r} to edit it."
-        if mode & 0o222:
-            hint = "Its owner or the file system does not let you write it."
+        owned = "Its owner or the file system does not let you write it."
+        hint = owned if mode & 0o222 else f"chmod u+w {source.name!r} to edit it."
         raise InputError("read-only", file=source.name, hint=hint)
     return path
 
@@ -89,8 +88,14 @@ def staged(texts: Sequence[tuple[Source, bytes, Path]]) -> Iterator[list[Path]]:
         for source, data, draft in texts:
             with _reported(source.name):
                 path = check_writable(source)
-                if data != source.data and not is_shared(path):
-                    _stage(path, data, draft, drafts)
+                if data == source.data or is_shared(path):
+                    continue
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+                with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
+                    drafts.append(draft)
+                    file.write(data)
+                    file.flush()
+                    _copy_attributes(file.fileno(), draft, path)
         with _reported():
             atomic.sync(drafts)
         yield drafts
@@ -115,16 +120,6 @@ def _changed(source: Source, why: str = CHANGED) -> InputError:
         file=source.name,
         hint="Run the command again: it will start from the new text.",
     )
-
-
-def _stage(path: Path, data: bytes, draft: Path, made: list[Path]) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    handle = os.open(draft, flags, 0o600)
-    made.append(draft)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        _copy_attributes(handle, draft, path)
 
 
 def _put(path: Path, source: Source, draft: Path) -> None:
@@ -164,13 +159,12 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
 def _exchange_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
     """Undo an exchange. What comes out must be our new text; if not, it is newer than what went in,
     and is exchanged back in turn."""
-    there = ours
     for _ in range(ROUNDS):
         going = _identity(draft)
         exchange.exchange(draft, path)
-        if _identity(draft) == there:
+        if _identity(draft) == ours:
             return
-        there = going
+        ours = going
 
 
 def _identity(path: Path) -> tuple[int, bytes]:
@@ -250,10 +244,10 @@ def _in_turn(path: Path, source: Source, end: float) -> int:
     each other's lease; a run that waits here has none."""
     while True:
         handle = regular.opened(path, os.O_RDWR | regular.NO_LINK)
-        try:
-            if sys.platform == "win32" or lock_now(handle):  # Windows: it would exclude readers
-                return handle
-        except OSError:  # the file system has no locks
+        is_free = True  # as far as a file system without locks can tell
+        with contextlib.suppress(OSError):
+            is_free = sys.platform == "win32" or lock_now(handle)  # there it would exclude readers
+        if is_free:
             return handle
         os.close(handle)
         if time.monotonic() >= end:
