@@ -118,6 +118,17 @@ MERGED = {  # change, what the file becomes
             )
         ),
     ),
+    "rewritten-method-beside-an-import": (
+        "import os\nimport re\nimport sys\n\n# ... existing code ...\n\n    def count(self):\n"
+        "        found = 0\n        for _ in self.items:\n            found += 1\n\n    # ...\n",
+        changed(
+            ("import os\n", "import os\nimport re\n"),
+            (
+                "        return len(self.items)\n",
+                "        found = 0\n        for _ in self.items:\n            found += 1\n",
+            ),
+        ),
+    ),
     "import-between-its-neighbours": (
         "import os\nimport re\nimport sys\n\n# ... existing code ...\n",
         changed(("import os\n", "import os\nimport re\n")),

@@ -87,6 +87,14 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
         if new & {*range(start, end)} and all(lines[n].lstrip().startswith(REMARK) for n in rest):
             scores[start:end, :] = NO  # nothing but new definitions
             insert[start:end] = 0.05
+    for pair in ready.pairs:  # a definition that is shown whole replaces the one of its name
+        bound = {pair.own.first: pair.old.first_line - 1}
+        if pair.own.last - pair.own.first > 1:
+            bound[pair.own.last - 1] = pair.old.last_line - 1
+        for n, row in bound.items():
+            scores[n, :] = NO
+            scores[n, row] = 2.0
+            insert[n] = 50.0
     drop = np.array([0.5 * weight(line) for line in old])
     return Costs(scores, ready.begins, insert, drop)
 
