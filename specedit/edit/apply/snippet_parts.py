@@ -4,11 +4,12 @@ definitions, and those of the file that they stand for."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specedit.check.new_code import stands_in
-from specedit.edit.apply.part_places import margin
+from specedit.edit.apply.part_places import likeness, margin
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -87,6 +88,7 @@ def elided(lines: Sequence[str], text: str) -> Elided:
 _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala", "php"})
 _STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using", "lock"))
+ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 _KINDS = frozenset({"function", "method", "class", "interface", "enum"})
 
 
@@ -139,10 +141,20 @@ def counterpart(
     exact = [s for s in same if s.qualified.split(".")[-len(wanted) :] == wanted]
     found = exact or [s for s in same if len(wanted) == 1]
     if len(found) < 2:
-        return (found[0] if found else None), found
+        same = [s for s in found if _alike(one, s, snippet, lines)]
+        return (same[0] if same else None), found
     head = snippet[one.first].strip()
     heads = [s for s in found if lines[s.first_line - 1].strip() == head]
     return (heads[0] if len(heads) == 1 else None), found
+
+
+def _alike(one: Definition, old: Symbol, snippet: Sequence[str], lines: Sequence[str]) -> bool:
+    """Whether two definitions of one name share enough: a first line, or some of the others."""
+    if likeness(snippet[one.first], lines[old.first_line - 1]) >= SAME_HEAD:
+        return True
+    texts = snippet[one.first : one.last], lines[old.first_line - 1 : old.last_line]
+    own, other = (Counter(line.strip() for line in text if line.strip()) for text in texts)
+    return (own & other).total() >= ENOUGH * max(1, own.total(), other.total())
 
 
 def ends_itself(one: Definition, snippet: Sequence[str]) -> bool:
