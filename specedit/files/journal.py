@@ -27,6 +27,7 @@ from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
 
 ORIGINALS = "originals"
+PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds to wait for the writes of other runs
@@ -213,7 +214,7 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
 
 def save(run: JournalRun) -> None:
     data = {name: value for name, value in asdict(run).items() if name != "place"}
-    keep(run.path / "run.json", json.dumps(data, indent=1).encode())
+    atomic.whole(run.path / "run.json", json.dumps(data, indent=1).encode(), PRIVATE)
 
 
 def load(folder: Path) -> JournalRun | None:
@@ -225,11 +226,6 @@ def load(folder: Path) -> JournalRun | None:
         return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def keep(path: Path, data: bytes) -> None:
-    """Write a file of the journal: only its owner may read it."""
-    atomic.whole(path, data, 0o600)
 
 
 def original(run: JournalRun, entry: Entry) -> bytes:

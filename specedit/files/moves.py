@@ -36,7 +36,9 @@ def take_back(moves: Moves) -> list[tuple[str, str]]:
     for old, new in reversed(moves):
         if os.path.lexists(new) and not os.path.lexists(old):
             _move(Path(new), Path(old))
-            _remove_empty(Path(new).parent)
+            with suppress(OSError):  # a folder that is not empty
+                for folder in Path(new).parents:
+                    folder.rmdir()
             done.append((old, new))
     return done
 
@@ -67,12 +69,6 @@ def _follow(old: Path, new: Path) -> None:
         removed = b"0 " + b"0" * len(meta.split()[1]) + b"\t" + names[0]
         lines = b"\0".join((removed, meta + b"\t" + names[1], b""))
         ask(root, "update-index", "-z", "--index-info", stdin=lines)
-
-
-def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):
-        for one in (folder, *folder.parents):
-            one.rmdir()
 
 
 def absolute(root: Path, moves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

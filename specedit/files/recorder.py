@@ -20,6 +20,7 @@ from specedit.files import atomic, regular, replacement
 from specedit.files.journal import (
     ORIGINALS,
     PATIENCE,
+    PRIVATE,
     Entry,
     JournalRun,
     alone,
@@ -52,7 +53,7 @@ class Recorder:
     """The journal of one run, and its way to write. Nothing is on the disk until the first file.
 
     `tree`: the work tree in which what it writes is tried. Then `write_all` leaves the run marked
-    as unfinished until `settle` keeps the try or `withdraw` says that all is as it was."""
+    as unfinished until `settle` keeps the try or `remove` says that all is as it was."""
 
     def __init__(
         self, store: Path, command: str, wish: Wish | None = None, *, tree: str = ""
@@ -144,11 +145,6 @@ class Recorder:
             self._save(tuple(replace(e, after_sha256=digest(texts[e.path])) for e in old))
             self._finish()
 
-    def withdraw(self) -> None:
-        """Every file is as it was: there is nothing to undo."""
-        with alone(self._store):
-            self._remove()
-
     def leave(self) -> None:
         """A try stays, for it could not be taken out: the next command reverts it."""
         self._lock.release()
@@ -172,7 +168,7 @@ class Recorder:
             atomic.sync([*originals, folder, folder.parent])
             self._save(tuple(entries))
         except OSError as error:
-            self._remove()
+            self.remove()
             raise unwritable(folder, error) from error
 
     def _entry(self, path: Path, before: bytes, after: bytes) -> Entry:
@@ -193,7 +189,7 @@ class Recorder:
         if entry.torn:
             texts[f"{entry.blob}.after"] = (0, after)
         for name, (start, data) in texts.items():
-            handle = regular.opened(self.run.path / name, os.O_WRONLY | os.O_CREAT, 0o600)
+            handle = regular.opened(self.run.path / name, os.O_WRONLY | os.O_CREAT, PRIVATE)
             with os.fdopen(handle, "wb") as file:
                 file.seek(start)
                 file.write(data)
@@ -204,7 +200,8 @@ class Recorder:
         self._lock.release()
         self.run = finish(self.run)
 
-    def _remove(self) -> None:
+    def remove(self) -> None:
+        """Every file is as it was: there is nothing to undo. For a caller that holds `alone`."""
         self._lock.release()
         shutil.rmtree(self.run.path, ignore_errors=True)
         self.run = replace(self.run, files=())
@@ -221,7 +218,7 @@ class Recorder:
                 revert(replace(self.run, files=touched), partly=True)
                 self.run = replace(self.run, files=())
             elif files:
-                self._remove()
+                self.remove()
 
     def _drop_unwritten(self, entry: Entry, before: bytes, after: bytes) -> None:
         """A write that did not happen leaves the journal; a torn one stays, to be undone."""
@@ -234,7 +231,7 @@ class Recorder:
                 self.run.mark.unlink(missing_ok=True)
                 self._save(files)
             else:
-                self._remove()
+                self.remove()
 
     def _save(self, files: tuple[Entry, ...]) -> None:
         self.run = replace(self.run, files=files)

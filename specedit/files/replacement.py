@@ -276,7 +276,11 @@ def put_back(run: JournalRun, entry: Entry) -> str:
         if not os.path.lexists(path) or not stat.S_ISREG(path.lstat().st_mode):
             atomic.whole(path, before)
         else:
-            now = _read(path, entry.mode)
+            with contextlib.suppress(PermissionError):
+                regular.set_mode(path, entry.mode)
+            if not os.access(path, os.R_OK | os.W_OK):  # a test command took these rights away
+                path.chmod(entry.mode)
+            now = regular.read(path)
             if now != before and digest(now) != entry.after_sha256 and not entry.torn:
                 aside = atomic.aside(path, now, "aside")
             held = Source(entry.path, "", now, path)
@@ -289,12 +293,3 @@ def put_back(run: JournalRun, entry: Entry) -> str:
             hint="It is in the journal; specedit undo tries again.",
         ) from error
     return aside
-
-
-def _read(path: Path, mode: int) -> bytes:
-    """What the file holds; a test command may have removed the right to read or write it."""
-    with contextlib.suppress(PermissionError):
-        regular.set_mode(path, mode)
-        return regular.read(path)
-    path.chmod(mode)
-    return regular.read(path)

@@ -78,7 +78,9 @@ def _typed(hint: Any, value: Any) -> Any:
         return float(value)
     fits = type(value) is hint
     if not fits or (hint is float and not isfinite(value)):
-        raise WrongShapeError(f"{type(value).__name__} where {_named(hint)} is expected")
+        raise WrongShapeError(
+            f"{type(value).__name__} where {getattr(hint, '__name__', hint)} is expected"
+        )
     if hint is int and abs(value) > LARGEST:
         raise WrongShapeError("a number of more than 64 bits")
     return value
@@ -87,18 +89,16 @@ def _typed(hint: Any, value: Any) -> Any:
 def _instance(kind: Any, value: Any) -> Any:
     hints = _hints(kind)
     if not isinstance(value, dict) or not value.keys() <= hints.keys():
-        raise WrongShapeError(f"{type(value).__name__} where {_named(kind)} is expected")
+        raise WrongShapeError(
+            f"{type(value).__name__} where {getattr(kind, '__name__', kind)} is expected"
+        )
     fields = {name: _typed(hints[name], one) for name, one in value.items()}
     try:
         return kind(**fields)
     except TypeError:
-        raise WrongShapeError(f"a field of {_named(kind)} is missing") from None
+        raise WrongShapeError(f"a field of {getattr(kind, '__name__', kind)} is missing") from None
 
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-def _named(hint: Any) -> str:
-    return str(getattr(hint, "__name__", hint))

@@ -124,10 +124,11 @@ class Trial:
                         continue
                     self._wait(path, data)
                     result.append(Settled(path, data, aside, changed=bool(aside)))
+                if not stuck:
+                    self._recorder.remove()
             if stuck:
                 self._recorder.leave()
                 raise stuck[0]
-            self._recorder.withdraw()
         return result[::-1]
 
     def _wait(self, path: Path, data: bytes) -> None:

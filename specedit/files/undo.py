@@ -12,15 +12,15 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.files import moves, regular, replacement
+from specedit.files import atomic, moves, regular, replacement
 from specedit.files.journal import (
+    PRIVATE,
     Entry,
     JournalRun,
     alone,
     clear_up,
     digest,
     draft_of,
-    keep,
     original,
     save,
 )
@@ -171,7 +171,7 @@ def _marked(run: JournalRun, steps: Sequence[_Step]) -> Lock:
         with suppress(OSError):
             for step in steps:
                 if step.entry in shared and not step.entry.torn:
-                    keep(run.path / f"{step.entry.blob}.after", step.now)
+                    atomic.whole(run.path / f"{step.entry.blob}.after", step.now, PRIVATE)
             files = tuple(replace(e, torn=True) if e in shared else e for e in run.files)
             save(replace(run, files=files, whole=True))
             lock.take()
