@@ -41,19 +41,20 @@ static float *floats(int count, float from, float size) {
 
 static int matrices; /* of the model so far */
 
-/* every other matrix has 4 bits where `some` says so */
+/* of three matrices one has 4 bits and one 6, where `some` says so */
 static specedit_linear linear(int outputs, int inputs, int group_size, int some) {
     int groups = (inputs + group_size - 1) / group_size, panels = outputs / 16;
     int8_t *weights = made((size_t)outputs * inputs);
     float *scales = made((size_t)outputs * groups * sizeof *scales);
     int32_t *offsets = made((size_t)outputs * groups * sizeof *offsets);
-    if (some && matrices++ % 2) {
+    int each = some ? (int[]){8, 4, 6}[matrices++ % 3] : 8;
+    if (each < 8) {
         float *rows = floats(outputs * inputs, 0.0f, 0.1f);
-        if (specedit_quantize4(
-                rows, outputs, inputs, group_size, (uint8_t *)weights, scales, offsets))
+        if (specedit_quantize(
+                rows, outputs, inputs, group_size, each, (uint8_t *)weights, scales, offsets))
             exit(4);
         free(rows);
-        return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size, 4};
+        return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size, each};
     }
     for (int i = 0; i < outputs * inputs; i++)
         weights[i] = (int8_t)((int)(bits() % 255) - 127);
@@ -68,7 +69,7 @@ static specedit_linear linear(int outputs, int inputs, int group_size, int some)
 }
 
 /* Two kinds of model: with a bias, and with norms of heads, "close", odd sizes that are padded, and weights
- * of 4 bits. */
+ * of 4 and 6 bits. */
 static specedit_shape shape_of(int kind) {
     specedit_shape shape = {.layers = 2, .hidden = 128, .hidden_true = kind ? 120 : 128,
         .inner = 320, .group_size = 192, .heads = 4, .kv_heads = 2, .half = 32,

@@ -73,7 +73,8 @@ static float *floats(owned *of, int count) {
 
 static specedit_linear linear(owned *of, int outputs, int inputs, int group_size, int bits_each) {
     int groups = (inputs + group_size - 1) / group_size, numbers = outputs * groups;
-    int size = bits_each == 4 ? outputs / 16 * (inputs / 64) * 576 : outputs * inputs;
+    int block = bits_each == 4 ? 576 : bits_each == 6 ? 832 : 1024;
+    int size = outputs / 16 * (inputs / 64) * block;
     int8_t *panels = keep(of, (size_t)size);
     int32_t *offsets = keep(of, (size_t)numbers * sizeof *offsets);
     for (int i = 0; i < size; i++)
@@ -116,7 +117,7 @@ static void fill(fuzzed_model *m) {
     int out = up_to(s->hidden_true, 16), ids = up_to(s->vocabulary, 16);
     owned *of = &m->memory;
     for (int l = 0; l < LAYERS; l++) {
-        int norms = below(2), each = 4 * between(1, 2);
+        int norms = below(2), each = 2 * between(2, 4);
         m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, qkv, hidden, hidden, each),
             below(2) ? floats(of, qkv) : 0, norms ? floats(of, size) : 0,
             norms ? floats(of, size) : 0, linear(of, out, mixed, mixed, each), floats(of, hidden),
@@ -130,7 +131,7 @@ static void fill(fuzzed_model *m) {
     for (int i = 0; i < half; i++)
         frequencies[i] = 1.0 / (1.0 + i * i);
     m->weights = (specedit_weights){
-        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden, 4 * between(1, 2)),
+        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden, 2 * between(2, 4)),
         frequencies};
 }
 
@@ -143,7 +144,7 @@ static void harm_number(fuzzed_model *m) {
         &m->shape.group_size, &m->shape.heads, &m->shape.kv_heads, &m->shape.half,
         &m->shape.half_true, &m->shape.vocabulary, &one->outputs, &one->inputs, &one->group_size};
     if (one_in(12)) {
-        one->bits = one_in(2) ? odd() : between(1, 7);
+        one->bits = one_in(2) ? odd() : 2 * between(0, 3) + 1;
         return;
     }
     *numbers[below(12)] = one_in(2) ? odd() : between(-70, 300);
@@ -358,14 +359,15 @@ static void call_pool(void) {
     pools[at] = specedit_pool_new(one_in(4) ? odd() & INT_MIN : between(1, 3));
 }
 
-static void call_quantize4(void) {
+static void call_quantize(void) {
     owned memory = {.count = 0};
     int outputs = 16 * between(1, 2), inputs = 64 * between(1, 3), group_size = 64 * between(1, 4);
-    specedit_linear to = linear(&memory, outputs, inputs, group_size, 4);
+    int each = 2 * between(2, 3);
+    specedit_linear to = linear(&memory, outputs, inputs, group_size, each);
     float *rows = one_in(40) ? 0 : floats(&memory, outputs * inputs);
-    int code = specedit_quantize4(rows, one_in(8) ? odd() & INT_MIN : outputs,
+    int code = specedit_quantize(rows, one_in(8) ? odd() & INT_MIN : outputs,
         one_in(8) ? odd() & INT_MIN : inputs, one_in(8) ? odd() & INT_MIN : group_size,
-        one_in(40) ? 0 : (uint8_t *)to.panels, (float *)to.scales, (int32_t *)to.offsets);
+        one_in(8) ? 2 * between(0, 3) + 1 : each, one_in(40) ? 0 : (uint8_t *)to.panels, (float *)to.scales, (int32_t *)to.offsets);
     checked(code);
     drop(&memory);
 }
@@ -390,7 +392,7 @@ static void call_part(void) {
 static void call(void) {
     int which = below(1000);
     if (which < 5)
-        call_quantize4();
+        call_quantize();
     else if (which < 10)
         call_pool();
     else if (which < 12)
