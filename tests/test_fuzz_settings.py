@@ -13,7 +13,7 @@ import pytest
 from odd import Odd, target
 
 from specedit.errors import SpeceditError
-from specedit.integrations.hook.hook_rules import KEYS, rules
+from specedit.integrations.hook.hook_rules import VALUES, rules
 from specedit.settings import Settings, folder, names, resolve
 from specedit.settings.folder import set_user, user_file
 from specedit.settings.layers import repository
@@ -115,7 +115,7 @@ def glob(odd: Odd) -> str:
 def rule_tables(odd: Odd) -> list[dict[str, Any]]:
     if odd.random() < 0.5:
         return [{"instruction": "x", "files": [glob(odd)], "exclude": glob(odd)}]
-    return [odd.some([*KEYS, odd.word()], odd.value) for _ in range(odd.randrange(3))]
+    return [odd.some([*VALUES, odd.word()], odd.value) for _ in range(odd.randrange(3))]
 
 
 @target(rule_tables)
