@@ -177,6 +177,19 @@ def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree: Path, inside
     assert held(tree) == [OLD] * len(NAMES) and not list((journal.home() / "journal").iterdir())
 
 
+def test_a_run_that_was_killed_before_its_journal_leaves_no_mark(
+    tree: Path, tmp_path: Path
+) -> None:
+    def dies() -> None:
+        Recorder._save = lambda *_: os._exit(9)  # type: ignore[method-assign]
+        change(tmp_path / "store", tree)
+
+    assert ended(child(dies)) == 9
+    runs = tmp_path / "store" / "journal"
+    assert list(runs.glob("*/unfinished"))
+    assert recover(tmp_path / "store") == [] and not list(runs.iterdir())
+
+
 def test_files_that_are_gone_are_forgotten(tree: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     killed(2, lambda: change(store, tree))

@@ -41,7 +41,8 @@ def unfinished(store: Path) -> Iterator[JournalRun]:
 def recover(store: Path, *, but: str | None = None) -> list[str]:
     """Complete or revert every unfinished change of a killed process; a line about each. `but`:
     the name of a run that the caller undoes itself."""
-    if all(run.name == but for run in unfinished(store)):
+    early = any(not (mark.parent / "run.json").exists() for mark in marks(store))
+    if not early and all(run.name == but for run in unfinished(store)):
         return []
     lines: list[str] = []
     try:
