@@ -103,11 +103,13 @@ def is_voiced(word: str) -> bool:
 
 def mentions(text: str, spellings: dict[str, str]) -> Iterator[tuple[int, str, str]]:
     """Each spelling that is a whole word: its offset, its text, the new text."""
-    if not spellings:
-        return
-    pattern = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, spellings))})(?![\w$])")
-    for match in pattern.finditer(text):
+    for match in _whole_words(tuple(spellings)).finditer(text) if spellings else ():
         yield match.start(), match[0], spellings[match[0]]
+
+
+@lru_cache(maxsize=256)
+def _whole_words(spellings: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, spellings))})(?![\w$])")
 
 
 @lru_cache(maxsize=4096)
