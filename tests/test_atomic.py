@@ -68,6 +68,27 @@ def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
     assert not list(tmp_path.glob(".specedit-*"))
 
 
+def test_guarantee_3_a_write_to_a_file_of_two_names_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other program writes after the first comparison, before the file is written in place."""
+    path = tmp_path / "a.py"
+    path.write_text("one\n")
+    (tmp_path / "b.py").hardlink_to(path)
+    seen = read(path)
+    real = replacement.check_unchanged
+
+    def meanwhile(*given: object) -> Path:
+        result = real(*given)  # type: ignore[arg-type]
+        path.write_text("theirs\n")
+        return result
+
+    monkeypatch.setattr(replacement, "check_unchanged", meanwhile)
+    with pytest.raises(InputError, match="changed on disk"):
+        replacement.replace(seen, b"two\n")
+    assert path.read_text() == (tmp_path / "b.py").read_text() == "theirs\n"
+
+
 @LINUX
 def test_a_file_that_somebody_holds_open_for_writing_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -111,7 +111,6 @@ def _planner(
     settings: Settings,
 ) -> Planner:
     """One file as it stands, or the files as one change."""
-    import gc
     from functools import partial
 
     from specedit.errors import UsageError
@@ -132,7 +131,6 @@ def _planner(
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
-    gc.collect()  # the trees: two thirds of the memory
     return lambda source: plan(tree, result, source, settings)
 
 
