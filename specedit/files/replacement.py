@@ -91,8 +91,10 @@ def staged(texts: Sequence[tuple[Source, bytes, Path]]) -> Iterator[list[Path]]:
                 if data == source.data or is_shared(path):
                     continue
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-                with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
+                with undisturbed():  # a signal between the two would leave the file
+                    handle = os.open(draft, flags, 0o600)
                     drafts.append(draft)
+                with os.fdopen(handle, "wb") as file:
                     file.write(data)
                     file.flush()
                     _copy_attributes(file.fileno(), draft, path)
