@@ -27,6 +27,7 @@ from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
 
 ORIGINALS = "originals"
+RECORD = "run.json"  # what a run is and which files it writes
 PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
@@ -173,7 +174,7 @@ def clear_up(store: Path) -> list[JournalRun]:
     for place in _places(store):
         with contextlib.suppress(OSError):
             for folder in place.iterdir():
-                if RUN.fullmatch(folder.name) and not (folder / "run.json").exists():
+                if RUN.fullmatch(folder.name) and not (folder / RECORD).exists():
                     shutil.rmtree(folder, ignore_errors=True)
     result = runs(store)
     for run in result:
@@ -214,13 +215,13 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
 
 def save(run: JournalRun) -> None:
     data = {name: value for name, value in asdict(run).items() if name != "place"}
-    atomic.whole(run.path / "run.json", json.dumps(data, indent=1).encode(), PRIVATE)
+    atomic.whole(run.path / RECORD, json.dumps(data, indent=1).encode(), PRIVATE)
 
 
 def load(folder: Path) -> JournalRun | None:
     """A run, or None for a folder that a crash left without one."""
     try:
-        data = json.loads(regular.read(folder / "run.json"))
+        data = json.loads(regular.read(folder / RECORD))
         files = tuple(Entry(**one) for one in data.pop("files"))
         data["moves"] = tuple((str(old), str(new)) for old, new in data.get("moves", ()))
         return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)

@@ -16,6 +16,7 @@ from pathlib import Path
 from specedit.errors import SpeceditError
 from specedit.files import moves, regular, replacement
 from specedit.files.journal import (
+    RECORD,
     JournalRun,
     alone,
     clear_up,
@@ -41,7 +42,7 @@ def unfinished(store: Path) -> Iterator[JournalRun]:
 def recover(store: Path, *, but: str | None = None) -> list[str]:
     """Complete or revert every unfinished change of a killed process; a line about each. `but`:
     the name of a run that the caller undoes itself."""
-    early = any(not (mark.parent / "run.json").exists() for mark in marks(store))
+    early = any(not (mark.parent / RECORD).exists() for mark in marks(store))
     if not early and all(run.name == but for run in unfinished(store)):
         return []
     lines: list[str] = []

@@ -30,7 +30,7 @@ class Declared:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is declared here, not brought in or given out."""
+        """Whether it is declared here, neither imported nor exported."""
         return self.kind not in ("import", "module", "export")
 
     @property

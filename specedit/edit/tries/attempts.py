@@ -191,11 +191,11 @@ def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
 def best(wholes: Sequence[Try]) -> int:
     """The index of the best try: the fewest failures; where none are counted, the first that the
     command judged."""
-    most_ = float("inf")
+    uncounted = float("inf")
 
     def rank(at: int) -> tuple[bool, bool, float, int]:
         one = wholes[at]
-        failures = one.test.failed if one.test and one.test.failed is not None else most_
+        failures = one.test.failed if one.test and one.test.failed is not None else uncounted
         return bool(one.refused), one.same_as is not None, failures, at
 
     return min(range(len(wholes)), key=rank)
