@@ -28,6 +28,7 @@ from benchmarks.llama_server import open_peer as open_llama
 from specedit.bench import speed
 from specedit.bench.cases import Case
 from specedit.bench.peers import PeerOptions, Task
+from specedit.engines.cores import thread_count
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 
@@ -81,7 +82,7 @@ def processor_seconds() -> float:
 
 def programs(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[[], float]]:
     """Processes whose first line of output is timed."""
-    threads = str(speed.threads_of(settings))
+    threads = str(thread_count(settings.threads))
 
     def own(*flags: str) -> float:
         with tempfile.TemporaryDirectory() as place:
@@ -116,7 +117,7 @@ def first_output(command: list[str], text: str) -> float:
 def servers(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[[], float]]:
     """llama.cpp's server with each of its weights, until its first token."""
     os.environ.setdefault("LLAMA_FOLDER", str(folder))
-    options = PeerOptions(settings, speed.threads_of(settings), 2048)
+    options = PeerOptions(settings, thread_count(settings.threads), 2048)
 
     def start(way: str) -> float:
         server = open_llama(options)

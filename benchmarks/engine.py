@@ -21,7 +21,7 @@ from benchmarks.common import parser, resolved, run
 from specedit.bench.peers import peak_mb
 from specedit.bench.peers.own import Own, load, medians
 from specedit.decode.cost import WIDTHS
-from specedit.engines.devices import physical_cores
+from specedit.engines.cores import thread_count
 from specedit.engines.exact.engine import ExactEngine
 from specedit.models.resolve import present
 from specedit.settings import Settings
@@ -41,7 +41,7 @@ def bf16(settings: Settings) -> dict[str, Any]:
 
     from specedit.bench.peers.transformers import reference
 
-    torch.set_num_threads(settings.threads or physical_cores())
+    torch.set_num_threads(thread_count(settings.threads))
     model = reference(settings.model)
     cache = DynamicCache(config=model.config)
     ids = torch.tensor([_ids(CONTEXT)])
@@ -65,7 +65,7 @@ def llama(settings: Settings) -> dict[str, Any]:
     """llama.cpp on the same file, with the logits of every position."""
     from llama_cpp import Llama
 
-    threads = settings.threads or physical_cores()
+    threads = thread_count(settings.threads)
     model = Llama(
         str(present(settings.model).path),
         n_ctx=CONTEXT + 512,

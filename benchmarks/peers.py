@@ -37,6 +37,7 @@ from specedit.bench.peers import (
     Task,
     own,
 )
+from specedit.engines.cores import thread_count
 from specedit.settings import Settings
 
 LLAMA_SERVER = "benchmarks.llama_server"
@@ -96,7 +97,7 @@ def runs(
     """Every task by every peer in turn, after one of each to warm up."""
     warm_up = speed.words(settings).task(speed.WARM_UP, settings, own=False)
     window = max(len(task.prompt) + task.limit for task in [*tasks, warm_up]) + 64
-    options = PeerOptions(settings, speed.threads_of(settings), window)
+    options = PeerOptions(settings, thread_count(settings.threads), window)
     opened: dict[tuple[str, bool], PeerProcess] = {}
     with ExitStack() as stack:
         for name in names:

@@ -14,7 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from specedit.decode import cost
-from specedit.engines.devices import logical_cores, may_have_gpu, physical_cores, processor_name
+from specedit.engines.cores import default_threads, logical_cores, thread_count
+from specedit.engines.devices import may_have_gpu, processor_name
 from specedit.engines.exact import available, conversion
 from specedit.engines.exact.kernels import NO_KERNELS
 from specedit.engines.exact.kernels.library import load
@@ -92,13 +93,13 @@ def _processor(settings: Settings) -> Facts:
     most = logical_cores()
     if settings.threads > most:
         text = f"{settings.threads} are set, and {most} are used"
-        yield Fact("threads", text, "Set threads to 0: one per physical core.", NOTE)
+        yield Fact("threads", text, "Set threads to 0: one per performance core.", NOTE)
+    elif settings.threads:
+        yield Fact("threads", f"{settings.threads} of {most}")
     else:
-        yield Fact("threads", f"{_threads(settings)} of {most}")
-
-
-def _threads(settings: Settings) -> int:
-    return min(settings.threads, logical_cores()) or physical_cores()
+        number, left_out = default_threads()
+        why = f"; left out: {', '.join(left_out)}" if left_out else ""
+        yield Fact("threads", f"{number} of {most}{why}")
 
 
 def _not_exact(topic: str, reason: str, advice: str) -> Fact:
@@ -156,7 +157,8 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
     path = conversion.converted_path(files, root, settings.weights)
     yield Fact("weights", f"{store.sized(store.size_of(path))}, {path}")
     curves = root / cost.KEPT
-    start, end = f"{files.sha256 or files.name} exact ", f", {kernel} cpu {_threads(settings)}"
+    threads = thread_count(settings.threads)
+    start, end = f"{files.sha256 or files.name} exact ", f", {kernel} cpu {threads}"
     widths = [
         points
         for key, points in cost.curves(curves).items()
@@ -172,7 +174,7 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
 
 
 def _memory(entry: catalogue.Listed | None) -> Fact:
-    machine = catalogue.this_machine(physical_cores())
+    machine = catalogue.this_machine(default_threads().number)
     rows = catalogue.rows(machine)
     text = store.sized(machine.memory) if machine.memory else "the system does not tell"
     if entry:

@@ -24,7 +24,7 @@ from specedit.bench.peers import (
 )
 from specedit.decode.drafters import AUTO, FREE_NAMES, HEADS_NAMES, MODEL_NAMES
 from specedit.edit.backend import Plan
-from specedit.engines.devices import physical_cores
+from specedit.engines.cores import thread_count
 from specedit.errors import ModelError
 from specedit.server.protocol import appeared
 from specedit.settings import Settings
@@ -108,7 +108,7 @@ def measure(
     tasks = [model.task(c, settings, own=own, limit=limit) for c in cases]
     warm_up = model.task(WARM_UP, settings, own=False)
     window = max(len(t.prompt) + t.limit for t in [*tasks, warm_up]) + 64
-    opened = PeerOptions(settings, threads_of(settings), window)
+    opened = PeerOptions(settings, thread_count(settings.threads), window)
     processes: dict[Any, PeerProcess] = {}
     with ExitStack() as stack:
         for name in names:
@@ -192,11 +192,6 @@ def words(settings: Settings) -> Words:
         return prompt_ids(tokenizer, turns, plan.opening)
 
     return Words(tokenizer, prompt_of)
-
-
-def threads_of(settings: Settings) -> int:
-    """The same number for every peer."""
-    return settings.threads or physical_cores()
 
 
 def built_in() -> list[Case]:

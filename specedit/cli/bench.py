@@ -60,13 +60,14 @@ def bench(
     from specedit.bench.peers.own import Own, load
     from specedit.bench.result import BenchResult
     from specedit.decode.cost import WIDTHS
+    from specedit.engines.cores import thread_count
 
     if engine_table and (drafters or cases or cost):
         raise UsageError("--engine-table measures no edits.", hint="Leave out the other options.")
     if drafters and cost:
         raise UsageError("--cost belongs to a comparison of peers.", hint="Leave out --drafters.")
     settings = resolved.values
-    result = BenchResult(settings.model, speed.threads_of(settings))
+    result = BenchResult(settings.model, thread_count(settings.threads))
     with _progress(settings.quiet) as progress:
         if engine_table:
             progress("measuring passes")

@@ -52,7 +52,7 @@ def train(
     minutes: float = option(30.0, "Train for this many minutes, with the time for reading"),
     model: Model = None,
     kind: Kind = "chained",
-    threads: int = option(0, "Use this many CPU threads (0: one per core)"),
+    threads: int = option(0, "Use this many CPU threads (0: one per performance core)"),
 ) -> None:
     """Train heads on tracked files and on the model's own answers about them.
 

@@ -69,11 +69,11 @@ def list_models(as_json: AsJson = False) -> None:
 @app.command()
 def suggest(as_json: AsJson = False) -> None:
     """Name the model that suits this machine's memory and cores."""
-    from specedit.engines.devices import physical_cores
+    from specedit.engines.cores import default_threads
     from specedit.models import catalogue as models
     from specedit.models import store
 
-    machine = models.this_machine(physical_cores())
+    machine = models.this_machine(default_threads().number)
     rows = models.rows(machine)
     best = models.best(rows)
     if as_json:

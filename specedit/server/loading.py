@@ -18,7 +18,7 @@ from specedit.decode.width import Widths
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
-from specedit.engines.devices import logical_cores
+from specedit.engines.cores import logical_cores
 from specedit.errors import UsageError
 from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve

@@ -49,7 +49,7 @@ class Settings:
         "auto", "Run the model with this engine", "auto", "exact", "huggingface"
     )
     device: str = _restricted("auto", "Run the model on this device", "auto", "cpu", "cuda", "mps")
-    threads: int = _open(0, "Use this many CPU threads (0: one per physical core)", most=4096)
+    threads: int = _open(0, "Use this many CPU threads (0: one per performance core)", most=4096)
     precision: str = _restricted(
         "balanced",
         "Choose the rounding of the exact engine; close is slower and nearer to bf16",

@@ -47,7 +47,7 @@ def open_exact(
 ) -> ExactEngine:
     """An engine over the converted weights of `files`, which are made where they are missing."""
     from specedit.engines.base import EngineInfo
-    from specedit.engines.devices import physical_cores
+    from specedit.engines.cores import default_threads
     from specedit.engines.exact.conversion import convert, converted_path, kind_of, source_of
     from specedit.engines.exact.engine import ExactEngine, FixedPrefixes
     from specedit.engines.exact.geometry import needed_memory
@@ -69,7 +69,7 @@ def open_exact(
         for _ in convert(files, store, weights, force=True):
             pass
         mapped = open_weights(path, source)
-    threads = threads or physical_cores()
+    threads = threads or default_threads().number
     config = mapped.config
     size = sum(entry["nbytes"] for entry in mapped.entries.values())
     kind = kind_of(files, weights)
