@@ -11,14 +11,15 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import InputError, UsageError
+from specedit.import_time import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Case:
     """One edit. `after` is the wanted text, where it is known; `tests` are a program's tests."""
 
@@ -124,7 +125,7 @@ def {name}(items):
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class _Function:
     """One function of a file."""
 

@@ -11,7 +11,7 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from specedit.check import external
@@ -43,6 +43,7 @@ from specedit.check.new_code import (
     whitespace_changes,
 )
 from specedit.check.parsed import Change, parsed_text
+from specedit.import_time import frozen
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
@@ -66,7 +67,7 @@ CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
 FilePlace = Callable[[], tuple[Path, PurePath]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Checks:
     """What a new text has to pass."""
 

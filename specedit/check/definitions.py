@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
+from specedit.import_time import frozen
 from specedit.scoping.builtin_names import words
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
@@ -170,7 +170,7 @@ def renamed_definitions(change: Change) -> Iterator[Finding]:
             yield at("renamed", line, f"the instruction does not rename `{one.name}`{now}")
 
 
-@dataclass(frozen=True)
+@frozen
 class _Word:
     """One word of the instruction, and how it stands there."""
 

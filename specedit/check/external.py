@@ -19,11 +19,11 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
 from specedit.check.finding import CHECKER, Finding, at, fresh
+from specedit.import_time import frozen
 
 FILE = "{file}"
 SECONDS = 60.0
@@ -38,7 +38,7 @@ class CheckerError(Exception):
     """The program could not check: it is missing, took too long, or did not start."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Remark:
     """One thing that a program reports: its line of the file, 0 where it names none."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
+
+from specedit.import_time import frozen
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ VERDICTS = (REFUSE, NOTE, OFF)
 Verdicts = Mapping[str, str]  # by kind
 
 
-@dataclass(frozen=True)
+@frozen
 class Kind:
     """One kind of finding, its default verdict, and what it reports."""
 
@@ -46,7 +47,7 @@ ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
 OF_RENAMES = ("undefined", CHECKER)  # what a new name can break
 
 
-@dataclass(frozen=True)
+@frozen
 class Spot:
     """A place in a file, from 1; `column` 0 means the line. Of the new text where the finding is
     about what the model wrote (syntax, placeholders, KINDS), else of the text that was there."""
@@ -76,7 +77,7 @@ DETAILS = {  # shown with `-v` only
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """Something the user should know of an edit. `refuses`: why it was refused or failed.
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from specedit.check.parsed import ParsedText
+from specedit.import_time import frozen
 from specedit.scoping import builtin_names
 from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import Branch
@@ -16,7 +16,7 @@ from specedit.syntax.branch import Branch
 NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
+@frozen
 class LanguageFacts:
     """One language: tables of node types and names, and two functions beside them."""
 

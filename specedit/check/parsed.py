@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from specedit.import_time import frozen
 from specedit.scoping.languages import rules_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
@@ -99,7 +99,7 @@ def parsed_text(text: str, language: Language) -> ParsedText:
     return ParsedText(text, language)
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """What a check compares: the text before, the text after, and the instruction."""
 

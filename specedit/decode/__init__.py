@@ -7,12 +7,12 @@ anywhere is computed from these events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from specedit.import_time import frozen
 
 FREE = "free"  # the source of a pass without a draft
 
 
-@dataclass(frozen=True)
+@frozen
 class Chunk:
     """The result of one forward pass.
 
@@ -35,7 +35,7 @@ class Chunk:
         return 1 + self.proposed
 
 
-@dataclass(frozen=True)
+@frozen
 class Done:
     """The answer has ended. `reason`: "stop" (by the model or its fence) or "length" (cut off)."""
 

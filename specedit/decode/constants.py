@@ -8,12 +8,12 @@ where they are used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from specedit.import_time import frozen
 
 Numbers = tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Constants:
     """Probabilities, risks and priors."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from specedit.decode import Chunk, drafters
 from specedit.decode.cost import Curve
@@ -16,11 +15,12 @@ from specedit.decode.drafter import Codec
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.scripted import ScriptedEngine
+from specedit.import_time import frozen
 
 ENGINE = Curve.line(0.070, 0.006)  # the cost curve that widths are chosen by
 
 
-@dataclass(frozen=True)
+@frozen
 class Replay:
     """The passes of one case, and how much of its text is copied."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.check.finding import Finding, Spot
 from specedit.check.new_code import ABOUT_COMMENTS, ABOUT_SPACE, bare
@@ -23,6 +23,7 @@ from specedit.edit.regions.narrowing import in_parts, with_regions
 from specedit.edit.report import Compared, Edit, Figures
 from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
+from specedit.import_time import frozen
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.instruction_names import mentions_of
@@ -30,7 +31,7 @@ from specedit.syntax.languages import Language
 from specedit.syntax.lines import changed_runs, lines_of
 
 
-@dataclass(frozen=True)
+@frozen
 class Answered:
     """A Job as it was asked in the end, what was answered, and what that makes of the file."""
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from specedit.decode import FREE, Chunk
 from specedit.edit.report import Figures, ModelLine, Tally
 from specedit.engines.base import GREEDY, Prefill, Sampling
 from specedit.errors import InputError
+from specedit.import_time import frozen
 
 WAITING = "waiting: "  # how `what` begins where a busy server runs others first
 
 
-@dataclass(frozen=True)
+@frozen
 class Message:
     """One message. Each segment is tokenised on its own, so that the ids of a file's text are the
     same in the prompt and in the prediction, and no content can form a special token."""
@@ -33,7 +33,7 @@ class Message:
         return "".join(self.segments)
 
 
-@dataclass(frozen=True)
+@frozen
 class RawPrompt:
     """A prompt without a chat template, as text or as ids. The names of special tokens in the text
     mean the tokens, except beside a `suffix`: there both are plain text, and the answer is what
@@ -44,7 +44,7 @@ class RawPrompt:
     suffix: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """What a backend runs: the words, the expected answer, the limits."""
 
@@ -67,7 +67,7 @@ class Plan:
     raw: RawPrompt | None = None  # instead of messages
 
 
-@dataclass(frozen=True)
+@frozen
 class Loading:
     """What a run waits for before its model can answer. `total` 0: it is not known."""
 
@@ -77,7 +77,7 @@ class Loading:
     unit: str = ""  # "bytes" when done and total are
 
 
-@dataclass(frozen=True)
+@frozen
 class Ready:
     """The model can answer. `load_s` is what this run waited for it."""
 
@@ -85,7 +85,7 @@ class Ready:
     load_s: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Written:
     """What one pass settled, as text: one piece per token, never half a character."""
 
@@ -97,7 +97,7 @@ class Written:
         return "".join(self.pieces)
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """The whole answer, without opening and closing. `reason`: "stop", or "length" when cut off.
 

@@ -5,9 +5,9 @@ in parts, or as the user edits them. The text that this gives is not checked yet
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import groupby
 
+from specedit.import_time import frozen
 from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.lines import common, lines_of
 
@@ -19,7 +19,7 @@ GUIDE = """\
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Cut:
     """Lines [first, last) of the old text become `new`."""
 
@@ -130,7 +130,7 @@ MISFIT = "the lines that were there are other ones now; the hunk is as it was"
 ONE_PIECE = "this hunk cannot be split: no line that stays stands between its changes"
 
 
-@dataclass(frozen=True)
+@frozen
 class Question:
     """One hunk, and where it stands among the others."""
 
@@ -146,7 +146,7 @@ class Question:
         return f"({self.number}/{self.of}) Apply this hunk [{','.join(self.keys)},?]? "
 
 
-@dataclass(frozen=True)
+@frozen
 class Chosen:
     """The part of a change that the user applies."""
 

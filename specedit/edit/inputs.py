@@ -15,6 +15,7 @@ from specedit.errors import InputError, Skipped, UsageError
 from specedit.files import source as sources
 from specedit.files.source import Source
 from specedit.files.worktree import check_within, in_work_tree
+from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Backend
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Planner = Callable[[Source], Job | Edit]
 
 
-@dataclass(frozen=True)
+@frozen
 class Input:
     """A text to edit, not read yet."""
 

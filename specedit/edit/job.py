@@ -7,7 +7,7 @@ they make. A question is a Plan alone: its answer is shown, and nothing is edite
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
+from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
 
 
-@dataclass(frozen=True)
+@frozen
 class Job:
     """One file's work: read, planned, not yet run."""
 
@@ -67,7 +68,7 @@ class Job:
         return taken(self.about, self.region)
 
 
-@dataclass(frozen=True)
+@frozen
 class RegionJob:
     """One region of a large file that is asked about on its own."""
 
@@ -88,7 +89,7 @@ class RegionJob:
         return ", ".join(dict.fromkeys(one.name for one in self.blocks if one.name))
 
 
-@dataclass(frozen=True)
+@frozen
 class Planned:
     """What is about to be asked. One that comes again replaces the first: it was too long."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -17,12 +17,13 @@ from specedit.errors import FileError
 from specedit.files.atomic import aside
 from specedit.files.source import Source
 from specedit.files.worktree import patch_name, real, top_of
+from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
 
 
-@dataclass(frozen=True)
+@frozen
 class Judged:
     """A text after the checks, and what they found."""
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.edit.backend import Message
 from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
+from specedit.import_time import frozen
 from specedit.syntax import trees
 
 LONG = 6000  # characters of a file; of a longer one the model sees the signatures only
@@ -23,7 +24,7 @@ HEAD = 4  # lines of a definition that may be its signature
 GAP = "…"
 
 
-@dataclass(frozen=True)
+@frozen
 class Beside:
     """A file for the model to know of."""
 

@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode import FREE
 from specedit.edit.apply.merged import MergedPart
 from specedit.engines.base import Sampling
+from specedit.import_time import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Tally:
     """Draft ids offered to the model, and those it chose itself."""
 
@@ -34,7 +35,7 @@ class Tally:
         return self.accepted / self.proposed if self.proposed else 0.0
 
 
-@dataclass(frozen=True)
+@frozen
 class EditedRegion:
     """One region of a large file that was edited on its own."""
 
@@ -46,7 +47,7 @@ class EditedRegion:
     why: str = ""  # why it was open to change
 
 
-@dataclass(frozen=True)
+@frozen
 class Figures:
     """What one run (or a sum of runs) cost."""
 
@@ -89,7 +90,7 @@ class Figures:
         return replace(self + other, logits_digest=self.logits_digest, regions=self.regions)
 
 
-@dataclass(frozen=True)
+@frozen
 class ModelLine:
     """What answered: the `model` object of the JSON."""
 
@@ -102,7 +103,7 @@ class ModelLine:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Compared:
     """The same edit once more without any draft: two measured runs, never an estimate."""
 
@@ -115,7 +116,7 @@ class Compared:
     digests_equal: bool | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Judgement:
     """The user's command's verdict on a try: its exit code (None: it had to be ended), the line
     that says most of a failure, and how many failures it counted."""
@@ -129,7 +130,7 @@ class Judgement:
         return self.code == 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Try:
     """One answer for one file among several, and what became of it.
 
@@ -155,7 +156,7 @@ class Try:
         return self.refused or self.noted or (self.test.line if self.test else "")
 
 
-@dataclass(frozen=True)
+@frozen
 class Replaced:
     """One place that a rename changes, of the text that was there, and why it is one."""
 
@@ -167,7 +168,7 @@ class Replaced:
     why: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Edit:
     """The outcome for one file. `after` is what the file should hold; nothing is written yet
     unless `written`."""
@@ -209,7 +210,7 @@ class Edit:
         return replace(self, findings=(*self.findings, *findings)) if findings else self
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """The outcome of a run over files, in the order they were given."""
 
@@ -232,7 +233,7 @@ class Report:
         return 1 if check and any(e.changed for e in self.edits) else 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Trying:
     """A try begins: its parameters."""
 
@@ -242,7 +243,7 @@ class Trying:
     with_feedback: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Judging:
     """The command runs; `line` is the last of its output. Number 0: before anything is edited."""
 
@@ -251,7 +252,7 @@ class Judging:
     line: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Baseline:
     """The verdict on the work tree as it was."""
 
@@ -259,7 +260,7 @@ class Baseline:
     seconds: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Tried:
     """A try has its verdict; what it cost over all files."""
 

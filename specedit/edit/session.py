@@ -23,10 +23,11 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
+from specedit.import_time import frozen
 from specedit.settings import Settings
 
 
-@dataclass(frozen=True)
+@frozen
 class Proposed:
     """A change that passed its checks. Nothing is written before the next item is requested."""
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specedit.check.new_code import HERE
 from specedit.errors import InputError, UsageError
+from specedit.import_time import frozen
 from specedit.syntax import trees
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ AROUND = 60  # lines of context shown on each side of a region
 LISTED = 40  # definitions that an error lists
 
 
-@dataclass(frozen=True)
+@frozen
 class Region:
     """Half-open character range of a Source's text that the answer replaces."""
 

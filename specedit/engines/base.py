@@ -18,8 +18,9 @@ its own ancestors. `keep(start, rows)` then keeps the accepted path.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
+
+from specedit.import_time import frozen
 
 Row = Any  # a hidden row: a buffer of float32 numbers, native order (numpy.frombuffer reads it)
 
@@ -27,7 +28,7 @@ Row = Any  # a hidden row: a buffer of float32 numbers, native order (numpy.from
 COUPLED, REJECTION = "coupled", "rejection"
 
 
-@dataclass(frozen=True)
+@frozen
 class Sampling:
     """How a choice is made from logits. Temperature 0 is argmax (lowest id wins a tie).
 
@@ -50,7 +51,7 @@ class Sampling:
 GREEDY = Sampling()
 
 
-@dataclass(frozen=True)
+@frozen
 class SampledIds:
     """Consecutive ids that a draft model sampled, each with the distribution that it came from."""
 
@@ -58,7 +59,7 @@ class SampledIds:
     distributions: Sequence[Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class EngineInfo:
     """An engine's properties: shown in reports, and part of the key of cost curves."""
 
@@ -73,7 +74,7 @@ class EngineInfo:
     note: str = ""  # for the report: "bf16", "generic engine: ..."
 
 
-@dataclass(frozen=True)
+@frozen
 class Prefill:
     """Progress of `begin`: `done` of `total` positions are in the cache, `reused` from before."""
 
@@ -83,7 +84,7 @@ class Prefill:
     seconds: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Choices:
     """The model's choice after each id it was fed; `rows` only with `audit`, `states` only while
     watched.

@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from specedit.files import atomic, regular
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
+from specedit.import_time import frozen
 
 ORIGINALS = "originals"
 RECORD = "run.json"  # what a run is and which files it writes
@@ -35,7 +36,7 @@ PATIENCE = 10.0  # seconds to wait for the writes of other runs
 RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """One file of a run: where it is, what it held, and what the run put there."""
 
@@ -49,7 +50,7 @@ class Entry:
     start: int = 0  # where its bytes begin in the run's originals
 
 
-@dataclass(frozen=True)
+@frozen
 class JournalRun:
     """One run that wrote."""
 

@@ -11,13 +11,14 @@ import os
 import re
 import stat
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
 from specedit.files import regular
+from specedit.import_time import frozen
 from specedit.syntax.lines import restore_endings
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ LINE_END = re.compile("\r\n|\r|\n")
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """A file's text, with everything needed to restore its bytes."""
 

@@ -7,7 +7,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -28,11 +28,12 @@ from specedit.files.lock import Lock
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
+from specedit.import_time import frozen
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
 
-@dataclass(frozen=True)
+@frozen
 class Outcome:
     """What became of one file of an undone run."""
 
@@ -42,7 +43,7 @@ class Outcome:
     aside: str = ""  # where the text lies that was there, when it was neither text of the run
 
 
-@dataclass(frozen=True)
+@frozen
 class Undone:
     run: JournalRun
     files: tuple[Outcome, ...]
@@ -52,7 +53,7 @@ class Undone:
         return tuple(o for o in self.files if o.status == REFUSED)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Step:
     """A file that can be restored, and the temporary file for it."""
 

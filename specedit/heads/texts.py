@@ -9,20 +9,21 @@ import hashlib
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from specedit.edit import prompt as prompts
 from specedit.errors import FileError, UsageError
+from specedit.import_time import frozen
 
 NOT_CODE = ("json", "yaml", "toml", "html", "css", "markdown")
 HELD = 12  # one file of so many is held out
 LEAST, MOST = 400, 200_000  # characters of a text
 
 
-@dataclass(frozen=True)
+@frozen
 class Text:
     """One file to learn from."""
 
@@ -110,7 +111,7 @@ DESCRIPTION = re.compile(r'(?:"""|/\*\*\s+(?:\*\s+)?|// )([A-Z][^"\n*]{20,120}\.
 Turns = Sequence[tuple[str, Sequence[str]]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """One prompt, under the name of its rows."""
 

@@ -11,7 +11,6 @@ import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from specedit.heads.reading import (
     write_answers,
 )
 from specedit.heads.texts import LONGEST, Text, is_part, parts
+from specedit.import_time import frozen
 from specedit.models.head_file import (
     ALIGN,
     FORMAT,
@@ -54,7 +54,7 @@ OWN = 2  # weight of the model's own answers: other people's texts are easier to
 SAVED_S = 120.0  # between two writings of the file
 
 
-@dataclass(frozen=True)
+@frozen
 class Stage:
     """The progress of a run."""
 
@@ -205,7 +205,7 @@ def write(path: Path, about: About, tensors: Mapping[str, Array]) -> None:
     atomic.whole(path, struct.pack("<Q", len(text)) + text + body)
 
 
-@dataclass(frozen=True)
+@frozen
 class HeadsScore:
     """`accepted` by depth: of the places where all depths before it hold, the share that holds.
     `ids_per_pass`: what one guess of each depth commits, with the model's own id."""

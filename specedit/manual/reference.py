@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from specedit import manual
+from specedit.import_time import frozen
 from specedit.version import VERSION
 from specedit.view.terminal import PICTURE
 
@@ -21,7 +21,7 @@ REPOSITORY_LINK = re.compile(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
 PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 
-@dataclass(frozen=True)
+@frozen
 class CommandHelp:
     """What --help-all says about one command."""
 

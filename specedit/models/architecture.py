@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
+from specedit.import_time import frozen
 from specedit.models import configuration, rope
 from specedit.models.configuration import Fields
 
@@ -52,7 +53,7 @@ _RECURRENT = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Architecture:
     """The numbers of one model of a known family, and what its tensors are."""
 

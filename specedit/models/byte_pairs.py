@@ -17,13 +17,13 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, overload
 
 from specedit.files import atomic, regular, stored
+from specedit.import_time import frozen
 from specedit.models.store import ModelFiles, store_path
 from specedit.models.tokenizer import Tokenizer
 
@@ -67,7 +67,7 @@ class TokenPieces(Sequence[bytes]):
         return bytes(self._text[self._offsets[id] : self._offsets[id + 1]])
 
 
-@dataclass(frozen=True)
+@frozen
 class BytePairs:
     """Text to ids. `tables` are arrays of the kinds that TYPES names."""
 

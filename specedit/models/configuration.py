@@ -13,12 +13,12 @@ import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
 from specedit.files import regular
+from specedit.import_time import frozen
 
 LEAST = 1e-12  # of a real number; the largest is as far from 1
 MOST_BYTES = 64 << 20  # of a JSON file; the largest vocabularies take 35 MB
@@ -62,7 +62,7 @@ def parse_json(path: Path, text: str) -> Any:
         raise ModelError(f"{path} cannot be read: {problem}") from problem
 
 
-@dataclass(frozen=True)
+@frozen
 class Fields:
     """Keys of one file, asked for by type. `prefix` stands before every key."""
 
@@ -146,7 +146,7 @@ CODE = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Header:
     """One tensor as the header of its file describes it."""
 

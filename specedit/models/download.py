@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
+from specedit.import_time import frozen
 from specedit.models import sources, store
 from specedit.models.catalogue import Listed
 from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
@@ -34,7 +35,7 @@ RETRY = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Shards:
     """A pause in fetching a folder: the caller may use the weights fetched so far and delete
     them. The download does not fetch again what was deleted."""
@@ -65,7 +66,7 @@ def dropped(shard: Path) -> Path:
 Stream = Callable[[Path], Iterator[int]]  # appends to a file; yields the bytes there so far
 
 
-@dataclass(frozen=True)
+@frozen
 class Download:
     """A file of a model and its sources by name. An empty digest: only the size is known."""
 

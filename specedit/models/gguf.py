@@ -11,7 +11,7 @@ import math
 import mmap
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from specedit.errors import ModelError
 from specedit.files import regular
+from specedit.import_time import frozen
 from specedit.models.store import parts_of
 
 MAGIC = b"GGUF"
@@ -58,7 +59,7 @@ LETTERS = 1 << 24  # of one string
 REFETCH = "The file is not complete: remove it and fetch it again (specedit model pull)."
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorInfo:
     """Where a tensor lies. `shape` is row-major: (rows, columns)."""
 
@@ -86,7 +87,7 @@ class TensorInfo:
         return self.rows * self.row_bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class Gguf:
     """An open GGUF file, or all files of a model that is split."""
 

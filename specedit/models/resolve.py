@@ -13,13 +13,13 @@ import os
 import re
 import shutil
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
+from specedit.import_time import frozen
 from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
@@ -191,7 +191,7 @@ def _of_folder(path: Path) -> ModelFiles:
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """One model of the catalogue or of the store."""
 

@@ -18,12 +18,13 @@ import os
 import re
 import shutil
 from collections.abc import Generator, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path, PurePath
 from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
+from specedit.import_time import frozen
 
 P = TypeVar("P", bound=PurePath)
 BLOCK = 1 << 22
@@ -39,7 +40,7 @@ def store_path() -> Path:
     return user_cache_path("specedit", appauthor=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class ModelFiles:
     """A model that is completely on this disk and may be opened."""
 
@@ -51,7 +52,7 @@ class ModelFiles:
     source: str = ""  # "hub", "index", "path"
 
 
-@dataclass(frozen=True)
+@frozen
 class Record:
     """The record of a model. It is written after the model is complete."""
 
@@ -65,7 +66,7 @@ class Record:
     files: dict[str, str] = field(default_factory=dict)  # of a folder: name -> digest
 
 
-@dataclass(frozen=True)
+@frozen
 class Slot:
     """The paths of one model in a store."""
 
@@ -101,7 +102,7 @@ class Slot:
         atomic.whole(self.sidecar, text.encode("utf-8"))
 
 
-@dataclass(frozen=True)
+@frozen
 class FetchProgress:
     """The state of a download: `done` of `total` bytes. A `note` is shown once."""
 

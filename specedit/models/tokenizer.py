@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any
 
 from specedit.errors import ModelError, UsageError
+from specedit.import_time import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Tokenizer:
     """One model's vocabulary. `specials` are all ids that template text may name."""
 

@@ -40,11 +40,11 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
 
 
 def of_gguf(files: ModelFiles) -> Tokenizer:
-    from specedit.models.gguf import open_gguf
-
     place = byte_pairs.stored_path(files)
     if place is not None and (known := byte_pairs.read(place)) is not None:
         return known
+    from specedit.models.gguf import open_gguf  # imports numpy: 40 ms
+
     path = files.path
     header = open_gguf(path).metadata
     fields = Fields(path, header, "tokenizer.ggml.")

@@ -7,9 +7,10 @@ where something would be refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from specedit.check.finding import Finding
+from specedit.import_time import frozen
 from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
 from specedit.rename.derived_names import derived_only, is_prose, kept_places
 from specedit.rename.guess import RenameGuess, applied, doubt, lines_text
@@ -27,7 +28,7 @@ from specedit.syntax import identifiers as names
 from specedit.syntax.branch import Branch
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """Characters [start, end] of a file; a name that touches them is the one to rename."""
 
@@ -36,7 +37,7 @@ class Target:
     end: int
 
 
-@dataclass(frozen=True)
+@frozen
 class TreeRename:
     """What a rename comes to: a guess for each file that changes, and why the others stay.
 

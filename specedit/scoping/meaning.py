@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from specedit.import_time import frozen
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
@@ -254,7 +255,7 @@ def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
     return any(part is other for part in typing.project.parts(owner))
 
 
-@dataclass(frozen=True)
+@frozen
 class Rewrite:
     """Bytes [start, end) become `new`."""
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from specedit.edit.backend import Plan
 from specedit.edit.report import ModelLine
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
+from specedit.import_time import frozen
 from specedit.server import protocol
 from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
 from specedit.server.completions import (
@@ -63,7 +64,7 @@ class Tools(Protocol):
     def stop(self) -> None: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Api:
     """The endpoints. State lives in the worker."""
 

@@ -6,7 +6,6 @@ A profile says how an endpoint wants its prediction and its limits. Standard lib
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -14,13 +13,14 @@ from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Answer, Plan, Written
 from specedit.edit.reader import Unfenced
 from specedit.errors import UsageError
+from specedit.import_time import frozen
 
 MOST_TOKENS = 1 << 40  # a larger count is not one
 TOKEN = -1  # the id of a token whose id is unknown
 FIRST = 2  # lines of the further prediction that gives only an answer's beginning
 
 
-@dataclass(frozen=True)
+@frozen
 class Profile:
     """How one kind of endpoint is asked."""
 

@@ -16,13 +16,14 @@ import socket
 from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
+from specedit.import_time import frozen
 from specedit.server.protocol import RefusedError
 from specedit.server.requests import Limits, respond
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder
@@ -34,7 +35,7 @@ BUSY = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """How a server listens, and for how long."""
 

@@ -20,12 +20,13 @@ import socket
 import stat
 import sys
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from specedit.errors import ServerError
 from specedit.files import atomic, stored
 from specedit.files.lock import Lock
+from specedit.import_time import frozen
 from specedit.settings import Settings
 from specedit.settings.checks import spelled_as_path
 
@@ -36,7 +37,7 @@ OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings 
 _ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@frozen
 class ServerRecord:
     """What `server.json` holds: how to reach a running server, and what it serves."""
 
@@ -54,7 +55,7 @@ class ServerRecord:
         return self.identity.get("model", "")
 
 
-@dataclass(frozen=True)
+@frozen
 class RuntimeFolder:
     """One user's server folder."""
 

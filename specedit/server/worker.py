@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError
+from specedit.import_time import frozen
 from specedit.server.loaded import Loaded
 from specedit.server.loading import load
 from specedit.settings import Settings
@@ -24,7 +25,7 @@ from specedit.settings import Settings
 STOPPING = "The server is stopping."
 
 
-@dataclass(frozen=True)
+@frozen
 class Ended:
     """The last item of every ticket. With an `error` there was no Answer."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.import_time import frozen
 from specedit.settings.checks import checked, inside, is_path, parsed
 from specedit.settings.folder import (
     CHANGED,
@@ -34,7 +34,7 @@ NOT_SETTINGS = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Repository:
     """The nearest pyproject.toml: its settings, and whether the user trusts it."""
 
@@ -75,7 +75,7 @@ class Repository:
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class Resolved:
     """Settings together with where each value came from."""
 

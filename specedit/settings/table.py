@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache, partial
 from typing import Any, get_type_hints
+
+from specedit.import_time import frozen
 
 OPEN, RESTRICTED = "open", "restricted"
 LARGEST = 2**63 - 1  # a seed is a signed 64-bit integer
@@ -38,7 +40,7 @@ def _setting(
 _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
 
 
-@dataclass(frozen=True)
+@frozen
 class Settings:
     """Every setting with its default. A field is a TOML key, `SPECEDIT_<NAME>` and `--name`."""
 

@@ -12,6 +12,7 @@ from dataclasses import field as stored
 from functools import lru_cache
 from sys import intern
 
+from specedit.import_time import frozen
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
@@ -160,7 +161,7 @@ COMMENTS = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Passage:
     """Bytes [start, end)."""
 

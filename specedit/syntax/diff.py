@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from specedit.import_time import frozen
 from specedit.syntax.lines import Opcode, lines_of, opcodes
 
 CONTEXT = 3
@@ -16,7 +16,7 @@ LONGEST = 2000  # characters of a line beyond which words are not compared
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """One line of a hunk. `spans` are the characters that differ from the line it pairs with."""
 
@@ -28,7 +28,7 @@ class Line:
     ends: bool = True  # False: the file ends here without a newline
 
 
-@dataclass(frozen=True)
+@frozen
 class Hunk:
     """Neighbouring changes with their context. The slices count lines from 0, context left out."""
 
@@ -50,7 +50,7 @@ class Hunk:
         return sum(line.kind == "-" for line in self.lines)
 
 
-@dataclass(frozen=True)
+@frozen
 class Counts:
     added: int
     removed: int

@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from specedit.errors import NotDefined
+from specedit.import_time import frozen
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import Symbol
 
@@ -100,7 +100,7 @@ _PLACED = re.compile(  # `in the function f`, `in the f method`
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Mention:
     """A definition where the instruction names it."""
 

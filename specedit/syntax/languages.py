@@ -5,11 +5,12 @@ A language without a grammar is never checked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from specedit.import_time import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Language:
     """One language: its grammar, and the names of its files."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from specedit.import_time import frozen
 from specedit.syntax.languages import BY_NAME, Language
 from specedit.syntax.outline import Symbol, outline
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
 
-@dataclass(frozen=True)
+@frozen
 class SyntaxFault:
     """A place that does not parse."""
 

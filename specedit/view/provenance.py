@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from specedit.decode import FREE as FREE
 from specedit.decode import Chunk
 from specedit.edit.backend import Written
+from specedit.import_time import frozen
 from specedit.syntax.lines import opcodes
 
 COPIED = "copied"  # from the prediction, where it was expected
@@ -30,7 +31,7 @@ SOURCES = {  # drafters whose ids are all of one kind
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """Characters [start, end) of a text: their origin, and how long they took."""
 
@@ -40,7 +41,7 @@ class Part:
     seconds: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Provenance:
     """A text and its parts, in order, without gaps among those of one answer."""
 

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,12 +21,13 @@ from specedit.edit.report import Trying
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
+from specedit.import_time import frozen
 
 LONGEST = 1 << 24  # bytes of a trace's first line
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
-@dataclass(frozen=True)
+@frozen
 class Pass:
     """One line of a trace."""
 
@@ -34,7 +35,7 @@ class Pass:
     at: float  # seconds of decoding before it
 
 
-@dataclass(frozen=True)
+@frozen
 class FileTrace:
     """The passes over one file, with what was known before the first and after the last."""
 

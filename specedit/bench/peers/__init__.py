@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -30,10 +30,11 @@ from specedit.edit.job import plan_edit
 from specedit.edit.reader import Pieces, reader_of, whole_answer
 from specedit.errors import SpeceditError, UsageError
 from specedit.files.source import Source
+from specedit.import_time import frozen
 from specedit.settings import Settings
 
 
-@dataclass(frozen=True)
+@frozen
 class PeerName:
     """One peer. `module` has its `open_peer`; `way` is how it decodes."""
 
@@ -105,7 +106,7 @@ TEXT = "text"  # the kind of a case that is a request for new text, without a fi
 MARGIN = 1024  # tokens that a peer's own answer may have beyond the file
 
 
-@dataclass(frozen=True)
+@frozen
 class Task:
     """The same for every peer: prompt ids and where to stop. The Plan is for specedit."""
 
@@ -120,7 +121,7 @@ class Task:
         return bool(self.answer)
 
 
-@dataclass(frozen=True)
+@frozen
 class PeerRun:
     """One peer's run of one task. `passes` is 0 where the peer does not count them."""
 
@@ -137,7 +138,7 @@ class PeerRun:
         return self.prefill_s + self.decode_s
 
 
-@dataclass(frozen=True)
+@frozen
 class PeerOptions:
     """What every peer is opened with. The engine among the settings is specedit's."""
 
@@ -169,7 +170,7 @@ def cut(pieces: Pieces, task: Task, tokens: list[int]) -> tuple[int, ...]:
     return tuple(tokens[: last + 1])
 
 
-@dataclass(frozen=True)
+@frozen
 class Words:
     """A model's tokenizer and its prompt form."""
 
@@ -190,7 +191,7 @@ class Words:
         return Task(case.id, plan, tuple(self.prompt(plan)), tuple(answer), most)
 
 
-@dataclass(frozen=True)
+@frozen
 class PeerLine:
     """What is reported of one peer, whether it ran or not."""
 

@@ -17,6 +17,7 @@ from itertools import accumulate
 from specedit.decode import constants
 from specedit.decode.drafter import Codec
 from specedit.engines.base import common
+from specedit.import_time import frozen
 from specedit.syntax.identifiers import derived, words_of
 
 MOST = 48  # ids of the longest change that is learned
@@ -49,7 +50,7 @@ class Trust:
         return self.right / (self.right + self.wrong)
 
 
-@dataclass(frozen=True)
+@frozen
 class Substitution:
     """`ids` replace the next `span` ids of the prediction."""
 

@@ -7,13 +7,13 @@ they are contradicted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from specedit.decode import constants
 from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.resync import Index, best_resync
+from specedit.import_time import frozen
 
 SETTLED = 3  # matching ids in a row after which a change counts as finished
 LEAST = 0.03  # a draft ends where its cumulative probability falls below this
@@ -30,7 +30,7 @@ def _by_run(risks: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(table)
 
 
-@dataclass(frozen=True)
+@frozen
 class Waypoint:
     """One proposed id, and the position in the prediction after it.
 

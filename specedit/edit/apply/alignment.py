@@ -11,8 +11,9 @@ lines in each direction. An alignment is as sure as its margin over the best one
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from specedit.import_time import frozen
 
 NO = -1e9
 GAP_OPEN = 0.3  # lines of the file that are dropped or replaced by unlike ones,
@@ -20,7 +21,7 @@ DROP_MOST = 3.0  # and the most that dropping costs
 _MATCH, _HEAD, _TAIL, _GAP = range(4)  # states: matched; new lines before, behind, between
 
 
-@dataclass(frozen=True)
+@frozen
 class Costs:
     """What an alignment is scored by: arrays of numpy."""
 
@@ -30,7 +31,7 @@ class Costs:
     drop: Any  # [file line]: cost of dropping it
 
 
-@dataclass(frozen=True)
+@frozen
 class AlignedLine:
     """One line of the snippet: on a file line, or before file line `at` as a new one."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from specedit.errors import UsageError
+from specedit.import_time import frozen
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import opcodes
 
@@ -40,7 +41,7 @@ _COMMENT_PATH = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class ChangeHunk:
     """Lines to keep (" "), to remove ("-") and to add ("+"), in order."""
 
@@ -58,7 +59,7 @@ class ChangeHunk:
         return tuple(text for sign, text in self.lines if sign != "-")
 
 
-@dataclass(frozen=True)
+@frozen
 class Snippet:
     """Code as it should be, with elisions for what stays."""
 
@@ -69,7 +70,7 @@ class Snippet:
 Part = ChangeHunk | Snippet
 
 
-@dataclass(frozen=True)
+@frozen
 class FileChange:
     """The parts of a change for one file. `path` is "" where the change names none."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine, Aligner
@@ -13,6 +13,7 @@ from specedit.edit.apply.part_places import FileIndex, margin, squeezed
 from specedit.edit.apply.scoring import REMARK, costs_of
 from specedit.edit.apply.snippet import Prepared, prepared
 from specedit.edit.apply.snippet_parts import elided
+from specedit.import_time import frozen
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 
@@ -24,7 +25,7 @@ SHOW, SPLIT = "show the lines that change", "split the change"
 LARGEST = 2_000_000  # pairs of lines
 
 
-@dataclass(frozen=True)
+@frozen
 class Laid:
     """A snippet on a file's lines."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from specedit.import_time import frozen
 
 Lines = tuple[int, int]  # from 1, both in
 
 
-@dataclass(frozen=True)
+@frozen
 class MergedPart:
     """A part of the change that was placed."""
 
@@ -16,7 +17,7 @@ class MergedPart:
     how: str  # "exact" | "matched" | "model"
 
 
-@dataclass(frozen=True)
+@frozen
 class Ambiguity:
     """A part of the change without a single place."""
 
@@ -26,7 +27,7 @@ class Ambiguity:
     hint: str = "show more lines around it"  # what to do now
 
 
-@dataclass(frozen=True)
+@frozen
 class Splice:
     """File lines [first, last) that new lines replace. Where there are `doubts`, it is one of
     several readings."""
@@ -41,7 +42,7 @@ class Splice:
 Reading = tuple[Splice, ...]  # in order; none overlaps another
 
 
-@dataclass(frozen=True)
+@frozen
 class Doubtful:
     """A snippet with several readings: a model may decide between them."""
 
@@ -49,7 +50,7 @@ class Doubtful:
     readings: tuple[Reading, ...]  # the best first
 
 
-@dataclass(frozen=True)
+@frozen
 class Merged:
     """`text` is None where a part has no single place; `doubtful` is what a model may decide."""
 

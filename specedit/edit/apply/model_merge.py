@@ -9,7 +9,7 @@ there and no reading's other lines are lost; an answer that follows none is refu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful, Splice, joined
@@ -18,6 +18,7 @@ from specedit.edit.job import Job, RegionJob, expected, job
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
+from specedit.import_time import frozen
 from specedit.models import catalogue
 from specedit.settings import Settings
 from specedit.syntax.lines import common
@@ -29,7 +30,7 @@ END = "\n"  # behind the last line of an answer
 _Lines = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenRegion:
     """Lines of the text in which every other part is merged, that the model writes anew."""
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
+
+from specedit.import_time import frozen
 
 Key = Callable[[str], str]
 
@@ -26,7 +27,7 @@ def squeezed(line: str) -> str:
 KEYS: tuple[Key, ...] = (str, str.rstrip, str.strip, squeezed)
 
 
-@dataclass(frozen=True)
+@frozen
 class HunkPlace:
     """Where a hunk's old side is: for each of its lines the file line, or None."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.edit.apply.part_places import FileIndex, Margins, margin, weight
 from specedit.edit.apply.snippet_parts import (
@@ -15,11 +15,12 @@ from specedit.edit.apply.snippet_parts import (
     definitions,
     ends_itself,
 )
+from specedit.import_time import frozen
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 
 
-@dataclass(frozen=True)
+@frozen
 class Pair:
     """A definition that the snippet shows whole, and the one of the file that it replaces."""
 
@@ -27,7 +28,7 @@ class Pair:
     old: Symbol
 
 
-@dataclass(frozen=True)
+@frozen
 class Prepared:
     """A snippet's lines without elisions and without the blank lines beside them."""
 

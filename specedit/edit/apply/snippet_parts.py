@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from specedit.check.new_code import stands_in
 from specedit.edit.apply.part_places import likeness, margin
+from specedit.import_time import frozen
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -37,7 +37,7 @@ _INNER = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Elided:
     """A snippet without its elisions. `gaps[n]`: the indentation of the elision above line n, or
     None; one more for the end."""
@@ -92,7 +92,7 @@ ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first line
 _KINDS = frozenset({"function", "method", "class", "interface", "enum"})
 
 
-@dataclass(frozen=True)
+@frozen
 class Definition:
     """A definition of a snippet, its lines [first, last) from 0."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +20,7 @@ from specedit.edit.imports.statements import (
     written,
 )
 from specedit.edit.imports.work_tree import WorkTree
+from specedit.import_time import frozen
 from specedit.scoping.builtin_names import NODE_MODULES
 from specedit.syntax.branch import Branch
 
@@ -52,7 +52,7 @@ _RUST_GROUPS = {"std": 0, "core": 0, "alloc": 0, "crate": 2, "self": 2, "super":
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ImportLine:
     """A statement among others: its lines from 0, its group, its place in it."""
 

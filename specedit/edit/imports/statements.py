@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from specedit.check.parsed import ParsedText
+from specedit.import_time import frozen
 from specedit.scoping.scope import Declared
 from specedit.syntax.branch import Branch
 
@@ -20,7 +20,7 @@ LANGUAGES = ("python", "go", "java", "csharp", "rust", *SCRIPTS)
 _REQUIRE = re.compile(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
 
 
-@dataclass(frozen=True)
+@frozen
 class Import:
     """What one import brings in. `name`: the part of the module; empty for the module itself."""
 
@@ -30,7 +30,7 @@ class Import:
     type_only: bool = False  # TypeScript's `import type`
 
 
-@dataclass(frozen=True)
+@frozen
 class Stated:
     """An import as a text states it, with its statement and the part of it that names it."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Event, Plan, Ready, run
@@ -19,10 +19,11 @@ from specedit.edit.regions.insertion import context_behind, definition_alone, pl
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
+from specedit.import_time import frozen
 from specedit.syntax.lines import lines_of, opcodes
 
 
-@dataclass(frozen=True)
+@frozen
 class _Done:
     """One region's answer, and what it cost."""
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from specedit.import_time import frozen
 from specedit.syntax import trees as syntax
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import lines_of
@@ -37,7 +38,7 @@ _HEAD = re.compile(  # from a file's beginning on: line comments, blocks of them
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Block:
     """Lines [first, last] of a file, from 1. `name`: of the definition that holds them, or ""."""
 
@@ -145,7 +146,7 @@ NAMED = 3  # places that an answer may name
 _NOTE = ("#", "//", "*", "/*", "@", "[", '"""', "'''")
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockListing:
     """The blocks that are listed, in the file's order, each under its name."""
 

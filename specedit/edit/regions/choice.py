@@ -18,10 +18,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
+from specedit.import_time import frozen
 
 BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
 AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
@@ -30,7 +31,7 @@ AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
 TO_NEXT = 0.3
 
 
-@dataclass(frozen=True)
+@frozen
 class Likely:
     """A block and the probability that the change belongs there."""
 
@@ -103,7 +104,7 @@ _BEYOND = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockChoice:
     """The blocks to edit, in the file's order, or without any the whole file; and why."""
 

@@ -11,10 +11,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from specedit.edit.regions.blocks import COMMENT, Block
+from specedit.import_time import frozen
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import lines_of
 
@@ -73,7 +73,7 @@ def count_stems(text: str) -> Counter[str]:
     return counts
 
 
-@dataclass(frozen=True)
+@frozen
 class Query:
     """What an instruction names."""
 
@@ -135,7 +135,7 @@ _OF_COMMENTS = re.compile(  # words with which an instruction means the comment 
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Evidence:
     """What speaks for one block."""
 

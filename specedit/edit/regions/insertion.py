@@ -7,12 +7,12 @@ and indentation and blank lines become those of the definition that it stands be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from specedit.check.new_code import GAP
 from specedit.edit.regions.blocks import Block, blocks_of, title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
+from specedit.import_time import frozen
 from specedit.syntax import trees
 from specedit.syntax.lines import lines_of
 from specedit.syntax.outline import CALLABLE
@@ -24,7 +24,7 @@ CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
 BLANK = 2  # blank lines between definitions, at most
 
 
-@dataclass(frozen=True)
+@frozen
 class Insertion:
     """Where new code stands: behind the definition in lines [first, last] of the file."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from specedit.edit.regions.insertion import CONSTRUCTORS
 from specedit.errors import InputError
+from specedit.import_time import frozen
 from specedit.syntax.instruction_names import (
     NEW,
     TYPES,
@@ -51,7 +51,7 @@ _CALLERS = re.compile(r"(?i)\b(?:callers?|call sites?|(?:all|both|its|the)\s+cal
 NAMED = "named in the instruction"
 
 
-@dataclass(frozen=True)
+@frozen
 class EditTarget:
     """Lines [first, last] that the edit may change, from 1, without the comments above them."""
 

@@ -11,7 +11,7 @@ tries. Earlier answers are predictions of later ones, which changes the speed an
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specedit.check.finding import NOTHING
 from specedit.edit import prompt
@@ -21,6 +21,7 @@ from specedit.edit.job import Job, Planned, sampling_of
 from specedit.edit.outcome import keep
 from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
 from specedit.errors import TooLong
+from specedit.import_time import frozen
 from specedit.settings import Settings
 
 DEFAULT_TRIES = 6  # with a test command, where the settings do not say how many
@@ -35,7 +36,7 @@ VARIATIONS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Earlier:
     """An earlier answer, and what was wrong with it."""
 

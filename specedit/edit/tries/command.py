@@ -17,11 +17,11 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.edit.tries import supervisor
+from specedit.import_time import frozen
 
 HEAD, TAIL = 64 << 10, 192 << 10  # bytes of the output that are kept: its beginning and its end
 LOOK = 0.05  # seconds between two looks
@@ -31,7 +31,7 @@ SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Ran:
     """What became of a command. `code` is None when it had to be ended."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.edit.report import Judgement, Try
 from specedit.edit.tries.command import Ran
+from specedit.import_time import frozen
 
 COUNTS = (
     re.compile(r"^=+ .*?\b(?P<n>\d+) failed\b"),  # pytest
@@ -117,7 +117,7 @@ FAILS = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """The output of a command that failed."""
 

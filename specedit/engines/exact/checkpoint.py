@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import mmap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ import numpy as np
 from specedit.engines.exact.geometry import unsuitable
 from specedit.errors import ModelError
 from specedit.files import regular
+from specedit.import_time import frozen
 from specedit.models import architecture, configuration
 from specedit.models.architecture import Architecture
 from specedit.models.gguf import open_gguf
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lacks bf16
 
 
-@dataclass(frozen=True)
+@frozen
 class Checkpoint:
     """Numbers, each tensor's type as its file names it, and how to read a tensor's rows as float32:
     all, or from one row to another."""

@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from specedit.engines.exact.weights import VERSION, Damaged, Writer, four_of, op
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
+from specedit.import_time import frozen
 from specedit.models import catalogue
 from specedit.models.store import ModelFiles, parts_of, require_space
 
@@ -40,7 +40,7 @@ BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
 AHEAD = 3  # blocks that are made while one is written
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertProgress:
     """`done` of `total` bytes are converted; `what` is shown to the user."""
 

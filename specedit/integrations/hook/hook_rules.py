@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,6 +17,7 @@ from pathspec import GitIgnoreSpec
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
+from specedit.import_time import frozen
 from specedit.settings import Settings, nearest
 from specedit.settings.checks import shown
 from specedit.version import VERSION
@@ -34,7 +35,7 @@ RELEVANT = (  # settings that change an answer
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One edit of a file: a rename or an instruction."""
 
@@ -47,7 +48,7 @@ class Step:
         return self.instruction or f"rename {self.old} to {self.new}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """Steps, the files that they apply to, and how long a commit waits for them."""
 

@@ -22,13 +22,14 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
+from specedit.import_time import frozen
 from specedit.integrations.hook.hook_rules import CHECK, CleanFiles, Rule, Step
 from specedit.settings import Settings
 
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
-@dataclass(frozen=True)
+@frozen
 class StepResult:
     """The edit that a step makes of a file's staged content, or its failure."""
 
@@ -37,7 +38,7 @@ class StepResult:
     mode: str  # of the rule: FIX writes the edit
 
 
-@dataclass(frozen=True)
+@frozen
 class FileNote:
     """Why a file was not checked or not rewritten, or with `fixed`, what the work tree holds."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 
@@ -21,6 +21,7 @@ from specedit.edit.session import run_one
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
+from specedit.import_time import frozen
 from specedit.integrations.lsp.connection import Stopped
 from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
 from specedit.rename.tree import Tree
@@ -89,7 +90,7 @@ def _without_comment(document: Document, first: int, last: int) -> tuple[str, Do
 WORD = re.compile(r"[^\W\d][\w$]*")
 
 
-@dataclass(frozen=True)
+@frozen
 class TreeEdit:
     """The documents that a rename changes, each with its new text, and what stays uncertain."""
 

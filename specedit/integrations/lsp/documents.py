@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from specedit.files.source import Source, read
+from specedit.import_time import frozen
 from specedit.integrations.lsp.connection import (
     INVALID_PARAMS,
     REQUEST_FAILED,
@@ -29,7 +29,7 @@ BOM = "\ufeff"
 Place = tuple[int, int]  # a line, and a column in characters or UTF-16 units, from 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Document:
     """One version of a document: text and version never come from different moments."""
 

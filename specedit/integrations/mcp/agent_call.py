@@ -28,6 +28,7 @@ from specedit.errors import InputError, UsageError
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.worktree import real
+from specedit.import_time import frozen
 from specedit.integrations.lsp.documents import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
@@ -36,7 +37,7 @@ from specedit.view.terminal import WIDEST, harmless
 from specedit.view.terminal import name as shown
 
 
-@dataclass(frozen=True)
+@frozen
 class Workspace:
     """The roots of one call, links followed; at least one."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,6 +19,7 @@ from specedit.files.recorder import Wish
 from specedit.files.recovery import recover
 from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real, top_of
+from specedit.import_time import frozen
 from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, cut
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
@@ -236,7 +236,7 @@ def _title(run: JournalRun) -> str:
     return f"{run.label}: {run.instruction[:200]}"
 
 
-@dataclass(frozen=True)
+@frozen
 class AgentTool:
     """A tool of the server."""
 

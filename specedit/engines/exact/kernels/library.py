@@ -16,7 +16,7 @@ import platform
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from specedit.engines.exact.kernels.calls import INTERFACE, bind
 from specedit.engines.exact.kernels.sources import NOT_BUILT, library_name, version
 from specedit.errors import UsageError
 from specedit.files import atomic, stored
+from specedit.import_time import frozen
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
@@ -34,7 +35,7 @@ REFERENCE = "reference"
 VARIANTS = ("amx", "avx512vnni", "avxvnni", "avx2", "i8mm", "dotprod", "neon", REFERENCE)
 
 
-@dataclass(frozen=True)
+@frozen
 class Library:
     """A loaded library and the variant that is used."""
 
@@ -147,7 +148,7 @@ TIMEOUT = 120  # seconds; it takes less than one on an idle machine
 CPUINFO = 16384  # bytes of it that are read: one processor's name and features
 
 
-@dataclass(frozen=True)
+@frozen
 class Findings:
     """The result of the self-check of a library."""
 
