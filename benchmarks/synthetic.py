@@ -177,10 +177,10 @@ def _tokenizer(source: Path | None, size: int) -> dict[str, Any]:
         known: dict[str, Any] = {
             "tokenizer.ggml.model": "gpt2",
             "tokenizer.ggml.pre": "qwen2",
-            "tokenizer.ggml.tokens": [*byte_table(), "<|im_start|>", "<|im_end|>"],
-            "tokenizer.ggml.token_type": [1] * 256 + [3] * 2,
+            "tokenizer.ggml.tokens": [*byte_table(), "in", "<|im_start|>", "<|im_end|>"],
+            "tokenizer.ggml.token_type": [1] * 257 + [3] * 2,
             "tokenizer.ggml.merges": ["i n"],
-            "tokenizer.ggml.eos_token_id": 257,
+            "tokenizer.ggml.eos_token_id": 258,
         }
     else:
         metadata = open_gguf(source).metadata

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -117,6 +118,18 @@ def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) 
     ]
 
 
+def test_a_file_under_the_name_of_the_other_kind_is_built_again(
+    files: ModelFiles, store: Path
+) -> None:
+    expected = {weights: rows(files, store, weights) for weights in ("int8", "int4")}
+    eight, four = (converted_path(files, store, weights) for weights in expected)
+    for from_file, to_file in ((eight, four), (four, eight)):
+        shutil.copy(from_file, to_file)
+        with pytest.raises(Damaged, match=f"are not {to_file.suffix[1:]}"):
+            open_weights(to_file, source_of(files))
+        assert {weights: rows(files, store, weights) for weights in expected} == expected
+
+
 TYPES = {  # tensors of two layers, and the matrices that get 4 bits
     "a mixture": (
         {"output": "Q6_K", "blk.1.ffn_down": "Q6_K", "blk.0.attn_v": "Q6_K"},
@@ -124,6 +137,10 @@ TYPES = {  # tensors of two layers, and the matrices that get 4 bits
     ),
     "8 bits for all": (
         {f"blk.{layer}.{name}": "Q8_0" for layer in (0, 1) for name in NAMES},
+        {f"{layer}.{kind}" for layer in (0, 1) for kind in conversion.MATRICES},
+    ),
+    "4 bits for no whole matrix": (
+        {f"blk.{layer}.{name}": "Q8_0" for layer in (0, 1) for name in NAMES[1:]},
         {f"{layer}.{kind}" for layer in (0, 1) for kind in conversion.MATRICES},
     ),
 }

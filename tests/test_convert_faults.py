@@ -14,7 +14,13 @@ import pytest
 from exact_models import save
 
 from specedit.engines.exact import open_exact
-from specedit.engines.exact.conversion import convert, converted_path, source_of, verify
+from specedit.engines.exact.conversion import (
+    convert,
+    converted_path,
+    draft_of,
+    source_of,
+    verify,
+)
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError
 from specedit.models.store import ModelFiles
@@ -146,6 +152,21 @@ def test_too_little_room_is_said_before_anything_is_written(
     with pytest.raises(ModelError, match="not enough disk space for the converted weights"):
         list(convert(place.files, place.store, place.weights))
     assert not place.lying()
+
+
+@pytest.mark.parametrize("which", ["file", "draft", "lock"])
+def test_a_folder_in_the_place_of_a_file_is_named_before_anything_is_converted(
+    place: Place, which: str
+) -> None:
+    lock = place.store / "locks" / f"{place.path.name}.lock"
+    folder = {"file": place.path, "draft": draft_of(place.path), "lock": lock}[which]
+    folder.mkdir(parents=True)
+    steps = convert(place.files, place.store, place.weights)
+    with pytest.raises(ModelError, match=f"small cannot be written to .*{folder.name}") as refused:
+        next(steps)
+    assert "Delete it" in refused.value.hint
+    folder.rmdir()
+    place.digest()
 
 
 def test_an_altered_file_is_found_by_verifying_and_made_again(place: Place) -> None:

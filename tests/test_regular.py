@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -221,3 +222,16 @@ def test_no_way_to_open_a_file_waits_for_a_pipe(
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError):
         open_it(tmp_path / "pipe")
+
+
+def test_a_limit_is_no_memory_that_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "small"
+    path.write_bytes(b"word")
+    tracemalloc.start()
+    try:
+        assert regular.read(path, 1 << 26) == b"word"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(OSError, match="more than 3 bytes"):
+        regular.read(path, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from command_line import Specedit
 from typer.testing import CliRunner
 
 from specedit.cli.model import app
@@ -44,6 +45,24 @@ def test_a_model_that_fits_with_4_bits_alone_says_so() -> None:
 
 def test_this_machine_has_memory() -> None:
     assert catalogue.this_machine(2).memory > GB / 4
+
+
+def test_a_limit_of_addresses_is_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (GB, resource.RLIM_INFINITY))
+    assert GB / 3 < catalogue.this_machine(2).memory < GB
+
+
+def test_an_allocation_that_fails_is_an_error_and_not_a_bug(
+    inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(cores: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(catalogue, "this_machine", fail)
+    done = inside("model", "suggest")
+    assert done.returncode == 2 and b"bug" not in done.stderr
+    assert b"not enough memory" in done.stderr and b"ulimit -v" in done.stderr
 
 
 def test_the_table_marks_one_row_and_says_why() -> None:

@@ -102,6 +102,11 @@ def test_merges_are_used(tokenizer: Tokenizer) -> None:
     assert len(tokenizer.encode("int")) == 1
 
 
+def test_a_merge_of_what_is_not_a_token_is_named() -> None:
+    with pytest.raises(ValueError, match="'in' of merge 'i n' is not a token"):
+        byte_pairs.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)
+
+
 def test_control_tokens_have_no_text_and_literal_ones_do(tokenizer: Tokenizer) -> None:
     assert [tokenizer.piece(tokenizer.specials[name]) for name in SPECIALS] == [b"", b"", b""]
     assert tokenizer.piece(tokenizer.specials["<tool_call>"]) == b"<tool_call>"

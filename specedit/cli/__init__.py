@@ -142,6 +142,13 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
         if not isinstance(end.__context__, OSError):
             raise
         return FAILED  # the reader of stdout is gone: typer then exits with 1
+    except MemoryError:
+        say(
+            "there is not enough memory for this",
+            "Close other programs, raise the limit (ulimit -v), or use a smaller model: "
+            "specedit model suggest",
+        )
+        return FAILED
     except OSError as error:
         say(f"{error.filename or 'stdin, stdout or stderr'}: {error.strerror or error}")
         return FAILED

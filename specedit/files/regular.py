@@ -47,8 +47,11 @@ def appending(path: Path) -> BinaryIO:
 def read(path: Path, most: int | None = None) -> bytes:
     """The bytes of a regular file; an OSError where there are more than `most`."""
     with reading(path) as file:
-        data = file.read() if most is None else file.read(most + 1)
-    if most is not None and len(data) > most:
+        if most is None:
+            return file.read()
+        size = os.fstat(file.fileno()).st_size  # `read` takes memory for all that it may read
+        data = file.read(min(most, size) + 1)
+    if len(data) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
     return data
 

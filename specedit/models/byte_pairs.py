@@ -166,12 +166,15 @@ def tables_of(
     *,
     whole_words: bool,
 ) -> dict[str, array[int]]:
-    """The tables of a vocabulary; a KeyError where a merge names what is not a token. `spelled`:
-    the byte that each character stands for."""
+    """The tables of a vocabulary. `spelled`: the byte that each character stands for."""
     ranks: dict[int, int] = {}
     for rank, merge in enumerate(merges):
         left, _, right = merge.partition(" ")
-        ranks[vocabulary[left] << 32 | vocabulary[right]] = rank << 32 | vocabulary[left + right]
+        try:
+            pair = vocabulary[left] << 32 | vocabulary[right]
+            ranks[pair] = rank << 32 | vocabulary[left + right]
+        except KeyError as lacking:
+            raise ValueError(f"{lacking} of merge {merge[:60]!r} is not a token") from None
     pairs = sorted(ranks)
     characters = {byte: character for character, byte in spelled.items()}
     offsets = [0]

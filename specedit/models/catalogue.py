@@ -213,6 +213,7 @@ CONTAINER_LIMITS = (
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 )
+UNUSED = 400_000_000  # bytes of addresses that a process has beyond its memory
 PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 30 s
 
 
@@ -263,10 +264,16 @@ def this_machine(cores: int) -> Machine:
 
 
 def _limits() -> Iterator[int]:
-    """The memory that a container may use, from its control group."""
+    """The memory that a container may use, from its control group, and what `ulimit -v` leaves."""
     for limit in CONTAINER_LIMITS:
         with contextlib.suppress(OSError, ValueError):  # `max`: no limit
             yield int(Path(limit).read_text("ascii"))
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if addresses != resource.RLIM_INFINITY:
+            yield max(addresses - UNUSED, 1)
 
 
 def require_memory(name: str, needed: int, four: bool = False) -> str:
@@ -276,8 +283,9 @@ def require_memory(name: str, needed: int, four: bool = False) -> str:
     if 0 < machine.memory < needed:
         fitting = [row.entry.name for row in rows(machine) if row.fits and row.entry.general]
         raise ModelError(
-            f"{name} needs {sized(needed)} of memory, and this machine has {sized(machine.memory)}",
-            hint=("" if four else "--weights int4 needs two thirds of that. ")
+            f"{name} needs {sized(needed)} of memory, and this machine, its container or ulimit "
+            f"allows {sized(machine.memory)}",
+            hint=("" if four else "--weights int4 needs up to a third less. ")
             + (f"Use a smaller model: {fitting[-1]} fits." if fitting else ""),
         )
     if 0 < (free := _available()) < needed:

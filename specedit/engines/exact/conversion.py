@@ -10,7 +10,9 @@ check only its header.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
@@ -107,14 +109,27 @@ def convert(
     if not force and _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
-    while not lock.take():
-        yield ConvertProgress(f"Waiting for another process to convert {files.name}", 0, 0)
-        time.sleep(0.2)
     try:
+        while not lock.take():
+            yield ConvertProgress(f"Waiting for another process to convert {files.name}", 0, 0)
+            time.sleep(0.2)
         if force or not _usable(path, source):
             yield from _build(files, path, source)
+    except (OSError, Damaged) as error:
+        raise unwritable(files, path, error) from error
     finally:
         lock.release()
+
+
+def unwritable(files: ModelFiles, path: Path, error: OSError | Damaged) -> ModelError:
+    """The error for converted weights that cannot be written."""
+    hint = "Free some space and run it again, or set SPECEDIT_HOME to a folder on another disk."
+    if getattr(error, "filename", None):  # it cannot be opened, locked or replaced
+        hint = "Delete it if it is in the way, or set SPECEDIT_HOME to a folder you can write to."
+    return ModelError(
+        f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
+        hint=hint,
+    )
 
 
 def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
@@ -158,25 +173,20 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     checkpoint = open_checkpoint(files)
     four, draft = four_bits(checkpoint, path), draft_of(path)
     what = f"Converting {files.name}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic.drafted(path, draft=draft) as file:
-            writer = Writer(file, checkpoint.config, source, four)
-            needed = needed_memory(checkpoint.config, writer.total)
-            catalogue.require_memory(files.name, needed, bool(four))
-            done = sum(entry["nbytes"] for entry in writer.entries.values())
-            lacking = writer.total - done
-            require_space(path.parent, lacking, f"the converted weights of {files.name}")
+    if path.is_dir():  # otherwise this is only noticed at the end
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
+    with atomic.drafted(path, draft=draft) as file:
+        writer = Writer(file, checkpoint.config, source, four)
+        needed = needed_memory(checkpoint.config, writer.total)
+        catalogue.require_memory(files.name, needed, bool(four))
+        done = sum(entry["nbytes"] for entry in writer.entries.values())
+        lacking = writer.total - done
+        require_space(path.parent, lacking, f"the converted weights of {files.name}")
+        yield ConvertProgress(what, done, writer.total)
+        for size in fill(writer, checkpoint, four):
+            done += size
             yield ConvertProgress(what, done, writer.total)
-            for size in fill(writer, checkpoint, four):
-                done += size
-                yield ConvertProgress(what, done, writer.total)
-            writer.finish()
-    except (OSError, Damaged) as error:
-        raise ModelError(
-            f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
-            hint="Free some space, or set SPECEDIT_HOME to a folder on another disk.",
-        ) from error
+        writer.finish()
     for old in path.parent.glob(f"{path.name.rpartition('-v')[0]}-v*{path.suffix}*"):
         if old != path:
             with contextlib.suppress(OSError):
@@ -195,14 +205,14 @@ def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
     half of those of `down`."""
     if ".int4" not in path.suffixes:
         return frozenset()
-    layers, results = checkpoint.config.layers, set[str]()
-    types = checkpoint.tensors
-    if any(type in FOUR for name, type in types.items() if name.startswith("blk.")):
-        names = ["head", *(f"layer.{index}.{kind}" for index in range(layers) for kind in MATRICES)]
-        for name in names:
-            parts = [part for group in _sources(checkpoint, name) for part in group]
-            if all(types[part] in FOUR for part in parts):
-                results.add(name)
+    layers, types = checkpoint.config.layers, checkpoint.tensors
+    inner = {f"layer.{index}.{kind}" for index in range(layers) for kind in MATRICES}
+    results = {
+        name
+        for name in ("head", *inner)
+        if all(types.get(p) in FOUR for group in _sources(checkpoint, name) for p in group)
+    }
+    if results & inner:
         return frozenset(results)
     eighth = layers // 8
     for index in range(layers):

@@ -17,6 +17,7 @@ from specedit.engines.exact.conversion import (
     four_bits,
     lacking,
     source_of,
+    unwritable,
 )
 from specedit.engines.exact.geometry import needed_memory
 from specedit.engines.exact.weights import Damaged, Writer, open_weights
@@ -63,10 +64,7 @@ def _convert(shards: Shards, store: Path) -> Iterator[FetchProgress]:
     try:
         needed = yield from _filled(shards, draft, source)
     except (OSError, Damaged) as error:
-        raise ModelError(
-            f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
-            hint="Free some space and run the same command again to continue.",
-        ) from error
+        raise unwritable(files, path, error) from error
     if shards.last:
         if needed:
             draft.unlink()

@@ -249,6 +249,8 @@ def open_weights(path: Path, source: str) -> Weights:
             raise Damaged("the converted file was made from another model")
         config = _config(known["config"])
         _check_tensors(config, known["tensors"], len(data))
+        if (path.suffix == ".int4") != bool(four_of(known["tensors"])):
+            raise Damaged(f"the converted file's weights are not {path.suffix[1:]}")
     except UNREADABLE as error:
         raise Damaged(f"the converted file cannot be read: {error}") from error
     return Weights(config, source, known["tensors"], data)
