@@ -43,8 +43,8 @@ def _text(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def pattern(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """`re.compile` that compiles when one of the pattern's methods is first used."""
+def regex(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """`re.compile`, done when the pattern is first used."""
     return cast("re.Pattern[AnyStr]", _Pattern(expression, flags))
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, field, replace
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-from specedit.import_time import frozen, pattern
+import specedit
+from specedit.import_time import frozen, regex
 
 
 @frozen
@@ -44,10 +47,22 @@ def test_values_are_dataclasses_and_show_their_fields() -> None:
 
 
 def test_a_pattern_is_compiled_when_it_is_used() -> None:
-    broken = pattern("(")
+    broken = regex("(")
     with pytest.raises(re.error):
         broken.search("")
-    word = pattern(r"(?P<first>\w)\w*", re.ASCII)
+    word = regex(r"(?P<first>\w)\w*", re.ASCII)
     assert [one["first"] for one in word.finditer("ab é cd")] == ["a", "c"]
     assert (word.sub("", "ab é"), word.groups, word.pattern) == (" é", 1, r"(?P<first>\w)\w*")
-    assert pattern(rb"\w").findall(b"ab") == [b"a", b"b"]
+    assert regex(rb"\w").findall(b"ab") == [b"a", b"b"]
+
+
+def test_every_pattern_of_the_package_can_be_compiled() -> None:
+    package = Path(specedit.__file__).parent
+    users = [path for path in package.rglob("*.py") if "= regex(" in path.read_text("utf-8")]
+    names = [".".join(path.relative_to(package.parent).with_suffix("").parts) for path in users]
+    assert len(names) > 50
+    for name in names:
+        for item in vars(import_module(name)).values():
+            for one in item if isinstance(item, tuple | list) else (item,):
+                if isinstance(one, type(regex(""))):
+                    assert one.pattern

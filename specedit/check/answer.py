@@ -8,7 +8,6 @@ runs last, on what nothing refuses.
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
@@ -43,14 +42,14 @@ from specedit.check.new_code import (
     whitespace_changes,
 )
 from specedit.check.parsed import Change, parsed_text
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
 LONGEST = 400_000  # characters: beyond, parsing takes longer than a user waits for a note
 MOST = 5  # findings of one kind that are reported for one file
 NAMED = 8  # definitions that a message names
-_EMPTIES = re.compile(r"(?i)\b(empty|delete|remove|clear)\b")
+_EMPTIES = regex(r"(?i)\b(empty|delete|remove|clear)\b")
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
 
 LOST = "lost definitions the instruction does not take away:"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.scoping.builtin_names import words
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
@@ -24,29 +24,29 @@ SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
 GONE = 3  # lines that are gone with nothing in their place
 
-TAKES = re.compile(  # a word that takes something away, or makes another thing of it
+TAKES = regex(  # a word that takes something away, or makes another thing of it
     r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
     r"|split|combin|fold(?!e)|conver|turn|instead|swap|switch|chang|eliminat|collaps|unif"
     r"|rid\b|longer\b)"
 )
-_ADDS = re.compile(r"(?i)^\W*(?:please\s+)?(?:add|introduce|create|implement|provide)(?:e?[sd])?\b")
+_ADDS = regex(r"(?i)^\W*(?:please\s+)?(?:add|introduce|create|implement|provide)(?:e?[sd])?\b")
 _KINDS = (
     r"code|functions?|methods?|class(?:es)?|definitions?|declarations?|helpers?|types?|symbols?"
     r"|tests?|constants?|variables?|interfaces?|structs?|enums?|macros?|members?|fields?"
     r"|propert(?:y|ies)|everything|stuff"
 )
-LESS = re.compile(  # a word that asks for less code
+LESS = regex(  # a word that asks for less code
     r"(?i)\b(?:simplif|shorten|refactor|rewrit|reduc|compact|comprehension|one[- ]?line|dedup|reus"
     r"|delegat|use\b|using\b|call\b|generator|compute|optimi[sz]|only\b)"
 )
-CLEARS = re.compile(  # "remove unused methods" names nothing and means several
+CLEARS = regex(  # "remove unused methods" names nothing and means several
     r"(?i)\b(?:remov|delet|drop|strip|clean|prun)\w*\b[^.;\n]*\b(?:unused|obsolete|dead|deprecated"
     r"|redundant|unnecessary|unreachable|all|every|duplicate\w*|legacy|old)\b[^.;\n]{0,40}?"
     rf"\b(?:{_KINDS})\b"
 )
 # "Remove x from Cart" takes x away and leaves Cart.
 _WITHIN = frozenset({"in", "inside", "within", "from", "for", "on", "at", "into", "to"})
-_NOUNS = re.compile(rf"(?i)(?:{_KINDS}|def|func|fn|the)$")
+_NOUNS = regex(rf"(?i)(?:{_KINDS}|def|func|fn|the)$")
 # A verb of the instruction can be a function's name too: it counts as one where that is clear.
 _VERBS = words(
     "add allow append apply build call change check clean clear close compute convert copy count",
@@ -56,7 +56,7 @@ _VERBS = words(
     "start stop strip support swap test update use validate write",
 )
 # "Change it to count all, instead of the first": the verb says what to do, and not a name.
-_MILD = re.compile(r"(?i)\b(?:chang|switch|instead|longer)\w*")
+_MILD = regex(r"(?i)\b(?:chang|switch|instead|longer)\w*")
 _NAMED_KINDS = frozenset({"function", "method", "class"})
 _WITHOUT_OVERLOADS = frozenset({"python", "javascript", "go", "rust", "ruby", "php"})
 

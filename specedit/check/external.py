@@ -23,15 +23,15 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 from specedit.check.finding import CHECKER, Finding, at, fresh
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 
 FILE = "{file}"
 SECONDS = 60.0
 MOST_BYTES = 4 << 20  # of its output that are read
-_REMARK = re.compile(
+_REMARK = regex(
     r"^(?P<path>[^\s:(][^:(\n]*?)(?:\((?P<a>\d+),\d+\)|:(?P<b>\d+)(?::\d+)?)\s*[:-]?\s*(?P<text>\S.*)$"
 )
-_ARROW = re.compile(r"^\s*-->\s*(?P<path>.+?):(?P<line>\d+):\d+\s*$")
+_ARROW = regex(r"^\s*-->\s*(?P<path>.+?):(?P<line>\d+):\d+\s*$")
 
 
 class CheckerError(Exception):

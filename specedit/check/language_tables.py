@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from specedit.check.parsed import ParsedText
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.scoping import builtin_names
 from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import Branch
@@ -40,7 +40,7 @@ _PYTHON_NAMING = words(  # statements that use no name, whatever stands there
     "global_statement nonlocal_statement delete_statement import_statement",
     "import_from_statement future_import_statement",
 )
-_PYTHON_2 = re.compile(r"(?m)^\s*except\s+[\w.]+\s*,\s*\w+\s*:")
+_PYTHON_2 = regex(r"(?m)^\s*except\s+[\w.]+\s*,\s*\w+\s*:")
 
 
 def _python_lists(parsed: ParsedText) -> bool:

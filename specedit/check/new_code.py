@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change, ParsedText
+from specedit.import_time import regex
 from specedit.syntax.branch import COMMENTS, Branch
 from specedit.syntax.instruction_names import mentions_of
 from specedit.syntax.lines import changed_runs, opcodes
@@ -89,7 +90,7 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
                 break
 
 
-_WIDE = re.compile(
+_WIDE = regex(
     r"(?i)\b(?:all|every\w*|each|both|callers?|calls|usages?|uses|throughout|file|module)\b"
 )
 _CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "setup", "setUp"})
@@ -132,12 +133,12 @@ def _encloses(one: Symbol, other: Symbol) -> bool:
 
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do
-ABOUT_COMMENTS = re.compile(
+ABOUT_COMMENTS = regex(
     r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
     r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"
     r"|explain|describ|clarif|mention|note|english|proofread"
 )
-ABOUT_SPACE = re.compile(
+ABOUT_SPACE = regex(
     r"(?i)format|indent|white\s?space|blank|empty line|style|\bpep\b|pep-?8|lint|\btabs?\b"
     r"|\bspaces?\b|newline|prettier|\bblack\b|gofmt|rustfmt|align|trailing|tidy|clean|wrap"
 )
@@ -204,11 +205,11 @@ def _code(parsed: ParsedText) -> list[str]:
 # Lines of a prompt that stand for lines of the file.
 GAP, HERE = "[other lines]", "[the region to edit]"
 STAND_IN = 200  # characters; a stand-in is short
-MARK = re.compile(
+MARK = regex(
     r"""(?:^|\s)(//+!?|/\*+|<!--+|--+|\{/\*|\(\*|\#+|;+|%+|\*|"{3}|'{3})(?=[\s.…\[(<\w])"""
 )
-CLOSE = re.compile(r"""\s*(?:\*/\}?|--+>|\*\)|"{3}|'{3})\s*$""")
-DOTS = re.compile(r"\.{3,}|…|\.\.\.")
+CLOSE = regex(r"""\s*(?:\*/\}?|--+>|\*\)|"{3}|'{3})\s*$""")
+DOTS = regex(r"\.{3,}|…|\.\.\.")
 CODE = (
     r"(?:code|file|class|classes|methods?|functions?|implementations?|module|script|program|imports?"
     r"|properties|fields|body|definitions?|logic|content|contents|declarations?|statements?|tests?"
@@ -222,7 +223,7 @@ LEFT = r"(?:rest|remaining|existing|unchanged)"
 ALSO = r"(?:rest|remaining|existing|unchanged|previous|original|other)"
 STAYS = r"(?:above|below|here|goes here|remains?.*|stays?.*|is .*|are .*)"
 STAND_INS = [
-    re.compile(pattern, re.IGNORECASE)
+    regex(pattern, re.IGNORECASE)
     for pattern in (
         rf"^(?:and )?(?:the )?(?:rest|remainder) of (?:the|your|this|my)\b.*\b{CODE}\b",
         rf"^(?:and )?(?:the |your |all )*{LEFT} (?:\w+ ){{0,2}}{CODE}$",
@@ -232,7 +233,7 @@ STAND_INS = [
         rf"^(?:your|insert|add|put) (?:\w+ ){{0,3}}{CODE} (?:goes )?here$",
     )
 ]
-HINTS = re.compile(
+HINTS = regex(
     rf"\b(?:{CODE}|rest|existing|unchanged|remain\w*|omitted|etc|same|other|before|previous)\b",
     re.IGNORECASE,
 )

@@ -23,7 +23,7 @@ from specedit.edit.regions.narrowing import in_parts, with_regions
 from specedit.edit.report import Compared, Edit, Figures
 from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.instruction_names import mentions_of
@@ -144,7 +144,7 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     return replace(work, region=region, plan=plan, findings=(*others, note))
 
 
-COMMENTS_ONLY = re.compile(  # nothing but comments is to change
+COMMENTS_ONLY = regex(  # nothing but comments is to change
     r"(?i)\b(?:has|have|without|lacks?|misses|missing)\s+(?:no|a|any|its)?\s*"
     r"(?:docs?|doc ?strings?|doc comments?|comments?|documentation|java-?docs?|jsdocs?)\b"
     r"[^.;,]*(?:[.;,]|$)"
@@ -157,7 +157,7 @@ COMMENTS_ONLY = re.compile(  # nothing but comments is to change
     r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"
     r"(?!.*\b(?:type hints?|annotations?|strings? literals?|messages?)\b)"
 )
-ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal")
+ABOUT_QUOTES = regex(r"(?i)quot|style|format|consisten|lint|string literal")
 INDENTED = frozenset({"python", "yaml"})  # where indentation alone has a meaning
 _Lines = tuple[Sequence[str], Sequence[str]]  # before, after
 PROSE = frozenset({"markdown", "html", "yaml", "toml", "css", "json"})

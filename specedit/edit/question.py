@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from specedit.import_time import regex
+
 _POLITE = (
     r"^\W*(?:(?:please|kindly|just|now|ok|so|hi|hello|hey|and|also|but|(?:can|could|would) you)"
     r"[\s,]+)*"
@@ -23,7 +25,7 @@ _CODE = (  # what is asked about where a verb has another meaning, too
     r"|design|logic|flow|algorithm|architecture|package|tests?|it|this|diff|api|interface)\b\W*"
     r"(?:$|\b(?:for|to)\s+(?:me|us)\b|\bof\b|\bin\s+(?:one|two|three|a few|plain|short|simple)\b)"
 )
-_QUESTIONS = re.compile(
+_QUESTIONS = regex(
     rf"(?i){_POLITE}(?:"
     r"(?:explain|describe)\b"
     rf"|(?:summari[sz]e|outline)\s+(?:{_WH}\b|{_CODE})"
@@ -43,7 +45,7 @@ _QUESTIONS = re.compile(
     r"|(?:should|will|can|might|may)\s+(?:this|that|it|these|those|there|anything|anyone|i)\b.*\?\W*$"
     r")"
 )
-_SUGGESTS = re.compile(  # an edit in the words of a question
+_SUGGESTS = regex(  # an edit in the words of a question
     rf"(?i){_POLITE}(?:what about|how about|why not|why (?:don't|do not|can't|can not) (?:we|you)"
     r"|why don't\b|why keep\b)\b"
 )
@@ -53,7 +55,7 @@ _PLACES = (
     r"|tooltips?|titles?|(?:error |log )?messages?|errors?|exceptions?|output|page|section"
     r"|alt text)"
 )
-_WRITTEN = re.compile(  # the answer is to stand in the file, or to be seen by those who run it
+_WRITTEN = regex(  # the answer is to stand in the file, or to be seen by those who run it
     rf"(?i)\b(?:in|inside|into|as|with|above|by|via|through|using|write|add)\s+(?:\w+\s+){{0,3}}?"
     rf"{_PLACES}\s*(?:$|[.,;:!]|\b(?:of|for|above|below|before|over|on|at|in|to|and|with|that|why|what"
     r"|how|when|which|so|beside|behind|next)\b)"
@@ -70,27 +72,25 @@ _ORDERS = (
     r"|resolve|retry|return|reuse|revert|rewrite|round|save|set|show|shorten|simplify|skip|sort|speed|split|stop"
     r"|store|strip|swap|switch|take|test|throw|turn|type|undo|update|use|validate|wrap|write)"
 )
-_AND_ORDER = re.compile(  # a further clause that says what to do
+_AND_ORDER = regex(  # a further clause that says what to do
     rf"(?i)(?:[,:;–—]|\s-\s|\band\b|\bthen\b|\bso\b|\bbut\b)\s*(?:(?:and|then|also|please|just|so)\s+)*"
     rf"(?:(?:can|could|would) you\s+)?(?:please\s+)?{_ORDERS}\s+[\w`'\"(\[{{{{*$@<]"
     rf"|[:;]\s*{_ORDERS}\s*[.!]*\s*$"
 )
-_DEMANDS = re.compile(  # "What total returns must be an int" is no question
+_DEMANDS = regex(  # "What total returns must be an int" is no question
     rf"(?i){_POLITE}(?:what|which|who|whose|how \w+)\s+(?!{_MAY}\b)(?:\S+\s+)+?"
     r"(?:(?:must|should|shall|ought to|needs? to|ha(?:s|ve) to)\s+(?!i\b|we\b|you\b|they\b|it\b)\w"
     r"|to \w+ (?:is|are|belongs?|goes?|comes?) )"
 )
-_MANNER = re.compile(  # the form of the answer, and nothing else
+_MANNER = regex(  # the form of the answer, and nothing else
     r"(?i)^\W*(?:be (?:brief|short|concise|precise)|keep (?:it|the answer) (?:short|brief|simple)"
     r"|(?:in|with) (?:one|two|three|a few|plain|simple|short)\b|briefly|thanks|thank you|please\W*$"
     r"|(?:do not|don't|never) (?:change|edit|touch|write|modify)\b|no (?:code|edits?|changes?)\b"
     r"|change nothing|just answer)"
 )
-_ABOUT = re.compile(
-    rf"(?i){_POLITE}(?:whats?|why|where|when|who|whom|which|whose|how|{_IS}|do|have)\b"
-)
+_ABOUT = regex(rf"(?i){_POLITE}(?:whats?|why|where|when|who|whom|which|whose|how|{_IS}|do|have)\b")
 
-_HOW_TO = re.compile(rf"(?i){_POLITE}how to\b")
+_HOW_TO = regex(rf"(?i){_POLITE}how to\b")
 
 
 def is_question(instruction: str) -> bool:

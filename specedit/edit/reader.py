@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from specedit.errors import RefusedEdit
+from specedit.import_time import regex
 from specedit.models.tokenizer import NEXT_FILE
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Plan
 
-_FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
+_FENCE = regex(r"(?P<run>`{3,})(?P<info>[^`]*)")
 
 
 def bare(line: str) -> bool:

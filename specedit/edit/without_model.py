@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from specedit.check.finding import Finding, Spot
 from specedit.files.source import Source
+from specedit.import_time import regex
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, meanings_over
 from specedit.scoping.project import Project
@@ -38,7 +39,7 @@ _FUNCTION = (
 )
 _MISSPELT = _IDENTIFIER.format("old") + r"\s+is\s+mis-?spel(?:led|t)\s*[;:,.]\s*rename\s+it"
 _RENAMES = [
-    re.compile(rf"(?i)^\s*{form}\s*[.!]?\s*$")
+    regex(rf"(?i)^\s*{form}\s*[.!]?\s*$")
     for form in (
         rf"{_OLD}\s+{_NEW}\s+{_FUNCTION}",
         rf"{_OLD}\s+{_FUNCTION}\s+{_NEW}",
@@ -124,16 +125,16 @@ _TEXT = r"""("[^"\n]+"|(?<!\w)'[^'\n]+'(?!\w)|`[^`\n]+`|“[^”\n]+”)"""  # w
 _WORDS = (
     r"(?:(?!\b(?:and|also|then|if|when|where|all|every|each|both|except|unless)\b)[^\"'`“\n]){0,60}"
 )
-_OLD_FIRST = re.compile(
+_OLD_FIRST = regex(
     rf"(?i)^\s*{_WORDS}{_TEXT}\s*[,;]?\s*(?:to|with|by|into|(?:it\s+)?should\s+(?:be|say|read)"
     rf"|must\s+be)\s+{_TEXT}{_WORDS}$"
 )
-_NEW_FIRST = re.compile(
+_NEW_FIRST = regex(
     rf"(?i)^\s*{_WORDS}{_TEXT}\s*,?\s*(?:instead\s+of|not|rather\s+than)\s+{_TEXT}{_WORDS}$"
 )
-_BESIDE = re.compile(r"(?i)\b(?:append|add|after|before|behind|between|next to|prefix|insert)\b")
-_NEEDS_CARE = re.compile(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
-_NAMES = re.compile(  # what stands before a text that is a name: `the default of "timeout"`
+_BESIDE = regex(r"(?i)\b(?:append|add|after|before|behind|between|next to|prefix|insert)\b")
+_NEEDS_CARE = regex(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
+_NAMES = regex(  # what stands before a text that is a name: `the default of "timeout"`
     r"(?i)\b(?:of|for|in|on|from|keys?|fields?|param\w*|options?|variables?|arg\w*|named|called"
     r"|types?|defaults?|values?|functions?|methods?|class(?:es)?|rename)\s+$"
 )

@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, field
@@ -25,7 +24,7 @@ from specedit.files import atomic, regular
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 
 ORIGINALS = "originals"
 RECORD = "run.json"  # what a run is and which files it writes
@@ -33,7 +32,7 @@ PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds to wait for the writes of other runs
-RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
+RUN = regex(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
 @frozen

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
 from specedit.files import regular
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.lines import restore_endings
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
 LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
-LINE_END = re.compile("\r\n|\r|\n")
+LINE_END = regex("\r\n|\r|\n")
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 

@@ -13,12 +13,12 @@ from itertools import pairwise
 from typing import Any
 
 from specedit import manual
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.version import VERSION
 from specedit.view.terminal import PICTURE
 
-REPOSITORY_LINK = re.compile(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
-PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
+REPOSITORY_LINK = regex(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
+PAGE_LINK = regex(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 
 @frozen

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.models import configuration, rope
 from specedit.models.configuration import Fields
 
@@ -46,7 +46,7 @@ ROPE_FACTORS = "rope_freqs.weight"  # Llama 3's, in GGUF files only
 _GENERIC = "--engine huggingface"
 _FOLDER = "Name the folder or hub id with the safetensors of this model instead."
 _OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
-_RECURRENT = re.compile(
+_RECURRENT = regex(
     r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
     r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
     re.IGNORECASE,

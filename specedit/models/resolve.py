@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Literal
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
@@ -34,7 +33,7 @@ from specedit.models.download import (
 )
 from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
 
-_HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
+_HUB_ID = regex(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
 def resolve(

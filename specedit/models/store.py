@@ -15,7 +15,6 @@ import datetime
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, field
@@ -24,11 +23,11 @@ from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 
 P = TypeVar("P", bound=PurePath)
 BLOCK = 1 << 22
-_PART = re.compile(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
+_PART = regex(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
 
 
 def store_path() -> Path:

@@ -27,6 +27,7 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from specedit.errors import ModelError
+from specedit.import_time import regex
 from specedit.models.tokenizer import Tokenizer
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
@@ -37,7 +38,7 @@ CHATML = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 _MARK = "\uf8ff{}\uf8fe"  # private use: no template writes it
-_MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
+_MARKS = regex("\uf8ff([0-9]+)\uf8fe")
 
 
 def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> list[int]:

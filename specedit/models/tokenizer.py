@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from specedit.errors import ModelError, UsageError
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 
 
 @frozen
@@ -113,7 +113,7 @@ def raw_ids(tokenizer: Any, text: str, ids: Sequence[int], suffix: str | None) -
     return prompt
 
 
-_BYTE_NAME = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_BYTE_NAME = regex(r"<0x([0-9A-Fa-f]{2})>")
 
 
 @cache

@@ -26,7 +26,7 @@ from pathlib import Path
 from specedit.errors import ServerError
 from specedit.files import atomic, stored
 from specedit.files.lock import Lock
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.settings import Settings
 from specedit.settings.checks import spelled_as_path
 
@@ -34,7 +34,7 @@ LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
 OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings that it depends on
-_ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
+_ADDRESS = regex(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 
 @frozen

@@ -12,7 +12,7 @@ from dataclasses import field as stored
 from functools import lru_cache
 from sys import intern
 
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
@@ -197,7 +197,7 @@ def passages(
 
 
 _INTERPOLATED = frozenset({"interpolated_string_expression", "template_string", "encapsed_string"})
-_LITERAL = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*", re.DOTALL)
+_LITERAL = regex(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*", re.DOTALL)
 _CONTENT = frozenset({"string_start", "string_end", "interpolation_start", "escape_sequence"})
 
 

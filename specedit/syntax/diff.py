@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterator
 
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.lines import Opcode, lines_of, opcodes
 
 CONTEXT = 3
-WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
+WORD = regex(r"\w+|\s+|.", re.DOTALL)
 LONGEST = 2000  # characters of a line beyond which words are not compared
 
 Span = tuple[int, int]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from specedit.errors import NotDefined
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import Symbol
 
@@ -21,20 +21,20 @@ _KIND = (
     r"|propert(?:y|ies)|fields?|constants?|const|members?|helpers?|getters?|setters?|hooks?"
     r"|components?|handlers?|def|func|fn|test)"
 )
-_KIND_BEFORE = re.compile(rf"(?i)\b{_KIND}\s+[`'\"]?$")
-_KIND_BEHIND = re.compile(rf"(?i)[`'\"]?(?:\(\))?(?:'s)?\s+{_KIND}\b")
+_KIND_BEFORE = regex(rf"(?i)\b{_KIND}\s+[`'\"]?$")
+_KIND_BEHIND = regex(rf"(?i)[`'\"]?(?:\(\))?(?:'s)?\s+{_KIND}\b")
 # Words before a name that is not a definition of the file.
-_LOCAL = re.compile(
+_LOCAL = regex(
     r"(?i)\b(?:variables?|locals?|parameters?|params?|arguments?|args?|attributes?|keys?|flags?"
     r"|options?|columns?|keyword|named|called|import|exception|error|string|value|module"
     r"|package|library|header|alias|annotation|decorator|(?<!the\s)type)\s+[`'\"]?$"
 )
-_ADDED = re.compile(
+_ADDED = regex(
     r"(?i)\b(?:add|create|introduce|implement|define|write|provide)\s+(?:an?\s+|the\s+|another\s+"
     r"|new\s+|static\s+|public\s+|private\s+|async\s+)*[`'\"]?(?:[\w$.]+\.)?$"
 )
-_AS = re.compile(r"[`'\"]?\s+as\b")  # "write f as a loop": it is there already
-_USED = re.compile(  # words before a name that is used, not changed
+_AS = regex(r"[`'\"]?\s+as\b")  # "write f as a loop": it is there already
+_USED = regex(  # words before a name that is used, not changed
     r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
     r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?"
     r"|return(?:s|ing)?(?!\s+(?:value|type)\b)"
@@ -44,33 +44,33 @@ _USED = re.compile(  # words before a name that is used, not changed
     r"(?:\s+(?:of|to|by|the|an?|its|their|our|existing|result|value|function|method|class))*"
     r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
-_LIKE = re.compile(  # words before a name that a new definition is compared with
+_LIKE = regex(  # words before a name that a new definition is compared with
     r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|as in|analogous to"
     r"|modell?ed (?:on|after)|next to|besides?|behind|after|before|below|under|above|following"
     r"|counterpart (?:of|to|for))"
     r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
-_COMPARED = re.compile(
+_COMPARED = regex(
     r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|just as|as in|as)"
     r"\s+(?:the\s+)?[`'\"]?"
     r"(?:[\w$]+(?:\.|::|->|#))*$"
 )
-_EVERYWHERE = re.compile(  # words before a name that goes, with its uses
+_EVERYWHERE = regex(  # words before a name that goes, with its uses
     r"(?i)\b(?:renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
     r"|delet(?:e|es|ed|ing)|drop|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing)|(?:uses|usages?|calls|"
     r"callers|references|occurrences)\s+(?:of|to))"
     r"(?:\s+(?:the|to|function|method|class|constant|unused|dead|old))*\s+[`'\"]?"
     r"(?:[\w$]+(?:\.|::|->|#))*$"
 )
-_QUALIFIES = re.compile(r"(?:\.|::|->|#)[\w$]")  # behind a name that only says where
-_SUBJECT_BEFORE = re.compile(  # where a plain word is a name: `in write only`
+_QUALIFIES = regex(r"(?:\.|::|->|#)[\w$]")  # behind a name that only says where
+_SUBJECT_BEFORE = regex(  # where a plain word is a name: `in write only`
     r"(?i)(?:^\W*|\b(?:in|inside|within|of|to|for|from|let|make|have|on|like|to|beside|behind|after|before)\s+)[`'\"]?$"
 )
-_SUBJECT_BEHIND = re.compile(
+_SUBJECT_BEHIND = regex(
     r"[`'\"]?(?:[:.,;](?:\s|$)|\s*$|\s+(?:should|must|shall|only|so|accept|return|raise|throw|take|with|when|that|and|if|which|whose"
     r"|as|by|instead|before|after|unless|using|where)\b)"
 )
-NEW = re.compile(  # a new definition is asked for
+NEW = regex(  # a new definition is asked for
     r"(?i)\b(?:add|create|introduce|implement|write|provide|define)\s+"
     r"(?!(?:the|this|that|these)\s+(?!new\b))"
     r"(?:(?!(?:to|in|for|of|on|into|from|with|that|parameter|argument|param|docs?|comments?|hints?"
@@ -79,22 +79,22 @@ NEW = re.compile(  # a new definition is asked for
     r"|property|constant)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
     r"(?!\s*(?:,\s*)?(?:should|must)\b)"
 )
-_VALUE = re.compile(
+_VALUE = regex(
     r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn"
     r"|update|rewrite|extend)\s+(?:(?:the|default|value|constant|limit|of)\s+)*[`'\"]?(?:[\w$]+\.)*$"
 )
-_VALUE_NEW = re.compile(r"[`'\"]?\s+(?:to|from|by)\s")
-_VALUE_BEHIND = re.compile(r"(?i)[`'\"]?\s+(?:should|must|shall|has to|is to)\s+")
-_HOLDS = re.compile(  # words before a value that gets another part
+_VALUE_NEW = regex(r"[`'\"]?\s+(?:to|from|by)\s")
+_VALUE_BEHIND = regex(r"(?i)[`'\"]?\s+(?:should|must|shall|has to|is to)\s+")
+_HOLDS = regex(  # words before a value that gets another part
     r"(?i)\b(?:add(?:s|ed|ing)?|append(?:s|ing)?|put(?:s|ting)?|insert(?:s|ing)?|remov(?:e|es|ing)"
     r"|drop(?:s|ping)?|delet(?:e|es|ing)|list|includ(?:e|es|ing)|allow|sort)\b.*"
     r"\b(?:in|to|into|from|of)\s+(?:the\s+)?(?:\w+\s+)?[`'\"]?(?:[\w$]+\.)*$"
 )
-_LISTED = re.compile(  # `the methods stop and run`, up to the last of the names
+_LISTED = regex(  # `the methods stop and run`, up to the last of the names
     rf"(?i)\b{_KIND}\s+(?:[`'\"]?[\w$.]+[`'\"]?(?:\(\))?(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+))+[`'\"]?$"
 )
-CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
-_PLACED = re.compile(  # `in the function f`, `in the f method`
+CODE = regex(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
+_PLACED = regex(  # `in the function f`, `in the f method`
     rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
     rf"(?:\(\))?[`'\"]?|[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])(?:\(\))?[`'\"]?\s+{_KIND}\b)"
 )

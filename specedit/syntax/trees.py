@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME, Language
 from specedit.syntax.outline import Symbol, outline
 
@@ -56,7 +56,7 @@ def _parse(data: bytes, language: Language) -> Tree:
     return tree
 
 
-_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
+_DIRECTIVE = regex(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
 
 
 Span = tuple[int, int, bytes]  # bytes [start, end) of one line, and what stands there instead

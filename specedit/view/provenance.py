@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,7 +10,7 @@ from itertools import accumulate, pairwise
 from specedit.decode import FREE as FREE
 from specedit.decode import Chunk
 from specedit.edit.backend import Written
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.lines import opcodes
 
 COPIED = "copied"  # from the prediction, where it was expected
@@ -20,7 +19,7 @@ LOOKED = "looked"  # from text seen before
 DRAFTED = "drafted"  # by a draft model
 BRANCHED = "branched"  # among several candidates of a draft model
 GUESSED = "guessed"  # by heads on the model itself
-LINE = re.compile(r"[^\n]*\n|[^\n]+")
+LINE = regex(r"[^\n]*\n|[^\n]+")
 
 SOURCES = {  # drafters whose ids are all of one kind
     "lookup": LOOKED,

@@ -13,32 +13,28 @@ from itertools import pairwise
 from pathlib import Path
 
 from specedit.errors import UsageError
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import opcodes
 
-_SEARCH = re.compile(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
-_DIVIDER = re.compile(r"\s*={5,9}\s*")
-_REPLACE = re.compile(
+_SEARCH = regex(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
+_DIVIDER = regex(r"\s*={5,9}\s*")
+_REPLACE = regex(
     r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|MODIFIED|NEW|AFTER|[\w./\-]+)?\s*", re.IGNORECASE
 )
-_START_LINE = re.compile(r"\s*:(?:start|end)_line:\s*(\d+)\s*")
-_FENCE = re.compile(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
-_HUNK = re.compile(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
-_OLD_FILE = re.compile(r"--- (?P<path>[^\t\n]+)")
-_NEW_FILE = re.compile(r"\+\+\+ (?P<path>[^\t\n]+)")
-_PATCH_FILE = re.compile(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)")
-_GIT_NOISE = re.compile(
+_START_LINE = regex(r"\s*:(?:start|end)_line:\s*(\d+)\s*")
+_FENCE = regex(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
+_HUNK = regex(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
+_OLD_FILE = regex(r"--- (?P<path>[^\t\n]+)")
+_NEW_FILE = regex(r"\+\+\+ (?P<path>[^\t\n]+)")
+_PATCH_FILE = regex(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)")
+_GIT_NOISE = regex(
     r"diff --git |index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode |similarity index "
     r"|\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
 )
-_PATH = re.compile(
-    r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*"
-)
-_NAMED = re.compile(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
-_COMMENT_PATH = re.compile(
-    r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
-)
+_PATH = regex(r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*")
+_NAMED = regex(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
+_COMMENT_PATH = regex(r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*")
 
 
 @frozen

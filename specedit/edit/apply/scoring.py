@@ -3,7 +3,6 @@ whose lines are not quite those of the file."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice, pairwise
@@ -18,12 +17,13 @@ from specedit.edit.apply.part_places import (
     weight,
 )
 from specedit.edit.apply.snippet import Prepared
+from specedit.import_time import regex
 
 LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at
 SURE = 0.9  # margin of a hunk's place over the second best
 LARGEST = 6_000_000  # pairs of lines that are compared
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
 REMARK = ("#", "/", "*", "@", "[")  # what stands above a definition

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 
 from specedit.check.new_code import stands_in
 from specedit.edit.apply.part_places import likeness, margin
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 
-_DOTS = re.compile(r"\s*(?:\.{3}|…)\s*,?\s*")
-_WORDS = re.compile(
+_DOTS = regex(r"\s*(?:\.{3}|…)\s*,?\s*")
+_WORDS = regex(
     r"[\[(<]?\s*(?:\.{3}|…)\s+\w[\w\s,'\-]*(?:\.{3}|…)\s*[\])>]?|[\[(<]\s*(?:\.{3}|…)\s*[\])>]"
 )
-_COMMENT = re.compile(r"(?://+|#+|--+|;+|%+|/\*+|<!--+|\{/\*+)\s*(.*?)\s*(?:\*+/\}?|--+>)?")
-_DOTTED = re.compile(r"(?:\.{3,}|…)[^.…]{0,80}(?:\.{3,}|…)")
+_COMMENT = regex(r"(?://+|#+|--+|;+|%+|/\*+|<!--+|\{/\*+)\s*(.*?)\s*(?:\*+/\}?|--+>)?")
+_DOTTED = regex(r"(?:\.{3,}|…)[^.…]{0,80}(?:\.{3,}|…)")
 # A comment of these words alone stands for code, with dots or without, if one of `_CORE` is there.
 _PHRASE = """
     a above all and are as before below block body class code content continues elided everything
@@ -32,9 +32,7 @@ _CORE = """
     continues elided existing keep omitted original previous remaining remains rest same snip stays
     truncated unchanged untouched unmodified
 """
-_INNER = re.compile(
-    r"(?P<head>.*\{)\s*(?P<elision>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*"
-)
+_INNER = regex(r"(?P<head>.*\{)\s*(?P<elision>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*")
 
 
 @frozen

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from specedit.check.parsed import ParsedText
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.scoping.scope import Declared
 from specedit.syntax.branch import Branch
 
@@ -17,7 +17,7 @@ IMPORTS = {  # types of statements that import
 }
 SCRIPTS = ("javascript", "typescript", "tsx")
 LANGUAGES = ("python", "go", "java", "csharp", "rust", *SCRIPTS)
-_REQUIRE = re.compile(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
+_REQUIRE = regex(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
 
 
 @frozen

@@ -16,13 +16,12 @@ before the model is asked (fitted: 1.9).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 
 BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
 AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
@@ -87,7 +86,7 @@ _THINGS = (
     r"|messages?|variables?|parameters?|arguments?|imports?|lines?|tests?|loops?|calls?"
     r"|uses?|usages?|occurrences?|references?|places?|code|headers?|tabs|quotes|spaces|white ?space"
 )
-_ALL = re.compile(
+_ALL = regex(
     rf"(?i)\b(?:all|every|each)\b(?:\s+(?:of|the|other|public|private|\w+))*?\s+(?:{_THINGS})\b"
     r"|\b(?:everywhere|throughout|consistently|globally)\b"
     r"|\b(?:whole|entire|complete)\s+(?:file|module|code|source)\b"
@@ -98,7 +97,7 @@ _ALL = re.compile(
     r"|\b(?:translate|spell|spelling|capitali[sz]e)\b.*\b(?:comments|doc ?strings|strings)\b"
 )
 
-_BEYOND = re.compile(
+_BEYOND = regex(
     r"(?i)\b(?:everywhere|throughout|consistently|globally|whole|entire|complete|others?|rest"
     r"|files?|modules?)\b"
 )

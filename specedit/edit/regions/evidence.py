@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from specedit.edit.regions.blocks import COMMENT, Block
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import lines_of
 
-_PART = re.compile(r"[^\W\d]\w*|\d+")
-_CODE = re.compile(r"`([^`\n]+)`")
-_QUOTED = re.compile(r"""(?<!\w)"([^"\n]{2,80})"|(?<!\w)'([^'\n]{2,80})'(?!\w)|“([^”\n]{2,80})”""")
-_DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*(?:\(\))?")
-_ISSUE = re.compile(r"\(?\s*(?:#|GH-|gh-)\d+\s*\)?|\b[0-9a-f]{8,40}\b|https?://\S+")
-_TAG = re.compile(
+_PART = regex(r"[^\W\d]\w*|\d+")
+_CODE = regex(r"`([^`\n]+)`")
+_QUOTED = regex(r"""(?<!\w)"([^"\n]{2,80})"|(?<!\w)'([^'\n]{2,80})'(?!\w)|“([^”\n]{2,80})”""")
+_DOTTED = regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*(?:\(\))?")
+_ISSUE = regex(r"\(?\s*(?:#|GH-|gh-)\d+\s*\)?|\b[0-9a-f]{8,40}\b|https?://\S+")
+_TAG = regex(
     r"^\s*(?:\[[\w .-]+\]\s*"
     r"|(?:fix|feat|refactor|perf|style|docs|chore|test)(?:\([\w .-]+\))?!?:\s*)"
 )
@@ -128,8 +128,8 @@ FEATURES = (
 )
 FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_OF_COMMENTS = re.compile(  # words with which an instruction means the comment a file begins with
+_NAME = regex(r"[A-Za-z_$][\w$]*")
+_OF_COMMENTS = regex(  # words with which an instruction means the comment a file begins with
     r"(?i)\b(?:comments?|licen[cs]\w*|copyrights?|headers?|authors?|banner|shebang|years?|spdx"
     r"|notices?|encoding|pragmas?|directives?|top|beginning|head|documentation|docs?)\b"
 )

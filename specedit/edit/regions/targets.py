@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from specedit.edit.regions.insertion import CONSTRUCTORS
 from specedit.errors import InputError
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.syntax.instruction_names import (
     NEW,
     TYPES,
@@ -24,30 +24,28 @@ from specedit.syntax.instruction_names import (
 from specedit.syntax.outline import CALLABLE, Symbol
 
 SMALL_CLASS = 60  # lines of a class that is one region
-_NEW_FIELD = re.compile(
+_NEW_FIELD = regex(
     r"(?i)\badd\s+(?:(?!(?:to|in|for|of|on|into|from|with|that)\b)[`'\w$().:<>\[\]-]+\s+){0,7}?"
     r"(?:field|attribute|member|member variable|instance variable|option|enum value|variant)s?\b"
 )
-_SIGNATURE = re.compile(
+_SIGNATURE = regex(
     r"(?i)\b(?:remove|delete|drop|rename|reorder|swap)\b.*\b(?:param\w*|arg\w*)\b|\basync\b"
     r"|\brequired\s+(?:param\w*|arg\w*)"
 )
-_ALSO = re.compile(  # a new definition is not all
+_ALSO = regex(  # a new definition is not all
     r"(?i)\b(?:and|then|also)\s+(?:\w+\s+){0,2}?(?:us(?:e|ing)|call|mak(?:e|ing)|chang(?:e|ing)|replac"
     r"(?:e|ing)|mov(?:e|ing)|updat(?:e|ing)|modify|edit|let|have|remov(?:e|ing)|renam(?:e|ing)|inherit"
     r"|deriv)|\b(?:extract|encapsulate|split|refactor|convert|turn)\b"
 )
 LONG_QUOTE = 5  # characters of a word that is quoted and says where
 PLACES = 8  # where a text stands that is replaced, at most
-_QUOTED = re.compile(
-    r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
-)
-_REPLACED = re.compile(  # words before a quoted text that goes
+_QUOTED = regex(r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`""")
+_REPLACED = regex(  # words before a quoted text that goes
     r"(?i)\b(?:instead of|replac(?:e|es|ing)|chang(?:e|es|ing)|from|fix|correct|remov(?:e|es|ing)"
     r"|drop|delete)\s+(?:the\s+)?(?:\w+\s+){0,2}$"
 )
-_SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
-_CALLERS = re.compile(r"(?i)\b(?:callers?|call sites?|(?:all|both|its|the)\s+calls)\b")
+_SEVERAL = regex(r"(?i)\b(?:all|every|each|both|any)\b")
+_CALLERS = regex(r"(?i)\b(?:callers?|call sites?|(?:all|both|its|the)\s+calls)\b")
 NAMED = "named in the instruction"
 
 

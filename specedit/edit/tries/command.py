@@ -9,7 +9,6 @@ On other POSIX systems those in its process group end, on Windows those that `ta
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -21,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from specedit.edit.tries import supervisor
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 
 HEAD, TAIL = 64 << 10, 192 << 10  # bytes of the output that are kept: its beginning and its end
 LOOK = 0.05  # seconds between two looks
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 PATIENCE = 12.0  # seconds for the supervisor to end everything
 SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
+ESCAPES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 
 @frozen

@@ -21,7 +21,7 @@ from specedit.edit.session import run_one
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.integrations.lsp.connection import Stopped
 from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
 from specedit.rename.tree import Tree
@@ -29,7 +29,7 @@ from specedit.rename.tree_rename import Target
 from specedit.server.connect import connect
 from specedit.settings import Settings
 
-COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
+COMMENT = regex(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
 
 
 def ask(
@@ -87,7 +87,7 @@ def _without_comment(document: Document, first: int, last: int) -> tuple[str, Do
     return "", document
 
 
-WORD = re.compile(r"[^\W\d][\w$]*")
+WORD = regex(r"[^\W\d][\w$]*")
 
 
 @frozen

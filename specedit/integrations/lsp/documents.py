@@ -6,7 +6,6 @@ A line ends with "\\n", "\\r\\n" or "\\r" and with nothing else; a column counts
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from specedit.files.source import Source, read
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.integrations.lsp.connection import (
     INVALID_PARAMS,
     REQUEST_FAILED,
@@ -23,7 +22,7 @@ from specedit.integrations.lsp.connection import (
 )
 from specedit.syntax.lines import opcodes
 
-LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
+LINE = regex(r"[^\r\n]*(?:\r\n?|\n)")
 BOM = "\ufeff"
 
 Place = tuple[int, int]  # a line, and a column in characters or UTF-16 units, from 0

@@ -6,7 +6,6 @@ A tool reads and writes in the folders that a client has open, and nowhere else.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -28,7 +27,7 @@ from specedit.errors import InputError, UsageError
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.worktree import real
-from specedit.import_time import frozen
+from specedit.import_time import frozen, regex
 from specedit.integrations.lsp.documents import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
@@ -94,7 +93,7 @@ class Workspace:
 AGENT = "mcp "  # how the commands of these tools begin in the journal
 MOST, LONGEST = 40, 600  # of a list in a result: its lines, and characters of one
 FEW = 10  # places that one finding names, and lines of a place
-LINES = re.compile(r",? on lines? [\d, …]*\d…?")
+LINES = regex(r",? on lines? [\d, …]*\d…?")
 MOST_DIFF = 300  # lines
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
     ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")

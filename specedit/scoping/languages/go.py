@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Hashable, Iterator
 
+from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
@@ -231,9 +232,9 @@ RULES = Go(
 )
 
 
-PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
-DOTTED = re.compile(r"^\s*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
-MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
+DOTTED = regex(r"^\s*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
+MODULE = regex(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
 def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:

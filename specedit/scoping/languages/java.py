@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
+from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
@@ -181,8 +182,8 @@ RULES = Java(
 )
 
 
-PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
-STARS = re.compile(r"^\s*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
+PACKAGE = regex(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
+STARS = regex(r"^\s*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:
