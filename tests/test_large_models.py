@@ -185,6 +185,21 @@ def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path: 
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
+@pytest.mark.parametrize("name", ["output_norm.weight", "blk.0.attn_q.weight", "output.weight"])
+def test_weights_that_are_not_numbers_are_named_and_nothing_is_left(
+    name: str, tmp_path: Path
+) -> None:
+    files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
+    info = open_gguf(files.path).tensors[name]
+    with files.path.open("r+b") as file:
+        file.seek(info.offset + {"F32": 0, "Q4_K": 0, "Q6_K": 208}[info.type_name])
+        file.write(b"\xff" * (4 if info.type_name == "F32" else 2))
+    for weights in ("int8", "int4"):
+        with pytest.raises(ModelError, match=rf"{name} .* not a number"):
+            list(convert(files, store, weights))
+    assert not list((store / "converted").iterdir())
+
+
 def machine(monkeypatch: pytest.MonkeyPatch, memory: int, free: int) -> None:
     monkeypatch.setattr(catalogue, "this_machine", lambda cores: catalogue.Machine(memory, cores))
     monkeypatch.setattr(catalogue, "_available", lambda: free)

@@ -11,6 +11,7 @@ from specedit.decode.width import Widths
 from specedit.edit.backend import Answer, Message, Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
+from specedit.errors import ModelError
 from specedit.server.loaded import Loaded
 
 TEXT = "class User:\n    name = 1\n"
@@ -45,3 +46,15 @@ def test_prompt_and_prediction_are_tokenized_once(kept: bool, count: bool) -> No
     assert len(rendered) == 1
     assert tokenizer.encoded[TEXT] == 1
     assert (answer.appeared, answer.absent) == ((len(TEXT) - 1, 1) if count else (0, 0))
+
+
+@pytest.mark.parametrize("part", ["prompt", "prediction"])
+def test_an_id_that_the_model_does_not_have_is_an_error(part: str) -> None:
+    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
+        return [120 if part == "prompt" else 1]
+
+    engine = ScriptedEngine(b"a", vocabulary=100)
+    loaded = Loaded(ModelLine("scripted"), engine, ScriptedTokenizer(), render, Widths())
+    plan = Plan((), prediction="x" if part == "prediction" else None)
+    with pytest.raises(ModelError, match="the id 120, and the model has ids up to 99"):
+        list(loaded.run(plan))

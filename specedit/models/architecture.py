@@ -134,7 +134,7 @@ def check_tensors(
             raise ModelError(f"{path}: tensor {name} has the shape {shape}; {wanted} belongs there")
     for name in model.names() if whole else ():
         if name not in tensors:
-            raise ModelError(f"{path} has no tensor {name}.", hint="specedit model verify")
+            raise ModelError(f"{path} has no tensor {name}.", hint="Fetch the model again.")
 
 
 def of_gguf(file: Gguf) -> Architecture:

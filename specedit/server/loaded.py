@@ -20,7 +20,7 @@ from specedit.edit.prompt import CONSTANT
 from specedit.edit.reader import answer_ending, reader_of
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine, Prefill, common
-from specedit.errors import TooLong
+from specedit.errors import ModelError, TooLong
 from specedit.models.tokenizer import raw_ids
 from specedit.server.protocol import appeared
 
@@ -107,6 +107,13 @@ class Loaded:
         encode, ending = self.tokenizer.encode, answer_ending(plan.closing, self.tokenizer)
         predicted = None if plan.prediction is None else encode(plan.prediction)
         least = predicted if plan.least == plan.prediction else encode(plan.least)
+        largest = max((*prompt, *(predicted or ())), default=0)
+        if largest >= self.engine.info.vocabulary:
+            raise ModelError(
+                f"the tokenizer writes the id {largest}, and the model has ids up to "
+                f"{self.engine.info.vocabulary - 1}",
+                hint="The tokenizer is another model's: fetch the model again, or use another.",
+            )
         left = self.engine.info.window - len(prompt)
         needed = len(least or ()) + len(ending)
         if left < max(1, needed):

@@ -76,9 +76,10 @@ def _open_gguf(path: Path) -> Checkpoint:
     model = _suitable(path, architecture.of_gguf(file))
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
-        result = np.array(architecture.rows(file, model, name, start, stop))
+        with np.errstate(invalid="ignore"):
+            result = np.array(architecture.rows(file, model, name, start, stop))
         file.release(name, start, stop)
-        return result
+        return _finite(path, name, result)
 
     types = {name: info.type_name for name, info in file.tensors.items()}
     return Checkpoint(model, types, rows, "output.weight" not in file.tensors)
@@ -100,9 +101,18 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
         header = headers[name]
         if header.dtype not in TYPES:
             raise ModelError(f"{path}: tensor {name} has type {header.dtype}, which is not read.")
-        return _rows(header, mapped(header.file), start, stop)
+        return _finite(path, name, _rows(header, mapped(header.file), start, stop))
 
     return Checkpoint(model, {name: one.dtype for name, one in headers.items()}, rows, tied)
+
+
+def _finite(path: Path, name: str, rows: Array) -> Array:
+    if not np.isfinite(rows).all():
+        raise ModelError(
+            f"{path}: tensor {name} is damaged: it has weights that are infinite or not a number",
+            hint="Remove it and fetch it again (specedit model pull), or use another model.",
+        )
+    return rows
 
 
 def _mapped(path: Path) -> mmap.mmap:
