@@ -55,9 +55,9 @@ static int run_task(specedit_pool *pool, int number, uint64_t state) {
     int left = left_of(state), at = step_of(state);
     if (!left || !atomic_compare_exchange_strong(&pool->state, &state, state - 1))
         return 0;
-    const pool_step *step = &pool->steps[at];
-    step->work(pool->context, step->layer, step->tasks - left, number);
-    if (atomic_fetch_add(&pool->done, 1) == step->tasks - 1) {
+    pool_step step = pool->steps[at]; /* a copy: once the task is counted, the run can end */
+    step.work(pool->context, step.layer, step.tasks - left, number);
+    if (atomic_fetch_add(&pool->done, 1) == step.tasks - 1) {
         atomic_store(&pool->done, 0);
         int next = at + 1 < pool->count ? at + 1 : ENDED;
         atomic_store(&pool->state,
