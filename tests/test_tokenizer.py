@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tokenizers import Tokenizer as Core
 from specedit.errors import ModelError
 from specedit.models import byte_pairs
 from specedit.models.store import ModelFiles, store_path
+from specedit.models.template import prompt_ids
 from specedit.models.tokenizer import Tokenizer, byte_table, spelled_bytes
 from specedit.models.vocabulary import load_tokenizer
 
@@ -244,12 +246,15 @@ def test_the_form_that_loads_quickly_is_the_same_tokenizer(
     files = ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf", sha256="ab" * 32)
     text = "int main() { return 0; } // é日"
     first = load_tokenizer(files)
+    messages = [("system", ("Edit.",)), ("user", ("int x;",))]
+    expected = prompt_ids(first, messages, "")
     (kept,) = (store_path() / "converted").glob(f"*-{'ab' * 8}-*")  # so `model remove` finds it
     files.path.unlink()  # whoever reads the header again now fails
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "specedit.models.gguf", None)  # it would import numpy
         again = load_tokenizer(files)
     assert again.encode(text) == first.encode(text)
+    assert prompt_ids(replace(again, template="{% if"), messages, "") == expected  # not rendered
     assert (again.specials, again.ends, again.texts) == (first.specials, first.ends, first.texts)
     tiny_gguf(files.path)
     kept.write_text(harm, "utf-8")

@@ -192,9 +192,10 @@ def tables_of(
     return {name: array(kind, values[name]) for name, kind in TYPES.items()}
 
 
-VERSION = 4  # of the stored form
+VERSION = 5  # of the stored form
 LARGEST_FILE = 1 << 28  # bytes
-_STATED = ("specials", "begin", "texts", "template")  # fields of a tokenizer that JSON holds as is
+# Fields of a tokenizer that JSON holds as they are.
+_STATED = ("specials", "begin", "texts", "template", "rendered")
 
 
 def stored_path(files: ModelFiles) -> Path | None:

@@ -4,27 +4,15 @@ The template is rendered with a mark in place of every content. Only the text be
 name special tokens; contents are encoded as the plain text they are, each segment by itself, so
 that a file's ids are the same here and in a prediction.
 
-A template may come from any author. Jinja's sandbox renders it within one budget of steps and text:
-every value that an expression yields is paid for by its size, and a call pays in advance for the
-most that it can produce. Counting needs no clock and no signal, so the result is the same in every
-thread and on every system.
+The prompt of an edit has two messages: what the template puts around them is in the store, so that
+an edit neither imports Jinja nor compiles the template (25 ms).
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
-from types import BuiltinMethodType, GeneratorType
-from typing import Any
-
-from jinja2 import nodes, pass_context
-from jinja2.exceptions import TemplateError
-from jinja2.ext import loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import Namespace
-from jinja2.visitor import NodeTransformer
 
 from specedit.errors import ModelError
 from specedit.import_time import regex
@@ -37,6 +25,7 @@ CHATML = (
     "{{ message.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+EDIT = ("system", "user")  # the roles of an edit's messages
 _MARK = "\uf8ff{}\uf8fe"  # private use: no template writes it
 _MARKS = regex("\uf8ff([0-9]+)\uf8fe")
 
@@ -44,7 +33,8 @@ _MARKS = regex("\uf8ff([0-9]+)\uf8fe")
 def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> list[int]:
     """The whole prompt: messages, the turn handed over, the answer's opening."""
     ids: list[int] = []
-    for part in split(tokenizer.template or CHATML, messages, **tokenizer.texts):
+    template = tokenizer.template or CHATML
+    for part in split(template, messages, tokenizer.rendered, **tokenizer.texts):
         if isinstance(part, int):
             for segment in messages[part][1]:
                 ids += tokenizer.encode(segment)
@@ -55,19 +45,33 @@ def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> 
     return ids + tokenizer.encode(opening)
 
 
-def split(template: str, messages: Sequence[Turn], **texts: str) -> list[str | int]:
-    """The rendered template in order: its own text, and the numbers of the messages in between."""
-    rendered = _render(template, tuple(role for role, _ in messages), tuple(texts.items()))
+def split(
+    template: str, messages: Sequence[Turn], of_edit: str = "", **texts: str
+) -> list[str | int]:
+    """The rendered template in order: its own text, and the numbers of the messages in between.
+    `of_edit`: it rendered for the messages of an edit, if that is known."""
+    roles = tuple(role for role, _ in messages)
+    known = of_edit if roles == EDIT else ""
+    rendered = known or _render(template, roles, tuple(texts.items()))
     pieces = _MARKS.split(rendered)  # text, number, text, number, …, text
     parts = [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
     if missing := set(range(len(messages))) - {part for part in parts if isinstance(part, int)}:
-        roles = ", ".join(messages[n][0] for n in sorted(missing))
-        raise ModelError(f"the model's chat template leaves out a message ({roles})")
+        roles_missing = ", ".join(messages[n][0] for n in sorted(missing))
+        raise ModelError(f"the model's chat template leaves out a message ({roles_missing})")
     return [part for part in parts if part != ""]
+
+
+def rendered_for_edits(tokenizer: Tokenizer) -> str:
+    """The template with marks for the messages of an edit; "" if it cannot be used."""
+    with suppress(ModelError):
+        return _render(tokenizer.template or CHATML, EDIT, tuple(tokenizer.texts.items()))
+    return ""
 
 
 @lru_cache(16)
 def _render(template: str, roles: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> str:
+    from specedit.models.template_sandbox import render
+
     messages = [{"role": role, "content": _MARK.format(n)} for n, role in enumerate(roles)]
     try:
         return render(
@@ -84,137 +88,3 @@ def _render(template: str, roles: tuple[str, ...], texts: tuple[tuple[str, str],
             f"the model's chat template cannot be used: {reason}",
             hint="Use an instruction-tuned model; its chat template comes with its files.",
         ) from problem
-
-
-LONGEST_TEMPLATE = 1 << 16  # characters; the longest known has 40,000
-BUDGET = 1 << 20  # characters and items; Qwen's template spends 1,000
-BITS = 4096  # of a number
-METHODS = {*dir(str), *dir(list), *dir(dict)} - {"encode", "format_map"}
-FILTERS = """abs capitalize count d default dictsort first float groupby indent int items join last
-length list lower map max min reject rejectattr replace reverse round safe select selectattr sort
-string title tojson trim unique upper wordcount"""
-_NOT_PAID = nodes.Call | nodes.Const | nodes.NSRef | nodes.Slice  # calls pay for themselves
-
-
-def render(template: str, **variables: Any) -> str:
-    """The rendered text; raises whatever Jinja and the template raise."""
-    if len(template) > LONGEST_TEMPLATE:
-        refuse(f"it has {len(template):,} characters")
-    environment = _Environment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
-    tree = environment.parse(template)
-    _Paying().visit(tree)
-    return environment.from_string(tree).render(**variables)
-
-
-def refuse(message: str) -> None:
-    raise TemplateError(str(message))
-
-
-class _Environment(ImmutableSandboxedEnvironment):
-    left = BUDGET
-    intercepted_binops = frozenset(("*", "**", "%"))
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.filters |= {"_paid": _paid, "_filter": _filter, "tojson": self.tojson, "safe": str}
-        # A namespace's text does not grow with what it holds. Every template gets the same day.
-        namespace = type("_Namespace", (Namespace,), {"__repr__": lambda self: "namespace"})
-        self.globals |= {"namespace": namespace, "raise_exception": refuse}
-        self.globals["strftime_now"] = lambda form: "01 Jan 2025"
-        del self.globals["lipsum"]  # text at random
-
-    def size(self, value: Any) -> int:
-        """Characters and items, nested ones included: the work of looking at all of the value."""
-        size, pending = 0, [value]
-        while pending and size <= self.left:
-            one = pending.pop()
-            size += 1 + (len(one) if isinstance(one, Collection) else 0)
-            if isinstance(one, int) and one.bit_length() > BITS:
-                refuse("it computes with a number that is too large")
-            elif isinstance(one, Mapping) and size <= self.left:
-                pending += [*one, *one.values()]
-            elif isinstance(one, Collection) and not isinstance(one, str | bytes | range):
-                pending += one if size <= self.left else ()
-        return size
-
-    def pay(self, price: int) -> None:
-        self.left -= price
-        if self.left < 0:
-            refuse("it asks for too many steps or too much text")
-
-    def pay_call(self, value: Any, arguments: Iterable[Any]) -> None:
-        """Pay for the largest result: a text may be repeated, widened or put between others."""
-        sizes = [abs(one) if isinstance(one, int) else self.size(one) for one in arguments]
-        self.pay(self.size(value) * max(1, sum(sizes)))
-
-    def paid(self, value: Any) -> Any:
-        """The value, after its size is paid for; of a lazy value a list, paid item by item."""
-        if isinstance(value, GeneratorType | reversed):
-            return [self.paid(one) for one in value]
-        self.pay(self.size(value))
-        return value
-
-    def call_filter(self, name: str, value: Any, *rest: Any, **more: Any) -> Any:
-        if name not in FILTERS.split():
-            refuse(f"it uses the filter {name}, which no template needs")
-        args, kwargs, *_ = *rest, None, None
-        self.pay_call(value, [*(args or ()), *(kwargs or {}).values()])
-        return self.paid(super().call_filter(name, value, *rest, **more))
-
-    def call(self, context: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        value, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        if isinstance(function, BuiltinMethodType) and name not in METHODS:
-            refuse(f"it calls {name}, which no template needs")
-        # A width in a format takes any amount of memory, a dot reaches any attribute.
-        if name == "format" and re.search(r"[{}]", re.sub(r"\{\w*\}", "", str(value))):
-            refuse("it calls format with more than plain places")
-        self.pay_call(value, [*args, *kwargs.values()])
-        return self.paid(super().call(context, function, *args, **kwargs))
-
-    def wrap_str_format(self, value: Any) -> None:
-        """`call` checks str.format like every other method."""
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**" and max(abs(left), abs(right)) > 64:
-            refuse("it computes with a number that is too large")
-        if operator == "%" and isinstance(left, str):
-            if re.search(r"%[^sd%]", left):
-                refuse("it formats with more than %s and %d")
-            self.pay(self.size(left) * self.size(right))
-        if operator == "*":
-            self.pay_call(*((left, [right]) if isinstance(right, int) else (right, [left])))
-        return super().call_binop(context, operator, left, right)
-
-    def tojson(self, value: Any, ensure_ascii: bool = False, **layout: Any) -> str:
-        """JSON as transformers' templates expect it."""
-        encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, **layout)
-        return "".join(self.paid(piece) for piece in encoder.iterencode(value))
-
-
-class _Paying(NodeTransformer):
-    """Sends every value of a parsed template, and all text between, through `paid`."""
-
-    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> nodes.Node:
-        self.generic_visit(node)
-        if isinstance(node, nodes.Filter):
-            node.args, node.name = [nodes.Const(node.name), *node.args], "_filter"
-        elif (
-            isinstance(node, nodes.Expr)
-            and not isinstance(node, _NOT_PAID)
-            and getattr(node, "ctx", "load") == "load"  # not the name that a value is given
-        ):
-            return nodes.Filter(node, "_paid", [], [], None, None, lineno=node.lineno)
-        return node
-
-
-# Jinja calls a filter that wants the context only while it renders, never while it compiles.
-
-
-@pass_context
-def _paid(context: Any, value: Any) -> Any:
-    return context.environment.paid(value)
-
-
-@pass_context
-def _filter(context: Any, value: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    return context.environment.call_filter(name, value, args, kwargs, context, context.eval_ctx)

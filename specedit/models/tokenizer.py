@@ -29,6 +29,7 @@ class Tokenizer:
     begin: int | None = None  # id to put before every prompt, if the model was trained so
     texts: Mapping[str, str] = field(default_factory=dict)  # what bos_token, eos_token say
     template: str = ""  # the model's chat template; "" if it has none
+    rendered: str = ""  # it with marks for an edit's messages (`template.EDIT`); "": not stored
 
     def encode(self, text: str) -> list[int]:
         """Ids of the text; never a special token."""

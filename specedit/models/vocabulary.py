@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from specedit.models import byte_pairs
 from specedit.models.byte_pairs import CUTS, WHOLE_WORDS, BytePairs, tables_of
 from specedit.models.configuration import Fields, parse_json, read_json, read_text
 from specedit.models.store import ModelFiles
+from specedit.models.template import rendered_for_edits
 from specedit.models.tokenizer import (
     Tokenizer,
     byte_table,
@@ -85,7 +87,8 @@ def of_gguf(files: ModelFiles) -> Tokenizer:
         template=Fields(path, header).text("tokenizer.chat_template", ""),
     )
     if place is not None and pairs is not None:
-        byte_pairs.write(place, tokenizer, pairs)
+        rendered = rendered_for_edits(tokenizer)
+        byte_pairs.write(place, replace(tokenizer, rendered=rendered), pairs)
     return tokenizer
 
 
