@@ -14,7 +14,7 @@ from command_line import Specedit
 from model_sources import tiny_gguf
 
 from specedit.edit.backend import Plan
-from specedit.engines.cores import CPU_SET, default_threads
+from specedit.engines.cores import CPU_SET, Threads, default_threads
 from specedit.errors import ModelError
 from specedit.server.connect import LocalBackend
 from specedit.settings import Settings
@@ -190,22 +190,27 @@ def test_doctor_says_what_the_default_leaves_out(
     assert "1 of 8" in text and "left out" not in text
 
 
-@pytest.mark.parametrize(("wanted", "expected"), [(0, None), (1, 1), (2, 2), (3, 2), (4096, 2)])
+@pytest.mark.parametrize("engine", ["exact", "huggingface"])
+@pytest.mark.parametrize(("wanted", "expected"), [(0, 2), (1, 1), (2, 2), (4, 4), (4096, 4)])
 def test_threads_are_bounded_by_the_cores(
-    wanted: int, expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: int, expected: int, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[int | None] = []
+    opened: list[int] = []
 
-    def open_exact(*files: object, threads: int | None, **more: object) -> None:
+    def opening(*files: object, threads: int, **more: object) -> None:
         opened.append(threads)
         raise ModelError("enough")
 
-    monkeypatch.setattr("specedit.server.loading.logical_cores", lambda: 2)
+    monkeypatch.setattr("specedit.engines.cores.logical_cores", lambda: 4)
+    monkeypatch.setattr("specedit.engines.cores.default_threads", lambda: Threads(2, ()))
     monkeypatch.setattr("specedit.engines.exact.available", lambda *files: None)
     monkeypatch.setattr("specedit.engines.exact.conversion.convert", lambda *files: iter(()))
-    monkeypatch.setattr("specedit.engines.exact.open_exact", open_exact)
+    monkeypatch.setattr("specedit.engines.exact.open_exact", opening)
+    monkeypatch.setattr("specedit.engines.devices.require_torch", lambda *names: None)
+    generic = SimpleNamespace(open_huggingface=opening)
+    monkeypatch.setitem(sys.modules, "specedit.engines.huggingface", generic)
     model = tiny_gguf(tmp_path / "model.gguf")
-    backend = LocalBackend(Settings(model=str(model), engine="exact", threads=wanted))
+    backend = LocalBackend(Settings(model=str(model), engine=engine, threads=wanted))
     with pytest.raises(ModelError, match="enough"):
         list(backend.run(Plan(())))
     assert opened == [expected]

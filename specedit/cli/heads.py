@@ -167,6 +167,7 @@ def remove(
 
 def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
     """The model on its kernels, and the folder of its heads."""
+    from specedit.engines.cores import thread_count
     from specedit.engines.exact import available, open_exact
     from specedit.engines.exact.conversion import converted_path, source_of
     from specedit.engines.exact.weights import open_weights
@@ -180,7 +181,7 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
             f"Heads need the exact engine's compiled kernels: {reason}.",
             hint="specedit help engine says where they run.",
         )
-    engine = open_exact(files, store=store, threads=threads or None, weights="int8")
+    engine = open_exact(files, store=store, threads=thread_count(threads), weights="int8")
     weights = open_weights(converted_path(files, store, "int8"), source_of(files))
     target = HeadsTarget(engine, weights, load_tokenizer(files), files.name)
     return target, HeadsFolder(store, target.digest)

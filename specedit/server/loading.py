@@ -18,7 +18,7 @@ from specedit.decode.width import Widths
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
-from specedit.engines.cores import logical_cores
+from specedit.engines.cores import thread_count
 from specedit.errors import UsageError
 from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
@@ -128,7 +128,7 @@ def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
 
 def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Event, None, Engine]:
     """The named engine; `auto` is the exact one where it runs, else the generic one with a note."""
-    threads = min(settings.threads, logical_cores()) or None
+    threads = thread_count(settings.threads)
     wanted = settings.engine in ("auto", "exact")
     reason = _why_not_exact(files, settings, store) if wanted else ""
     if settings.engine == "exact" and reason:
