@@ -7,7 +7,6 @@ behaves differently; `load` and `save` store a curve in a file that the caller n
 from __future__ import annotations
 
 import json
-import statistics
 import time
 from bisect import bisect_left
 from collections import deque
@@ -91,6 +90,8 @@ class Clock:
         self._last_pass[near] = self._passes
         if self._passes % EVERY:
             return False
+        import statistics  # 3 ms, and few edits take so many passes
+
         for old in [w for w, last in self._last_pass.items() if self._passes - last >= STALE]:
             # a width that looks too expensive is not used, so its measurement would never change:
             # without this, one busy moment turns drafting off for the rest of the process

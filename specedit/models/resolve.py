@@ -23,15 +23,17 @@ from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
-from specedit.models.download import (
+from specedit.models.store import (
+    FetchProgress,
+    ModelFiles,
+    Record,
     Shards,
+    Slot,
     dropped,
-    fetch_from_hub,
-    fetch_listed,
+    folder_digest,
+    hashed,
     hub_slot,
-    sweep,
 )
-from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
 
 _HUB_ID = regex(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
@@ -43,6 +45,8 @@ def resolve(
     root = home or store.store_path()
     files = yield from _present(model, root)
     if files is None:
+        from specedit.models.download import fetch_from_hub, fetch_listed
+
         if entry := catalogue.find(model):
             yield from fetch_listed(entry, root)
         elif match := _HUB_ID.fullmatch(model):
@@ -272,6 +276,8 @@ def verify(item: Item) -> Generator[FetchProgress, None, None]:
 
 def remove(item: Item) -> int:
     """Delete the model and the files converted from it; returns the bytes freed."""
+    from specedit.models.download import sweep
+
     lock = Lock(item.slot.lock)
     if not lock.take():
         raise ModelError(f"{item.name} is being fetched by another process; nothing was removed")

@@ -18,7 +18,7 @@ import os
 import shutil
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, field
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
@@ -189,3 +189,40 @@ def require_space(path: Path, needed: int, what: str) -> None:
             f"in {path}",
             hint="Free some space, or set SPECEDIT_HOME to a folder on a larger disk.",
         )
+
+
+def hub_slot(root: Path, repository: str, file: str) -> Slot:
+    """Of a repository on the hub, or of one GGUF model in it."""
+    names = [repository, *([parts_of(PurePosixPath(file))[0].as_posix()] if file else [])]
+    return Slot(root, "--".join(name.replace("/", "--") for name in names))
+
+
+DROPPED = ".dropped"
+
+
+@frozen
+class Shards:
+    """A pause in fetching a folder: the caller may use the weights fetched so far and delete
+    them. The download does not fetch again what was deleted."""
+
+    files: ModelFiles
+    fetched: tuple[str, ...] = ()  # names of weights
+    last: bool = False  # all weights are fetched
+
+    def present(self) -> list[Path]:
+        paths = (self.files.path / name for name in self.fetched)
+        return [path for path in paths if path.exists()]
+
+    def drop(self, shard: Path) -> None:
+        dropped(shard).touch()
+        shard.unlink()
+
+    def forget(self) -> None:
+        """Fetch again what was dropped."""
+        for mark in self.files.path.glob(f"*{DROPPED}"):
+            mark.unlink()
+
+
+def dropped(shard: Path) -> Path:
+    """The mark of a file that was used and deleted."""
+    return shard.with_name(shard.name + DROPPED)

@@ -25,8 +25,7 @@ from specedit.errors import ModelError
 from specedit.models.architecture import our_name
 from specedit.models.catalogue import require_memory
 from specedit.models.configuration import header_of
-from specedit.models.download import Shards
-from specedit.models.store import FetchProgress, ModelFiles, require_space
+from specedit.models.store import FetchProgress, ModelFiles, Shards, require_space
 
 Steps = Iterator[FetchProgress | Shards | ModelFiles]
 
