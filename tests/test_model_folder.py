@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+from command_line import Specedit
 from exact_models import model_of, save
 from safetensors.torch import load_file, save_file
 
@@ -229,3 +230,48 @@ def test_a_window_ends_where_the_frequencies_would_change(tmp_path: Path) -> Non
     }
     _, files = save("llama, no bias", tmp_path / "long", rope_parameters=turning)
     assert open_huggingface(files, device="cpu").info.window == 128
+
+
+def test_an_output_layer_that_is_missing_is_not_the_embedding(folder: Path, tmp_path: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["lm_head.weight"]
+    save_file(tensors, folder / "model.safetensors")
+    change(folder / "config.json", tie_word_embeddings=False)
+    with pytest.raises(ModelError, match=r"has no tensor lm_head\.weight"):
+        open_exact(ModelFiles("small", folder, "folder"), store=tmp_path / "store")
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        (
+            torch.zeros(204, 88, dtype=torch.float64),
+            "has type F64; the exact engine reads",
+        ),
+        (torch.zeros(2, 2), r"has the shape \(2, 2\), not"),
+        (None, "has no tensor model"),
+        (torch.full((204, 88), float("nan")), "not a number"),
+    ],
+    ids=["type", "shape", "missing", "NaN"],
+)
+def test_a_wrong_tensor_has_the_name_that_its_file_gives_it(
+    tensor: torch.Tensor | None, message: str, folder: Path, tmp_path: Path
+) -> None:
+    name, tensors = "model.layers.1.mlp.up_proj.weight", load_file(folder / "model.safetensors")
+    if tensor is None:
+        del tensors[name]
+    else:
+        tensors[name] = tensor
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(ModelError, match=message) as refused:
+        open_exact(ModelFiles("small", folder, "folder"), store=tmp_path / "store")
+    assert name in refused.value.message
+
+
+def test_weights_of_4_bits_are_not_left_out_silently(
+    folder: Path, tmp_path: Path, inside: Specedit
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    options = ("--server", "off", "--model", str(folder), "--engine", "huggingface")
+    done = inside("edit", "Write a poem", str(tmp_path / "a.py"), *options, "--weights", "int4")
+    assert done.returncode == 2 and b"--weights int4 needs the exact engine" in done.stderr

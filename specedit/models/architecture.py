@@ -124,6 +124,7 @@ def check_tensors(
 ) -> None:
     """Refuse weights that are not this model's: each tensor has its place and shape. They are all
     there unless they are not `whole`."""
+    shown = their_name if path.is_dir() else str
     for name, shape in tensors.items():
         if name == ROPE_FACTORS:
             continue
@@ -131,10 +132,10 @@ def check_tensors(
         if wanted is None:
             raise ModelError(f"{path}: a {model.family} model has no tensor {name}.", hint=hint)
         if shape != wanted:
-            raise ModelError(f"{path}: tensor {name} has the shape {shape}; {wanted} belongs there")
+            raise ModelError(f"{path}: tensor {shown(name)} has the shape {shape}, not {wanted}")
     for name in model.names() if whole else ():
         if name not in tensors:
-            raise ModelError(f"{path} has no tensor {name}.", hint="Fetch the model again.")
+            raise ModelError(f"{path} has no tensor {shown(name)}.", hint="Fetch the model again.")
 
 
 def of_gguf(file: Gguf) -> Architecture:

@@ -15,7 +15,7 @@ from typing import Any
 from specedit.errors import ModelError
 from specedit.models import byte_pairs
 from specedit.models.byte_pairs import CUTS, WHOLE_WORDS, BytePairs, tables_of
-from specedit.models.configuration import Fields, parse_json, read_json, read_text
+from specedit.models.configuration import Fields, read_json, read_text
 from specedit.models.store import ModelFiles
 from specedit.models.template import rendered_for_edits
 from specedit.models.tokenizer import (
@@ -201,8 +201,7 @@ def of_folder(folder: Path) -> Tokenizer:
             hint="Save it there with transformers: AutoTokenizer.from_pretrained(…)"
             ".save_pretrained(…).",
         )
-    data = parse_json(path, read_text(path))
-    message = f"{path} cannot be read as a tokenizer"
+    data, message = read_json(path), f"{path} cannot be read as a tokenizer"
     core, plain, specials, literal, byte_level = guarded(message, lambda: _of_json(data))
     settings = read_json(folder / "tokenizer_config.json")
     texts = {name: _text(settings.get(name)) for name in ("bos_token", "eos_token")}

@@ -153,6 +153,12 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
     from specedit.engines.devices import require_torch
 
     because = f"The exact engine cannot run here: {reason}" if reason else ""
+    if settings.weights != "auto":
+        raise UsageError(
+            f"--weights {settings.weights} needs the exact engine"
+            + (f", and it cannot run here: {reason}" if reason else ""),
+            hint="Use --weights auto, or a model and a device that the exact engine runs.",
+        )
     require_torch("the generic engine" if because else "The generic engine", because)
     yield Loading(f"Loading {files.name} with transformers")
     from specedit.engines.huggingface import open_huggingface

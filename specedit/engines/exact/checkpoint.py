@@ -26,6 +26,7 @@ from specedit.models.store import ModelFiles
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Array
 
+GENERIC = "Use --engine huggingface."
 TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lacks bf16
 
 
@@ -67,7 +68,7 @@ def open_checkpoint(files: ModelFiles, parts: Sequence[Path] | None = None) -> C
 def _suitable(path: Path, model: Architecture) -> Architecture:
     """The same numbers, if the kernels can run a model of them."""
     if reason := unsuitable(model):
-        raise ModelError(f"{path}: {reason}", hint="--engine huggingface")
+        raise ModelError(f"{path}: {reason}", hint=GENERIC)
     return model
 
 
@@ -90,18 +91,24 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     known = configuration.headers(path, parts)
     headers = {architecture.our_name(name): one for name, one in known.items()}
     shapes = {name: header.shape for name, header in headers.items()}
-    architecture.check_tensors(path, model, shapes, "--engine huggingface", whole=whole)
-    tied = "output.weight" not in headers
-    if not whole:
-        config = configuration.Fields(path, configuration.check_folder(path))
-        tied = config.truth("tie_word_embeddings", False)
+    architecture.check_tensors(path, model, shapes, GENERIC, whole=whole)
+    config = configuration.Fields(path, configuration.check_folder(path))
+    tied = config.truth("tie_word_embeddings", whole)
+    if whole:
+        if "output.weight" not in headers and not tied:
+            raise ModelError(f"{path} has no tensor lm_head.weight.", hint="Fetch the model again.")
+        tied = "output.weight" not in headers
     mapped = cache(_mapped)
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
-        header = headers[name]
+        header, theirs = headers[name], architecture.their_name(name)
         if header.dtype not in TYPES:
-            raise ModelError(f"{path}: tensor {name} has type {header.dtype}, which is not read.")
-        return _finite(path, name, _rows(header, mapped(header.file), start, stop))
+            raise ModelError(
+                f"{header.file}: tensor {theirs} has type {header.dtype}; "
+                f"the exact engine reads {', '.join(TYPES)}",
+                hint=GENERIC,
+            )
+        return _finite(header.file, theirs, _rows(header, mapped(header.file), start, stop))
 
     return Checkpoint(model, {name: one.dtype for name, one in headers.items()}, rows, tied)
 
