@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.filesize import decimal
 from rich.live import Live as Screen
-from rich.spinner import Spinner
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
@@ -25,6 +24,7 @@ from specedit.view.progress import ChangeSoFar, FilesProgress, sizes
 
 PATIENCE = 0.4  # seconds before a wait is shown
 BAR = 24  # cells
+TURNS = 12  # steps of the spinner in a second
 
 
 @dataclass
@@ -72,8 +72,7 @@ class Live:
         self._lock = threading.Lock()
         self._screen: Screen | None = None
         self._entered = False
-        dots = "dots" if colours.unicode(console) else "line"
-        self._spinner = Spinner(dots, Text())  # any other text imports all emoji: 3 ms
+        self._spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" if colours.unicode(console) else "-\\|/"
 
     def __enter__(self) -> Live:
         self._entered = True
@@ -261,13 +260,12 @@ def bar(share: float, console: Console) -> Text:
 class _Line:
     """A spinner and as many of the words as one line holds."""
 
-    spinner: Spinner
+    spinner: str  # one character of it at a time
     words: list[Text]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        frame = self.spinner.render(time.monotonic())
-        line = Text(no_wrap=True, overflow="ellipsis")
-        line.append_text(frame if isinstance(frame, Text) else Text("*"))
+        frame = int(time.monotonic() * TURNS) % len(self.spinner)
+        line = Text(self.spinner[frame], no_wrap=True, overflow="ellipsis")
         gap = " "
         for word in self.words:
             if line.cell_len + len(gap) + word.cell_len > options.max_width - 1:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from specedit.edit.report import Baseline, Figures, Report, Tried, Try, TryItem
 from specedit.view import terminal
 from specedit.view.colours import count, seconds
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def lasting(item: TryItem, command: str) -> Text | None:
@@ -82,6 +85,8 @@ def table(report: Report) -> Table | None:
     rows = whole(report)
     if len(rows) < 2 or not any(one.test_s for one in rows):
         return None
+    from rich.table import Table
+
     shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     for name in ("try", "", "passes", "reused", "model", "test"):
         shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
