@@ -31,7 +31,7 @@ from specedit.engines.exact.weights import (
     open_weights,
 )
 from specedit.errors import ModelError
-from specedit.models.store import ModelFiles
+from specedit.models.store import ModelFiles, sized
 
 IDS = list(range(40, 80))
 NAMES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
@@ -113,8 +113,8 @@ def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) 
     assert list(convert(files, store, "int8")) == list(convert(files, store, "int4")) == []
     assert rows(files, store, "int4") != rows(files, store, "int8")
     assert list(conversion.kinds_of(store, source_of(files))) == [
-        "int4 (8 of 9 matrices, the others 6 bits)",
-        "int8",
+        f"int4 {sized(paths[1].stat().st_size)} (8 of 9 matrices, the others 6 bits)",
+        f"int8 {sized(paths[0].stat().st_size)}",
     ]
 
 

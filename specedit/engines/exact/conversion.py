@@ -28,7 +28,7 @@ from specedit.files import atomic
 from specedit.files.lock import Lock
 from specedit.import_time import frozen
 from specedit.models import catalogue
-from specedit.models.store import ModelFiles, parts_of, require_space
+from specedit.models.store import ModelFiles, parts_of, require_space, sized
 
 if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint
@@ -149,14 +149,14 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
 
 
 def kinds_of(store: Path, source: str) -> Iterator[str]:
-    """The kinds of weights that a model was converted to, and what has 4 bits, in words."""
+    """The kinds of weights that a model was converted to, their bytes, and what has 4 bits."""
     for path in sorted((store / "converted").glob(f"*-{source[:16]}-v{VERSION}.int[48]")):
         with contextlib.suppress(Damaged):
             entries = open_weights(path, source).entries
             four = len(four_of(entries))
             matrices = sum(name.endswith(".panels") for name in entries)
             share = f" ({four} of {matrices} matrices, the others 6 bits)" if four else ""
-            yield f"{path.suffix[1:]}{share}"
+            yield f"{path.suffix[1:]} {sized(path.stat().st_size)}{share}"
 
 
 def _usable(path: Path, source: str) -> bool:
