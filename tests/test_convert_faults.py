@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from exact_models import save
@@ -21,7 +21,7 @@ from specedit.engines.exact.conversion import (
     source_of,
     verify,
 )
-from specedit.engines.exact.weights import open_weights
+from specedit.engines.exact.weights import Checksum, open_weights
 from specedit.errors import ModelError
 from specedit.models.store import ModelFiles
 
@@ -133,6 +133,27 @@ def test_a_conversion_that_is_interrupted_leaves_nothing_behind(place: Place) ->
     with pytest.raises(KeyboardInterrupt):
         steps.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
     assert not place.lying() and not place.path.exists()
+
+
+@pytest.mark.parametrize("when", ["at the end", "at the start of the next"])
+def test_ctrl_c_while_a_file_is_read_back_is_not_an_error(
+    place: Place, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if when != "at the end":
+        list(convert(place.files, place.store, place.weights))
+        place.path.rename(draft_of(place.path))
+    real = Checksum.add
+
+    def add(self: Checksum, block: Any) -> None:
+        if not block.flags.writeable:  # of the mapped file
+            raise KeyboardInterrupt
+        real(self, block)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Checksum, "add", add)
+        list(convert(place.files, place.store, place.weights))
+    assert not place.lying()
+    place.digest()
 
 
 @posix

@@ -180,14 +180,14 @@ class Writer:
         with contextlib.suppress(Damaged, *UNREADABLE):
             known = _header(self._file)
             if known["source"] == self._source and _config(known["config"]) == self._config:
-                with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    return {
-                        name: place | {"checksum": known["tensors"][name]["checksum"]}
-                        for name, place in self._places.items()
-                        if name in known["tensors"]
-                        and place["offset"] + place["nbytes"] <= len(data)
-                        and _read_checksum(data, place) == known["tensors"][name]["checksum"]
-                    }
+                data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+                return {
+                    name: place | {"checksum": known["tensors"][name]["checksum"]}
+                    for name, place in self._places.items()
+                    if name in known["tensors"]
+                    and place["offset"] + place["nbytes"] <= len(data)
+                    and _read_checksum(data, place) == known["tensors"][name]["checksum"]
+                }
         return {}
 
     def has(self, name: str) -> bool:
@@ -228,9 +228,10 @@ class Writer:
         """Write the last header, and read everything back, or say `Damaged`."""
         self._file.truncate(self._size)
         self.save()
-        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            for _ in Weights(self._config, self._source, self.entries, data).verify():
-                pass
+        # closed with the last view of it: after Ctrl-C, the traceback still holds one
+        data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        for _ in Weights(self._config, self._source, self.entries, data).verify():
+            pass
 
 
 def open_weights(path: Path, source: str) -> Weights:
