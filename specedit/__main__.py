@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import sys
 
 
 def main() -> None:
+    gc.set_threshold(50_000)  # 700 means 100 collections while modules are imported: 6 ms
     try:
         _quiet()
         _own_modules()

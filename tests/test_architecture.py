@@ -119,12 +119,19 @@ def test_torch_and_transformers_have_one_home() -> None:
     ]
 
 
-def test_guarantee_7_importing_the_command_line_loads_no_torch() -> None:
+def test_guarantee_7_the_command_line_and_an_edit_load_no_torch() -> None:
+    """Nor what takes milliseconds to import and is used by few runs."""
     code = (
         "import sys; from specedit import cli; cli._register(); import typer.main;"
         "typer.main.get_command(cli.app);"
         "print([m for m in ('torch','transformers','tree_sitter','git','uvicorn','httpx',"
-        "'huggingface_hub','numpy','mcp') if m in sys.modules])"
+        "'huggingface_hub','numpy','mcp') if m in sys.modules]);"
+        "import specedit.cli.work, specedit.rename.planning, specedit.edit.session, git;"
+        "import specedit.server.loading, specedit.models.vocabulary, specedit.engines.exact.engine;"
+        "import specedit.engines.exact.shards, specedit.decode.loop, specedit.view.screen;"
+        "print([m for m in ('torch','numpy','jinja2','zipfile','statistics','rich.table','asyncio',"
+        "'email','specedit.models.gguf','specedit.models.download','specedit.edit.tries.tested')"
+        " if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.splitlines() == ["[]", "[]"]
