@@ -38,19 +38,7 @@ READABLE = {
     30: ("BF16", 1, 2),
 }
 # metadata value type -> struct format; 8 is a string, 9 an array
-SCALARS = {
-    0: "B",
-    1: "b",
-    2: "H",
-    3: "h",
-    4: "I",
-    5: "i",
-    6: "f",
-    7: "?",
-    10: "Q",
-    11: "q",
-    12: "d",
-}
+SCALARS = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
 DIMENSIONS = 4  # of a tensor, as GGML has it
 HEADER = 1 << 26  # bytes; 262,144 tokens and their merges take 20 million
@@ -155,7 +143,7 @@ def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
 def _open_one(path: Path, arrays: bool) -> Gguf:
     try:
         if not path.is_file():
-            raise ModelError(f"{path} cannot be read: there is no such file.")
+            raise ModelError(f"{path} cannot be read: it is missing or not a regular file.")
         with regular.reading(path) as file:
             if path.stat().st_size < 24:
                 raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
@@ -165,7 +153,8 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
     try:
         metadata, tensors = _header(path, data, arrays)
     except (struct.error, ValueError, IndexError) as error:
-        raise ModelError(f"{path} has a damaged GGUF header ({error}).", hint=REFETCH) from error
+        reason = "it is cut off" if isinstance(error, struct.error) else error
+        raise ModelError(f"{path} has a damaged GGUF header ({reason}).", hint=REFETCH) from error
     return Gguf(path, metadata, tensors, (data,))
 
 
