@@ -138,7 +138,7 @@ def _model(settings: Settings) -> Facts:
             yield from _converted(settings, files, root, library.name)
             if entry and not conversion.is_converted(files, root, settings.weights):
                 needed += int(INT8_BYTES * entry.parameters)
-    yield _memory(entry)
+    yield _memory(entry, settings.weights)
     try:
         store.require_space(root, needed, "models and the journal")
         yield Fact("disk", f"{store.sized(store.free(root))} free, {root}")
@@ -149,6 +149,10 @@ def _model(settings: Settings) -> Facts:
 def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: str) -> Facts:
     """The converted weights, and the cost curve of these weights on these threads."""
     if reason := available(files, root, settings.weights):
+        if settings.weights != "auto":
+            text = f"--weights {settings.weights} needs the exact engine: {reason}"
+            yield Fact("weights", text, "Use --weights auto or another model.", STOPS)
+            return
         yield _not_exact("weights", reason, "Choose --engine huggingface or another model.")
         return
     if not conversion.is_converted(files, root, settings.weights):
@@ -173,15 +177,22 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
     yield Fact("cost curve", f"{text}; measured by {measured}")
 
 
-def _memory(entry: catalogue.Listed | None) -> Fact:
+def _memory(entry: catalogue.Listed | None, weights: str) -> Fact:
     machine = catalogue.this_machine(default_threads().number)
     rows = catalogue.rows(machine)
     text = store.sized(machine.memory) if machine.memory else "the system does not tell"
-    if entry:
-        text += f"; {entry.name} needs {store.sized(entry.memory)}"
-    if any(row.entry is entry and not row.fits for row in rows):
-        advice = f"Use {catalogue.best(rows).entry.name}; see specedit model suggest."
-        return Fact("memory", text, advice, NOTE)
+    for row in rows:
+        if row.entry is not entry:
+            continue
+        four = weights == "int4" or (weights == "auto" and not row.fits_int8)
+        needed = row.entry.memory_int4 if four else row.entry.memory
+        text += f"; {row.entry.name} needs {store.sized(needed)} with int{4 if four else 8}"
+        if row.fits and not (four or row.fits_int8):
+            return Fact("memory", text, "Use --weights int4.", NOTE)
+        if not row.fits:
+            best = catalogue.best(rows)
+            use = f"Use {best.entry.name}" if best.fits else "No known model fits"
+            return Fact("memory", text, f"{use}; see specedit model suggest.", NOTE)
     return Fact("memory", text)
 
 

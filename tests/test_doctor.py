@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import Specedit
 
-from specedit.models import store
+from specedit.models import catalogue, store
 
 KEYS = {"topic", "text", "advice", "state"}
 
@@ -128,3 +128,30 @@ def test_guarantee_7_doctor_loads_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize(
+    ("memory", "weights", "text", "advice"),
+    [
+        (32e9, "auto", "needs 7.41 GB with int8", ""),
+        (8e9, "auto", "needs 4.67 GB with int4", ""),
+        (8e9, "int8", "needs 7.41 GB with int8", "Use --weights int4."),
+        (4e9, "int4", "needs 4.67 GB with int4", "Use qwen3-4b; see specedit model suggest."),
+        (1e8, "auto", "needs 4.67 GB", "No known model fits; see specedit model suggest."),
+    ],
+    ids=str,
+)
+def test_the_memory_is_that_of_the_weights_in_use(
+    memory: float,
+    weights: str,
+    text: str,
+    advice: str,
+    inside: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = catalogue.Machine(int(memory), 8)
+    monkeypatch.setattr(catalogue, "this_machine", lambda cores: machine)
+    settings = {"SPECEDIT_MODEL": "qwen2.5-coder-7b", "SPECEDIT_WEIGHTS": weights}
+    _, topics = diagnosed(inside, env=settings)
+    (fact,) = topics["memory"]
+    assert text in fact["text"] and fact["advice"] == advice

@@ -78,3 +78,11 @@ def test_json_is_one_object() -> None:
     assert result["cores"] >= 1
     keys = {"parameters", "size", "memory", "memory_int4", "fits", "licence", "suits"}
     assert all(keys <= row.keys() for row in result["rows"])
+
+
+def test_a_machine_that_no_model_fits_is_not_told_that_one_suits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(catalogue, "this_machine", lambda cores: Machine(GB // 10, 2))
+    result = CliRunner().invoke(app, ["suggest"])
+    assert "none fits this machine" in result.stderr and "suits" not in result.stderr

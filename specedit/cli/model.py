@@ -109,8 +109,9 @@ def suggest(as_json: AsJson = False) -> None:
     headings = ("name", *numbers, "licence", "")
     show_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
     memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
+    what = "* suits this machine" if best.fits else "* is the smallest; none fits this machine"
     say(
-        f"* suits this machine: {memory}{machine.cores} cores. An edit takes as many times longer "
+        f"{what}: {memory}{machine.cores} cores. An edit takes as many times longer "
         f'as the model is larger. Choose it with `model = "{best.entry.name}"` in your settings, '
         "or --model."
     )
