@@ -73,6 +73,16 @@ def test_a_model_in_place(here: Slot) -> None:
     assert str(here.home) in result.stderr
 
 
+def test_what_was_converted_from_models_elsewhere_is_said(here: Slot) -> None:
+    folder = here.home / "converted"
+    folder.mkdir()
+    assert "elsewhere" not in model("list").stderr
+    for digest in (str(listed()["sha256"])[:16], "ab" * 8):
+        (folder / f"a-model-{digest}-v3.int4").write_bytes(b"x" * 5000)
+    (folder / "odd.int8").symlink_to("odd.int8")
+    assert "Converted from models elsewhere: 5 kB in" in model("list").stderr.replace("\n", " ")
+
+
 def test_path_is_the_artifact(here: Slot) -> None:
     assert model("path").stdout == f"{here.path}\n"
     assert model("path", "tiny").stdout == f"{here.path}\n"

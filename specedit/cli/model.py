@@ -63,7 +63,13 @@ def list_models(as_json: AsJson = False) -> None:
 
     headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
     show_table(headings, map(cells, items), whole=("name", "size"))
-    say(f"* in use. Store: {root}")
+    known = tuple(item.sha256[:16] for item in items if item.sha256)
+    folder = root / "converted"
+    files = folder.glob("*.int[48]")
+    others = [path for path in files if not path.name.rpartition("-v")[0].endswith(known)]
+    size = store.sized(sum(path.lstat().st_size for path in others))
+    more = f". Converted from models elsewhere: {size} in {folder}" if others else ""
+    say(f"* in use. Store: {root}{more}")
 
 
 @app.command()

@@ -48,7 +48,13 @@ def open_exact(
     """An engine over the converted weights of `files`, which are made where they are missing."""
     from specedit.engines.base import EngineInfo
     from specedit.engines.cores import default_threads
-    from specedit.engines.exact.conversion import convert, converted_path, kind_of, source_of
+    from specedit.engines.exact.conversion import (
+        convert,
+        converted_path,
+        kind_of,
+        source_of,
+        unwritable,
+    )
     from specedit.engines.exact.engine import ExactEngine, FixedPrefixes
     from specedit.engines.exact.geometry import needed_memory
     from specedit.engines.exact.kernels import NO_KERNELS
@@ -65,10 +71,8 @@ def open_exact(
         pass
     try:
         mapped = open_weights(path, source)
-    except Damaged:
-        for _ in convert(files, store, weights, force=True):
-            pass
-        mapped = open_weights(path, source)
+    except Damaged as error:  # removed meanwhile, or there is no memory for it
+        raise unwritable(files, path, error) from error
     threads = threads or default_threads().number
     config = mapped.config
     size = sum(entry["nbytes"] for entry in mapped.entries.values())

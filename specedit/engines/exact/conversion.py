@@ -98,22 +98,17 @@ def is_converted(files: ModelFiles, store: Path, weights: str = "auto") -> bool:
     return _usable(converted_path(files, store, weights), source_of(files))
 
 
-def convert(
-    files: ModelFiles, store: Path, weights: str = "auto", *, force: bool = False
-) -> Iterator[ConvertProgress]:
-    """Make the converted file exist; yields nothing when it already does.
-
-    `force` builds it again (its contents were damaged).
-    """
+def convert(files: ModelFiles, store: Path, weights: str = "auto") -> Iterator[ConvertProgress]:
+    """Make the converted file exist; yields nothing when it already does."""
     path, source = converted_path(files, store, weights), source_of(files)
-    if not force and _usable(path, source):
+    if _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
     try:
         while not lock.take():
             yield ConvertProgress(f"Waiting for another process to convert {files.name}", 0, 0)
             time.sleep(0.2)
-        if force or not _usable(path, source):
+        if not _usable(path, source):
             yield from _build(files, path, source)
     except (OSError, Damaged) as error:
         raise unwritable(files, path, error) from error
@@ -122,7 +117,7 @@ def convert(
 
 
 def unwritable(files: ModelFiles, path: Path, error: OSError | Damaged) -> ModelError:
-    """The error for converted weights that cannot be written."""
+    """The error for converted weights that cannot be written or read back."""
     hint = "Free some space and run it again, or set SPECEDIT_HOME to a folder on another disk."
     if getattr(error, "filename", None):  # it cannot be opened, locked or replaced
         hint = "Delete it if it is in the way, or set SPECEDIT_HOME to a folder you can write to."
