@@ -383,3 +383,12 @@ def test_a_checksum_sees_one_bit_and_a_moved_page() -> None:
     moved = np.concatenate((given[4096:8192], given[:4096], given[8192:]))
     assert len({before, checksum(flipped), checksum(moved), checksum(given[:-1])}) == 4
     assert checksum(given.copy()) == before
+
+
+@pytest.mark.parametrize("name", ["m" * 250, "é" * 120, "a b;$(c)'\"", "../x", "-v3.int4"], ids=len)
+def test_any_name_of_a_model_is_the_name_of_a_file(
+    name: str, files: ModelFiles, tmp_path: Path
+) -> None:
+    named = replace(files, name=name)
+    list(convert(named, tmp_path))
+    assert [*(tmp_path / "converted").iterdir()] == [converted_path(named, tmp_path)]

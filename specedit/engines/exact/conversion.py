@@ -88,7 +88,7 @@ def _needed_int8(files: ModelFiles) -> int:
 
 
 def converted_path(files: ModelFiles, store: Path, weights: str = "auto") -> Path:
-    stem = "".join(c if c.isalnum() or c in "-._" else "-" for c in files.name)
+    stem = "".join(c if c.isalnum() or c in "-._" else "-" for c in files.name[:60])
     name = f"{stem}-{source_of(files)[:16]}-v{VERSION}.{kind_of(files, weights)}"
     return store / "converted" / name
 
