@@ -42,8 +42,8 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield server
 
 
-def steps(home: Path) -> Iterator[object]:
-    return converting(resolve.resolve("next", home=home), home)
+def steps(home: Path, weights: str = "auto") -> Iterator[object]:
+    return converting(resolve.resolve("next", home=home), home, weights)
 
 
 def fetched(hub: Hub) -> list[str]:
@@ -111,3 +111,12 @@ def test_a_model_that_cannot_be_converted_is_refused_before_its_weights_are_fetc
     with pytest.raises(ModelError, match="there are no kernels"):
         list(steps(tmp_path))
     assert not fetched(hub)
+
+
+def test_the_kind_of_weights_that_is_set_is_kept(hub: Hub, tmp_path: Path) -> None:
+    *_, last = steps(tmp_path, "int4")
+    assert isinstance(last, ModelFiles)
+    assert is_converted(last, tmp_path, "int4") and not is_converted(last, tmp_path, "int8")
+    with pytest.raises(ModelError, match="no safetensors") as refused:
+        list(convert(last, tmp_path, "int8"))
+    assert "SPECEDIT_WEIGHTS" in refused.value.hint

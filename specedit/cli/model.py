@@ -133,7 +133,8 @@ def pull(name: Name = None) -> None:
     wanted = name or model_in_use()
     here = resolve.local(wanted)
     try:
-        files = here or _watched(converting(resolve.resolve(wanted), store_path()))
+        steps = converting(resolve.resolve(wanted), store_path(), settled().values.weights)
+        files = here or _watched(steps)
     except KeyboardInterrupt:
         say("interrupted; what was fetched is kept, and the next pull continues from there")
         raise

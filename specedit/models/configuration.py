@@ -195,10 +195,11 @@ def headers(folder: Path, parts: Sequence[Path] | None = None) -> dict[str, Head
     results: dict[str, Header] = {}
     files = sorted(folder.glob("*.safetensors")) if parts is None else parts
     if not files and parts is None:
-        hint = (
-            f"If only converted weights were kept: specedit model remove {folder.name}, then pull"
+        raise ModelError(
+            f"{folder} has no safetensors file, which this kind of weights is converted from.",
+            hint="Use --weights auto, or fetch them again with the kind that you want: specedit "
+            f"model remove {folder.name}, then pull, with SPECEDIT_WEIGHTS=int8 or int4.",
         )
-        raise ModelError(f"{folder} has no safetensors file.", hint=hint)
     for file in files:
         for name, header in header_of(file).items():
             if name in results:

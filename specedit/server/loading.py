@@ -43,7 +43,7 @@ def load(settings: Settings) -> Generator[Event, None, Loaded]:
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
-    files = yield from _files(settings.model, store)
+    files = yield from _files(settings.model, store, settings.weights)
     engine = yield from _engine(files, settings, store)
     tokenizer = load_tokenizer(files)
     small = None
@@ -88,7 +88,7 @@ def _draft_model(
     from specedit.models.compatibility import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
-    files = yield from _files(settings.draft_model, store)
+    files = yield from _files(settings.draft_model, store, settings.weights)
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = yield from _engine(files, replace(settings, engine=engine_name), store)
@@ -116,10 +116,10 @@ def _scripted(settings: Settings) -> Loaded:
     return Loaded(line, engine, tokenizer, render, Widths(), small=small)
 
 
-def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
+def _files(model: str, store: Path, weights: str) -> Generator[Event, None, ModelFiles]:
     from specedit.engines.exact.shards import converting
 
-    for step in converting(resolve(model, home=store), store):
+    for step in converting(resolve(model, home=store), store, weights):
         if isinstance(step, ModelFiles):
             return step
         yield Loading(step.note or step.title, step.done, step.total, "bytes")

@@ -30,20 +30,22 @@ from specedit.models.store import FetchProgress, ModelFiles, Shards, require_spa
 Steps = Iterator[FetchProgress | Shards | ModelFiles]
 
 
-def converting(steps: Steps, store: Path) -> Iterator[FetchProgress | ModelFiles]:
+def converting(
+    steps: Steps, store: Path, weights: str = "auto"
+) -> Iterator[FetchProgress | ModelFiles]:
     """The steps of `resolve`; files that are to be converted while fetching are."""
     for step in steps:
         if isinstance(step, Shards):
-            yield from _convert(step, store)
+            yield from _convert(step, store, weights)
         else:
             yield step
 
 
-def _convert(shards: Shards, store: Path) -> Iterator[FetchProgress]:
+def _convert(shards: Shards, store: Path, weights: str) -> Iterator[FetchProgress]:
     from specedit.engines.exact import available
 
     files = shards.files
-    path, source = converted_path(files, store), source_of(files)
+    path, source = converted_path(files, store, weights), source_of(files)
     draft = draft_of(path)
     if (reason := available()) is not None:
         raise ModelError(
