@@ -154,10 +154,10 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
 
     because = f"The exact engine cannot run here: {reason}" if reason else ""
     if settings.weights != "auto":
+        why = f"cannot run here: {reason}" if reason else f"--engine {settings.engine} leaves out"
         raise UsageError(
-            f"--weights {settings.weights} needs the exact engine"
-            + (f", and it cannot run here: {reason}" if reason else ""),
-            hint="Use --weights auto, or a model and a device that the exact engine runs.",
+            f"--weights {settings.weights} needs the exact engine, which {why}",
+            hint="Use another model, or --weights auto and the generic engine.",
         )
     require_torch("the generic engine" if because else "The generic engine", because)
     yield Loading(f"Loading {files.name} with transformers")
