@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from specedit.engines.exact import open_exact
 from specedit.engines.huggingface import open_huggingface
+from specedit.engines.transformers_model import errors_of
 from specedit.errors import ModelError
 from specedit.models import resolve
 from specedit.models.store import ModelFiles
@@ -275,3 +276,12 @@ def test_weights_of_4_bits_are_not_left_out_silently(
     options = ("--server", "off", "--model", str(folder), "--engine", "huggingface")
     done = inside("edit", "Write a poem", str(tmp_path / "a.py"), *options, "--weights", "int4")
     assert done.returncode == 2 and b"--weights int4 needs the exact engine" in done.stderr
+
+
+def test_too_little_memory_is_not_called_a_damaged_file(folder: Path) -> None:
+    with (
+        pytest.raises(ModelError, match="MemoryError") as refused,
+        errors_of(ModelFiles("small", folder, "folder")),
+    ):
+        raise MemoryError
+    assert refused.value.hint == "Close other programs, or use a smaller --model."

@@ -50,7 +50,9 @@ def errors_of(files: ModelFiles) -> Iterator[None]:
         reason = (str(error).strip().splitlines() or [""])[0][:300]
         raise ModelError(
             f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",
-            hint="Check the files (specedit model verify), or use another --model.",
+            hint="Close other programs, or use a smaller --model."
+            if isinstance(error, MemoryError)
+            else "Check the files (specedit model verify), or use another --model.",
         ) from error
 
 
