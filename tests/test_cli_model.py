@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from specedit.cli.model import _offer_drafter, app
 from specedit.errors import ModelError, SpeceditError
-from specedit.models import catalogue
+from specedit.models import catalogue, resolve
 from specedit.models.store import Slot, store_path
 
 pytestmark = pytest.mark.tools
@@ -161,6 +161,22 @@ def test_remove_takes_everything_of_one_model(here: Slot) -> None:
     left = {path for path in here.home.rglob("*") if path.is_file()}
     assert left == {other, here.lock}
     assert "not here" in model("remove", "tiny").stderr
+
+
+def test_what_was_converted_from_a_file_elsewhere_is_verified_and_removed(
+    slot: Slot, tmp_path: Path
+) -> None:
+    path = tiny_gguf(tmp_path / "own.gguf")
+    files = resolve.local(str(path))
+    assert files is not None
+    made = slot.home / "converted" / f"own-{files.sha256[:16]}-v1.int8"
+    made.parent.mkdir()
+    made.write_bytes(b"x")
+    assert "was deleted" in model("verify", str(path)).stderr.replace("\n", " ")
+    assert not made.exists()
+    made.write_bytes(b"x" * 3000)
+    assert "removed own: 3 kB freed" in model("remove", str(path)).stderr
+    assert not made.exists() and path.exists()
 
 
 @pytest.mark.parametrize("command", ["verify", "remove"])

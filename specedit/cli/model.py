@@ -177,8 +177,11 @@ def verify(name: Name = None) -> None:
     else:
         chosen = [item for item in resolve.items(root) if item.state == "here"]
     for item in chosen:
-        _watched(resolve.verify(item))
-        say(f"{item.name} is whole: SHA-256 {item.sha256}")
+        if item.state == "elsewhere":
+            say(f"{item.name} is not in the store: only what was converted from it is checked")
+        else:
+            _watched(resolve.verify(item))
+            say(f"{item.name} is whole: SHA-256 {item.sha256}")
         for path, wrong in conversion.verify(root, item.sha256):
             deleted = f"was deleted, and the next edit makes it again: {wrong}"
             say(f"{path} {deleted if wrong else 'is whole'}")

@@ -161,10 +161,9 @@ def _of_path(path: Path, root: Path) -> Steps:
     facts = [f"{part}\n{part.stat().st_size}\n{part.stat().st_mtime_ns}" for part in parts]
     key = hashlib.sha256("\n".join(facts).encode()).hexdigest()
     memory = root / "digests" / key[:32]
-    try:
+    sha256 = ""
+    with contextlib.suppress(OSError, ValueError):
         sha256 = regular.read(memory).decode().strip()
-    except (OSError, ValueError):
-        sha256 = ""
     if len(sha256) != 64:
         digests = {}
         for part in parts:
@@ -172,8 +171,7 @@ def _of_path(path: Path, root: Path) -> Steps:
         sha256 = digests[path.name] if len(parts) == 1 else folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
-    known = next((entry for entry in catalogue.CATALOGUE if entry.sha256 == sha256), None)
-    licence = known.licence if known else ""
+    licence = next((one.licence for one in catalogue.CATALOGUE if one.sha256 == sha256), "")
     return ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
 
 
@@ -200,7 +198,7 @@ class Item:
 
     name: str
     slot: Slot
-    state: Literal["here", "unchecked", "part", "absent"]
+    state: Literal["here", "unchecked", "part", "absent", "elsewhere"]
     have: int  # bytes on this disk
     size: int
     sha256: str
@@ -245,11 +243,14 @@ def _where(record: Record, repository: str) -> str:
 
 
 def find(name: str, root: Path) -> Item:
-    """The item of that name, or a `ModelError` with the nearest names."""
+    """The item of that name or path, or a `ModelError` with the nearest names."""
     for item in items(root):
         if item.name.lower() == name.lower():
             return item
-    raise unknown(name)
+    if (files := local(name, home=root)) is None:
+        raise unknown(name)
+    slot = Slot(root, f"{files.sha256}.elsewhere")  # only what was converted is in the store
+    return Item(files.name, slot, "elsewhere", 0, 0, files.sha256, files.licence, files.source)
 
 
 def verify(item: Item) -> Generator[FetchProgress, None, None]:
