@@ -38,8 +38,8 @@ class KernelPasses:
         )
         if not self._model:
             raise ModelError(
-                "The kernels do not take this model's weights, or there is not enough memory.",
-                hint="specedit model verify says whether they are damaged.",
+                "The kernels refuse the converted weights: they are damaged, or memory is lacking.",
+                hint="specedit model verify MODEL deletes what is damaged: it is then made again.",
             )
         free_with(self, lib.specedit_model_free, self._model)
 
