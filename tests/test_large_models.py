@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -260,3 +261,13 @@ def test_a_container_has_the_memory_of_its_limit(
     whole = catalogue.this_machine(2).memory
     limits[0].write_text("123456\n")
     assert catalogue.this_machine(2).memory == 123456 < whole
+
+
+def test_a_bias_that_the_family_has_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape = replace(synthetic.SHAPES["tiny-qwen2"], bias=False)
+    monkeypatch.setitem(synthetic.SHAPES, "tiny-qwen2", shape)
+    files = made("tiny-qwen2", tmp_path / "made.gguf")
+    with pytest.raises(ModelError, match=r"has no tensor blk\.0\.attn_q\.bias"):
+        list(convert(files, tmp_path / "store"))

@@ -157,7 +157,7 @@ def of_gguf(file: Gguf) -> Architecture:
         if parameters["rope_type"] != "default":
             raise rope.unknown(fields, f"{parameters['rope_type']} beside {ROPE_FACTORS}")
         result = replace(result, rope_factors=_factors(file, result.head_size))
-    result = replace(result, bias="blk.0.attn_q.bias" in file.tensors)
+    result = replace(result, bias=result.bias or "blk.0.attn_q.bias" in file.tensors)
     check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})
     return result
 
