@@ -254,6 +254,25 @@ def test_a_file_of_another_model_is_not_trusted(files: ModelFiles, store: Path) 
         open_weights(converted_path(files, store), "something else")
 
 
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="needs Linux with huge pages"
+)
+def test_huge_pages_are_asked_for_all_weights_but_the_embedding(
+    files: ModelFiles, store: Path
+) -> None:
+    weights = open_weights(converted_path(files, store), source_of(files))
+    begin = weights.base + weights.entries["embedding"]["offset"]
+    asked: dict[int, bool] = {}
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            start = int(first.partition("-")[0], 16)
+        elif first == "VmFlags:" and weights.base <= start < weights.base + len(weights.data):
+            asked[start] = "hg" in rest
+    assert asked.pop(begin) is False
+    assert asked and all(asked.values())
+
+
 def test_verifying_finds_one_bit(files: ModelFiles, store: Path) -> None:
     path, source = converted_path(files, store), source_of(files)
     found = open_weights(path, source)

@@ -80,6 +80,13 @@ def release(data: mmap.mmap, start: int, size: int) -> None:
         data.madvise(mmap.MADV_DONTNEED, at, start + size - at)
 
 
+def forget(file: BinaryIO) -> None:
+    """Put a file on the disk and let the system's copy in memory go."""
+    os.fsync(file.fileno())
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def set_mode(path: Path, mode: int) -> None:
     """Give the file at `path`, and none that a link there leads to, this mode."""
     if not hasattr(os, "fchmod"):  # Windows

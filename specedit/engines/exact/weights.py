@@ -123,6 +123,15 @@ class Weights:
             if name != "embedding":  # of which a pass reads a few rows
                 advise(self.base + entry["offset"], entry["nbytes"], POPULATE_READ)
 
+    def use_huge_pages(self) -> None:
+        """Ask Linux to map 2 MB at a time, which a processor reads faster; not of the embedding, of
+        which a pass reads a few rows."""
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            rows = self.entries["embedding"]
+            with contextlib.suppress(OSError):  # a kernel without them
+                self.data.madvise(mmap.MADV_HUGEPAGE)
+                self.data.madvise(mmap.MADV_NOHUGEPAGE, rows["offset"], rows["nbytes"])
+
     def release(self, name: str) -> None:
         """Let the pages of a tensor go: the system maps 16 pages around each that is read."""
         regular.release(self.data, self.entries[name]["offset"], self.entries[name]["nbytes"])
@@ -225,12 +234,15 @@ class Writer:
         self._file.flush()
 
     def finish(self) -> None:
-        """Write the last header, and read everything back, or say `Damaged`."""
+        """Write the last header, and read everything back from the disk, or say `Damaged`."""
         self._file.truncate(self._size)
         self.save()
+        regular.forget(self._file)  # what was written is in small pages, what is read in huge ones
         # closed with the last view of it: after Ctrl-C, the traceback still holds one
         data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        for _ in Weights(self._config, self._source, self.entries, data).verify():
+        written = Weights(self._config, self._source, self.entries, data)
+        written.use_huge_pages()
+        for _ in written.verify():
             pass
 
 
@@ -254,7 +266,9 @@ def open_weights(path: Path, source: str) -> Weights:
             raise Damaged(f"the converted file's weights are not {path.suffix[1:]}")
     except UNREADABLE as error:
         raise Damaged(f"the converted file cannot be read: {error}") from error
-    return Weights(config, source, known["tensors"], data)
+    weights = Weights(config, source, known["tensors"], data)
+    weights.use_huge_pages()
+    return weights
 
 
 def _header(file: BinaryIO) -> dict[str, Any]:

@@ -280,11 +280,11 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
 
 static void packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines, int bits,
-    int8_t *expanded) {
-    if (count < FEW || panels % 2 || (count <= FEW_ROWS && panels != 4))
+    int keep, int8_t *expanded) {
+    if (count < FEW || panels % 2 || (!keep && panels != 4))
         vnni_packed(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines, bits,
-            expanded);
-    else if (count <= FEW_ROWS) {
+            keep, expanded);
+    else if (!keep) {
         shape_four(count);
         tiles_of_four_packed(
             rows, stride, panel, step, inputs, bits, sums, (size_t)count * LANES, lines ? ahead : 0);

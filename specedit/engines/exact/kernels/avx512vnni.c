@@ -19,6 +19,7 @@ static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t 
 }
 
 #define VARIANT avx512vnni
+#define VARIANT_ROWS 12 /* whose sums are in registers: more results at a time wait for memory */
 #define VARIANT_PACKED vnni_packed
 #define VARIANT_ADD_VALUES vnni_add_values
 #include "rows.h"

@@ -202,8 +202,8 @@ static packed_block_function *const PACKED_ONE[] = {0, packed_1_1, packed_2_1, p
 
 static void vnni_packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines, int bits, int8_t *expanded) {
-    if (count > FEW_ROWS) {
+    int lines, int bits, int keep, int8_t *expanded) {
+    if (keep) {
         expand_panels(panel, step, panels, inputs, bits, expanded);
         vnni_gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead,
             ahead_step, lines);

@@ -237,11 +237,11 @@ static void with_expand(const kernel *k, numbers *n, int round, unsigned char *t
 
 static void with_packed(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
-    int count = 1 + 7 * round % ROWS, bits = some_bits(round);
+    int count = 1 + 7 * round % ROWS, bits = some_bits(round), keep = count > FEW_ROWS || round & 1;
     size_t size = (size_t)panels * inputs * LANES;
     k->packed(n->rows, INPUTS, count, n->panels, (size_t)(INPUTS / 64 * block_of(bits)), panels, inputs,
-        (int32_t *)to, n->panels, 0, round % 7, bits, n->expanded);
-    if (count > FEW_ROWS)
+        (int32_t *)to, n->panels, 0, round % 7, bits, keep, n->expanded);
+    if (keep)
         memcpy(to + 4 * ROWS * WIDE, n->expanded, size);
 }
 

@@ -52,10 +52,12 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
     int panels = linear->outputs / LANES, grain = grain_of(panels, m->threads);
     int begin = task * grain, end = begin + grain < panels ? begin + grain : panels;
     int width = m->pass->width, terms = m->shape.residual ? 2 : 1;
-    int block = ROW_BLOCK / terms;
+    int few = width * terms <= FEW_ROWS, block = few ? width : k->rows / terms;
     int groups = (linear->inputs + linear->group_size - 1) / linear->group_size;
     int row_blocks = (width + block - 1) / block;
-    int rows_each = up_to((width + row_blocks - 1) / row_blocks, 32); /* whole AMX tiles */
+    int rows_each = (width + row_blocks - 1) / row_blocks;
+    if (block >= 32)
+        rows_each = up_to(rows_each, 32); /* whole AMX tiles */
     size_t step = panel_bytes(linear, linear->inputs), input_stride = linear->inputs;
     int32_t *sums = m->scratch[thread].sums;
     int8_t *expanded = m->scratch[thread].expanded;
@@ -82,7 +84,7 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                 int count = width - from < rows_each ? width - from : rows_each;
                 int fetched = lines * g / row_blocks,
                     share = lines * (g + 1) / row_blocks - fetched;
-                int late = share / LATE_SHARE / count * count; /* the same for each row of sums */
+                int late = few && linear->bits < 8 ? 0 : share / LATE_SHARE / count * count;
                 const int8_t *fetch = ahead ? ahead + (size_t)fetched * 64 : linear->panels;
                 gemm_output of = {linear->scales + first, linear->offsets + first,
                     (size_t)groups * LANES, rows->scales + (size_t)from * rows->groups + p,
@@ -91,7 +93,7 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                 const uint8_t *values = rows->values + (size_t)from * terms * input_stride + at;
                 if (linear->bits < 8 && !g) { /* expanded once, for all rows */
                     k->packed(values, input_stride, count * terms, weights, step, now, inputs, sums, fetch,
-                        step, share - late, linear->bits, expanded);
+                        step, share - late, linear->bits, !few, expanded);
                     weights = expanded;
                     weights_step = (size_t)inputs * LANES;
                 } else

@@ -7,7 +7,6 @@
 #include "variant.h"
 
 enum {
-    ROW_BLOCK = 64,      /* quantized rows that a panel meets at a time: their sums stay in cache */
     PANELS_PER_CALL = 4, /* panels of one call: so many streams of weights are read at once */
     QUERY_ROWS = 8,      /* positions whose queries meet a tile of keys together */
     LATE_SHARE = 12,     /* one line of so many is fetched by the epilogue, the others by gemm8 */

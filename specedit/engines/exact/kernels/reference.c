@@ -62,7 +62,8 @@ static void expand(const uint8_t *codes, int inputs, int bits, int8_t *panel) {
 
 static void packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
-    int bits, int8_t *expanded) {
+    int bits, int keep, int8_t *expanded) {
+    (void)keep;
     for (int p = 0; p < panels; p++)
         expand((const uint8_t *)panel + p * step, inputs, bits, expanded + (size_t)p * inputs * LANES);
     gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead, ahead_step,
@@ -335,6 +336,7 @@ static float top(const float *row, int count, int most, float sharp, float *best
 
 const kernel kernel_reference = {
     "reference",
+    ROW_BLOCK,
     gemm8,
     packed,
     expand,

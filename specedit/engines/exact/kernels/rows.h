@@ -498,11 +498,16 @@ static float rows_top(const float *row, int count, int most, float sharp, float 
 #define VARIANT_PACKED rows_packed
 static void rows_packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines, int bits, int8_t *expanded) {
+    int lines, int bits, int keep, int8_t *expanded) {
+    (void)keep;
     expand_panels(panel, step, panels, inputs, bits, expanded);
     gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead, ahead_step,
         lines);
 }
+#endif
+
+#ifndef VARIANT_ROWS
+#define VARIANT_ROWS ROW_BLOCK
 #endif
 
 #ifndef VARIANT_BEGIN
@@ -511,7 +516,7 @@ static void rows_packed(const uint8_t *rows, size_t stride, int count, const int
 #endif
 
 const kernel KERNEL_NAME(VARIANT) = {
-    QUOTED(VARIANT), gemm8, VARIANT_PACKED, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
+    QUOTED(VARIANT), VARIANT_ROWS, gemm8, VARIANT_PACKED, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
     rows_quantize, rows_rms_norm, rows_widen_bf16, rows_store, rows_add, rows_swiglu, rows_logits, rows_rope,
     rows_quantize16, rows_quantize8, rows_softmax, VARIANT_ADD_VALUES, rows_merge, rows_divide,
     rows_silu, rows_top,

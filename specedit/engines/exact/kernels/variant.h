@@ -26,7 +26,8 @@ enum {
     KEY_LIMIT = 8191,   /* of a key's */
     MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
     BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
-    FEW_ROWS = 16,      /* for so many rows, panels of fewer bits are not expanded to memory */
+    FEW_ROWS = 16,      /* so many rows are one call, and panels of fewer bits are not expanded to memory */
+    ROW_BLOCK = 64,     /* most quantized rows of one call: their sums stay in cache */
     BLOCK4 = 576,       /* of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
     BLOCK6 = 832,       /* and of one of 6 bits: 64 of multipliers, 512 and 256 of codes */
 };
@@ -47,11 +48,11 @@ typedef void gemm8_function(const uint8_t *rows, size_t stride, int count, const
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
     int lines);
 
-/* The same of panels of 4 or 6 bits (expand.h). For more than FEW_ROWS rows `expanded` receives the panels
- * with 8 bits, `inputs` * LANES bytes apart. */
+/* The same of panels of 4 or 6 bits (expand.h). With `keep`, `expanded` has the panels with 8 bits
+ * afterwards, `inputs` * LANES bytes apart. */
 typedef void packed_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
-    int lines, int bits, int8_t *expanded);
+    int lines, int bits, int keep, int8_t *expanded);
 
 /* The same with 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
  * `inputs` is a multiple of 32, `stride` and `step` count elements. No sum passes 32 bits. */
@@ -74,6 +75,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    int rows; /* at most, of one call to gemm8 in a wide pass */
     gemm8_function *gemm8;
     packed_function *packed;
     /* a panel of 4 or 6 bits as one of 8; `inputs` is a multiple of 64 */
