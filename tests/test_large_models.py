@@ -231,6 +231,13 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
     with pytest.raises(ModelError) as refused:
         catalogue.require_memory("large", 5 << 30, four=True)
     assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
+    with pytest.raises(ModelError) as refused:  # 4 bits do not fit either
+        catalogue.require_memory("large", 5 << 30)
+    assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
+    machine(monkeypatch, 7 << 30, 7 << 30)  # where 4 bits of it, and of a larger one, fit
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("qwen2.5-coder-7b", 7_520_000_000)
+    assert "--weights int4" in refused.value.hint and "qwen3-4b fits" in refused.value.hint
 
 
 @pytest.mark.parametrize("kind", ["gguf", "folder"])

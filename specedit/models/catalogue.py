@@ -281,12 +281,14 @@ def require_memory(name: str, needed: int, four: bool = False) -> str:
     than it needs: its passes then wait for the disk. `four`: its weights have 4 bits."""
     machine = this_machine(1)
     if 0 < machine.memory < needed:
-        fitting = [row.entry.name for row in rows(machine) if row.fits and row.entry.general]
+        suiting = (row.entry for row in rows(machine) if row.fits and row.entry.general)
+        smaller = [one.name for one in suiting if one.name != name and one.memory < 0.9 * needed]
+        less = not four and 2 * needed <= 3 * machine.memory
         raise ModelError(
             f"{name} needs {sized(needed)} of memory, and this machine, its container or ulimit "
             f"allows {sized(machine.memory)}",
-            hint=("" if four else "--weights int4 needs up to a third less. ")
-            + (f"Use a smaller model: {fitting[-1]} fits." if fitting else ""),
+            hint=("--weights int4 needs up to a third less. " if less else "")
+            + (f"Use a smaller model: {smaller[-1]} fits." if smaller else ""),
         )
     if 0 < (free := _available()) < needed:
         return f"{sized(needed)} of memory needed, {sized(free)} free: passes wait for the disk"
