@@ -259,3 +259,16 @@ def test_the_form_that_loads_quickly_is_the_same_tokenizer(
     tiny_gguf(files.path)
     kept.write_text(harm, "utf-8")
     assert load_tokenizer(files).encode(text) == first.encode(text)
+
+
+def test_the_stored_forms_of_other_versions_are_deleted(tmp_path: Path) -> None:
+    files = ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf", "ab" * 32)
+    path = byte_pairs.stored_path(files)
+    assert path is not None
+    path.parent.mkdir(parents=True)
+    older = path.with_name(f"tiny-{'ab' * 8}-v1.tokenizer")
+    another = path.with_name("b-v1.tokenizer")
+    for other in (older, another):
+        other.write_bytes(b"x")
+    load_tokenizer(files)
+    assert path.exists() and another.exists() and not older.exists()

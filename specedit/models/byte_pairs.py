@@ -208,8 +208,8 @@ def stored_path(files: ModelFiles) -> Path | None:
 
 
 def write(path: Path, tokenizer: Tokenizer, pairs: BytePairs) -> None:
-    """Store a tokenizer: a checksum, a line of JSON, the tables. A store that cannot be written is
-    no error: the next run reads the header again."""
+    """Store a tokenizer: a checksum, a line of JSON, the tables; those of other versions are
+    deleted. A store that cannot be written is no error: the next run reads the header again."""
     about = {
         **{name: getattr(tokenizer, name) for name in _STATED},
         "ends": sorted(tokenizer.ends),
@@ -220,6 +220,10 @@ def write(path: Path, tokenizer: Tokenizer, pairs: BytePairs) -> None:
     data = json.dumps(about).encode("ascii") + b"\n" + tables
     with contextlib.suppress(OSError):
         atomic.whole(path, f"{zlib.crc32(data):08x}".encode("ascii") + data)
+        name, _, version = path.name.rpartition("-v")
+        for other in path.parent.glob("*.tokenizer"):
+            if other.name.startswith(f"{name}-v") and not other.name.endswith(f"-v{version}"):
+                other.unlink()
 
 
 def read(path: Path) -> Tokenizer | None:
