@@ -77,6 +77,7 @@ class Words:
 
     ends = frozenset({516})
     template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    rendered = ""
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
