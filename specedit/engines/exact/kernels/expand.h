@@ -1,6 +1,6 @@
 /* Panels of 4 or 6 bits as panels of 8 (specedit.h): included by rows.h and, for products, by avx512vnni.h.
  *
- * Codes and multipliers meet in one instruction where there is vpmaddubsw: with bytes (multiplier, offset)
+ * On x86 vpmaddubsw takes codes and multipliers at once: with bytes (multiplier, offset)
  * times bytes (code, -8), 16 bits hold 16 times a weight; of 6 bits (multiplier + 1, multiplier) times
  * (code, -32) are 64 times a weight. The weight of an even byte is shifted down to its place, that of an odd byte up.
  */
@@ -9,10 +9,10 @@
 
 #include "variant.h"
 
+#define EXPAND_INLINE static inline __attribute__((always_inline))
+
 #if defined(__AVX512BW__)
 #include <immintrin.h>
-
-#define EXPAND_INLINE static inline __attribute__((always_inline))
 
 /* of a group of inputs, for each output: what a code and what -8 or -32 are multiplied by, twice, and swapped */
 typedef struct {
@@ -88,6 +88,117 @@ EXPAND_INLINE void expand_block_of(const uint8_t *block, int8_t *panel, const in
     }
 }
 
+#elif defined(__AVX2__)
+#include <immintrin.h>
+
+/* of 8 outputs and a group of inputs: the same for even bytes and for odd ones */
+typedef struct {
+    __m256i even, odd;
+} multipliers;
+
+EXPAND_INLINE __m256i expanded(__m256i codes, multipliers by, const int bits) {
+    const int middle = bits == 4 ? 0xf8 : 0xe0, shift = bits == 4 ? 4 : 6;
+    const __m256i lower = _mm256_set1_epi16(0x00ff);
+    __m256i even = _mm256_blendv_epi8(_mm256_set1_epi8((char)middle), codes, lower);
+    __m256i odd = _mm256_blendv_epi8(codes, _mm256_set1_epi8((char)middle), lower);
+    even = _mm256_srli_epi16(_mm256_maddubs_epi16(by.even, even), shift);
+    odd = _mm256_slli_epi16(_mm256_maddubs_epi16(by.odd, odd), 8 - shift);
+    return _mm256_blendv_epi8(odd, even, lower);
+}
+
+EXPAND_INLINE multipliers multipliers_of(const uint8_t *group, int half, const int bits) {
+    if (bits == 6) {
+        __m256i one = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(group + 8 * half)));
+        one = _mm256_or_si256(one, _mm256_slli_epi32(one, 8));
+        one = _mm256_or_si256(one, _mm256_slli_epi32(one, 16));
+        return (multipliers){_mm256_add_epi8(one, _mm256_set1_epi16(0x0001)),
+            _mm256_add_epi8(one, _mm256_set1_epi16(0x0100))};
+    }
+    __m256i both = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(group + 16 * half)));
+    both = _mm256_or_si256(both, _mm256_slli_epi32(both, 16));
+    return (multipliers){
+        both, _mm256_or_si256(_mm256_slli_epi16(both, 8), _mm256_srli_epi16(both, 8))};
+}
+
+EXPAND_INLINE void expand_block_of(const uint8_t *block, int8_t *panel, const int bits) {
+    const __m256i four = _mm256_set1_epi8(0x0f), two = _mm256_set1_epi8(0x30);
+    const int vectors = bits == 4 ? 4 : 2; /* pairs of a group */
+    for (int half = 0; half < 2; half++) /* 8 outputs */
+        for (int group = 0; group < 8 / vectors; group++) {
+            multipliers by = multipliers_of(block + 64 / (8 / vectors) * group, half, bits);
+            for (int v = vectors * group; v < vectors * (group + 1); v++) {
+                __m256i low = _mm256_loadu_si256((const __m256i *)(block + 64 + 64 * v + 32 * half));
+                __m256i high = _mm256_and_si256(_mm256_srli_epi16(low, 4), four);
+                low = _mm256_and_si256(low, four);
+                if (bits == 6) {
+                    __m256i upper = _mm256_loadu_si256(
+                        (const __m256i *)(block + 64 + 512 + 64 * (v / 2) + 32 * half));
+                    if (v % 2 == 0)
+                        upper = _mm256_slli_epi16(upper, 4);
+                    __m256i last = _mm256_srli_epi16(upper, 2);
+                    low = _mm256_or_si256(low, _mm256_and_si256(upper, two));
+                    high = _mm256_or_si256(high, _mm256_and_si256(last, two));
+                }
+                __m256i *to = (__m256i *)(panel + 128 * v + 32 * half);
+                _mm256_storeu_si256(to, expanded(low, by, bits));
+                _mm256_storeu_si256(to + 2, expanded(high, by, bits));
+            }
+        }
+}
+
+#elif defined(__aarch64__) || defined(_M_ARM64)
+#include <arm_neon.h>
+
+EXPAND_INLINE int8x16_t expanded(
+    uint8x16_t codes, uint8x16_t times, uint16x8_t less_low, uint16x8_t less_high, const int bits) {
+    uint16x8_t first = vmull_u8(vget_low_u8(codes), vget_low_u8(times));
+    int16x8_t low = vreinterpretq_s16_u16(vsubq_u16(first, less_low));
+    int16x8_t high = vreinterpretq_s16_u16(vsubq_u16(vmull_high_u8(codes, times), less_high));
+    return bits == 4 ? vshrn_high_n_s16(vshrn_n_s16(low, 4), high, 4)
+                     : vshrn_high_n_s16(vshrn_n_s16(low, 6), high, 6);
+}
+
+EXPAND_INLINE void expand_block_of(const uint8_t *block, int8_t *panel, const int bits) {
+    static const uint8_t each_four_times[16] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+    const uint8x16_t four = vdupq_n_u8(0x0f), two = vdupq_n_u8(0x30);
+    const int vectors = bits == 4 ? 4 : 2; /* pairs of a group */
+    for (int group = 0; group < 8 / vectors; group++) {
+        uint8x16_t by, less;
+        if (bits == 4) {
+            uint8x16x2_t both = vld2q_u8(block + 32 * group);
+            by = both.val[0];
+            less = both.val[1];
+        } else {
+            less = vld1q_u8(block + 16 * group);
+            by = vaddq_u8(less, vdupq_n_u8(1));
+        }
+        for (int q = 0; q < 4; q++) { /* 4 outputs */
+            uint8x16_t which = vaddq_u8(vld1q_u8(each_four_times), vdupq_n_u8((uint8_t)(4 * q)));
+            uint8x16_t times = vqtbl1q_u8(by, which), units = vqtbl1q_u8(less, which);
+            const uint8x8_t size = vdup_n_u8(bits == 4 ? 8 : 32);
+            uint16x8_t less_low = vmull_u8(vget_low_u8(units), size);
+            uint16x8_t less_high = vmull_u8(vget_high_u8(units), size);
+            for (int v = vectors * group; v < vectors * (group + 1); v++) {
+                uint8x16_t low = vld1q_u8(block + 64 + 64 * v + 16 * q);
+                uint8x16_t high = vshrq_n_u8(low, 4);
+                low = vandq_u8(low, four);
+                if (bits == 6) {
+                    uint8x16_t upper = vld1q_u8(block + 64 + 512 + 64 * (v / 2) + 16 * q);
+                    if (v % 2 == 0)
+                        upper = vshlq_n_u8(upper, 4);
+                    low = vorrq_u8(low, vandq_u8(upper, two));
+                    high = vorrq_u8(high, vandq_u8(vshrq_n_u8(upper, 2), two));
+                }
+                int8_t *to = panel + 128 * v + 16 * q;
+                vst1q_s8(to, expanded(low, times, less_low, less_high, bits));
+                vst1q_s8(to + 64, expanded(high, times, less_low, less_high, bits));
+            }
+        }
+    }
+}
+
+#endif
+
 /* 64 inputs of a panel */
 EXPAND_INLINE void expand_block(const uint8_t *block, int bits, int8_t *panel) {
     if (bits == 4)
@@ -100,81 +211,6 @@ static void expand(const uint8_t *codes, int inputs, int bits, int8_t *panel) {
     for (int i = 0; i < inputs; i += 64, codes += block_of(bits), panel += BLOCK8)
         expand_block(codes, bits, panel);
 }
-
-#else
-
-static void expand4(const uint8_t *codes, int8_t *panel);
-
-static void expand6(const uint8_t *codes, int8_t *panel) {
-    for (int v = 0; v < 8; v++, panel += 128) {
-        const uint8_t *two = codes + 64 + 64 * v, *upper = codes + 64 + 512 + v / 2 * 64;
-        int shift = v % 2 * 4;
-        for (int b = 0; b < 64; b++) {
-            uint8_t by = codes[v / 2 * 16 + b / 4], more = (uint8_t)(by + 1);
-            int16_t low = (int16_t)((two[b] & 15) | (upper[b] >> shift & 3) << 4);
-            int16_t high = (int16_t)(two[b] >> 4 | (upper[b] >> shift >> 2 & 3) << 4);
-            panel[b] = (int8_t)((int16_t)(low * more - 32 * by) >> 6);
-            panel[64 + b] = (int8_t)((int16_t)(high * more - 32 * by) >> 6);
-        }
-    }
-}
-
-static void expand(const uint8_t *codes, int inputs, int bits, int8_t *panel) {
-    for (int i = 0; i < inputs; i += 64, codes += block_of(bits), panel += BLOCK8)
-        (bits == 4 ? expand4 : expand6)(codes, panel);
-}
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-
-static inline __attribute__((always_inline)) __m256i expanded(
-    __m256i codes, __m256i by_even, __m256i by_odd) {
-    const __m256i low = _mm256_set1_epi16(0x000f), high = _mm256_set1_epi16(0x0f00);
-    const __m256i low_eight = _mm256_set1_epi16(0x00f8), high_eight = _mm256_set1_epi16((short)0xf800);
-    __m256i even = _mm256_or_si256(_mm256_and_si256(codes, low), high_eight);
-    __m256i odd = _mm256_or_si256(_mm256_and_si256(codes, high), low_eight);
-    even = _mm256_srli_epi16(_mm256_maddubs_epi16(by_even, even), 4);
-    odd = _mm256_slli_epi16(_mm256_maddubs_epi16(by_odd, odd), 4);
-    return _mm256_blendv_epi8(odd, even, _mm256_set1_epi16(0x00ff));
-}
-
-static void expand4(const uint8_t *codes, int8_t *panel) {
-    for (int part = 0; part < 4; part++) { /* of a group, eight outputs */
-        int group = part / 2, half = part % 2;
-        __m256i even = _mm256_cvtepu16_epi32(
-            _mm_loadu_si128((const __m128i *)(codes + 32 * group + 16 * half)));
-        even = _mm256_or_si256(even, _mm256_slli_epi32(even, 16));
-        __m256i odd = _mm256_or_si256(_mm256_slli_epi16(even, 8), _mm256_srli_epi16(even, 8));
-        for (int v = 4 * group; v < 4 * group + 4; v++) {
-            __m256i two = _mm256_loadu_si256((const __m256i *)(codes + 64 + 64 * v + 32 * half));
-            __m256i *to = (__m256i *)(panel + 128 * v + 32 * half);
-            _mm256_storeu_si256(to, expanded(two, even, odd));
-            _mm256_storeu_si256(to + 2, expanded(_mm256_srli_epi16(two, 4), even, odd));
-        }
-    }
-}
-
-#else
-
-static void expand4(const uint8_t *codes, int8_t *panel) {
-    for (int group = 0; group < 2; group++) {
-        int16_t multiplier[64], offset[64];
-        for (int b = 0; b < 64; b++) {
-            multiplier[b] = codes[32 * group + b / 4 * 2];
-            offset[b] = (int16_t)(8 * codes[32 * group + b / 4 * 2 + 1]);
-        }
-        for (int v = 4 * group; v < 4 * group + 4; v++, panel += 128) {
-            const uint8_t *two = codes + 64 + 64 * v;
-            for (int b = 0; b < 64; b++)
-                panel[b] = (int8_t)(((two[b] & 15) * multiplier[b] - offset[b]) >> 4);
-            for (int b = 0; b < 64; b++)
-                panel[64 + b] = (int8_t)(((two[b] >> 4) * multiplier[b] - offset[b]) >> 4);
-        }
-    }
-}
-
-#endif
-#endif
 
 static inline void expand_panels(
     const int8_t *panel, size_t step, int panels, int inputs, int bits, int8_t *to) {

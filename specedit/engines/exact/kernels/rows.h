@@ -499,10 +499,13 @@ static float rows_top(const float *row, int count, int most, float sharp, float 
 static void rows_packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
     int lines, int bits, int keep, int8_t *expanded) {
-    (void)keep;
-    expand_panels(panel, step, panels, inputs, bits, expanded);
-    gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead, ahead_step,
-        lines);
+    size_t size = (size_t)inputs * LANES;
+    for (int p = 0; p < panels; p++) { /* where none is kept, one is in the first cache */
+        int8_t *at = keep ? expanded + p * size : expanded;
+        expand((const uint8_t *)panel + p * step, inputs, bits, at);
+        gemm8(rows, stride, count, at, size, 1, inputs, sums + (size_t)p * count * LANES,
+            ahead + p * ahead_step, ahead_step, lines);
+    }
 }
 #endif
 
