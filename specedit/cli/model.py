@@ -34,7 +34,7 @@ Name = Annotated[
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
     """List the known models: size, licence, digest, and whether each is installed."""
-    from specedit.engines.exact.conversion import kinds_of
+    from specedit.engines.exact.conversion import converted_elsewhere, kinds_of
     from specedit.models import resolve, store
 
     root, used = store.store_path(), model_in_use()
@@ -63,12 +63,9 @@ def list_models(as_json: AsJson = False) -> None:
 
     headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
     show_table(headings, map(cells, items), whole=("name", "size"))
-    known = tuple(item.sha256[:16] for item in items if item.sha256)
-    folder = root / "converted"
-    files = folder.glob("*.int[48]")
-    others = [path for path in files if not path.name.rpartition("-v")[0].endswith(known)]
+    others = converted_elsewhere(root, [item.sha256 for item in items])
     size = store.sized(sum(path.lstat().st_size for path in others))
-    more = f". Converted from models elsewhere: {size} in {folder}" if others else ""
+    more = f". Converted from models elsewhere: {size} in {others[0].parent}" if others else ""
     say(f"* in use. Store: {root}{more}")
 
 

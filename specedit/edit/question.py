@@ -77,7 +77,7 @@ _AND_ORDER = regex(  # a further clause that says what to do
     rf"(?:(?:can|could|would) you\s+)?(?:please\s+)?{_ORDERS}\s+[\w`'\"(\[{{{{*$@<]"
     rf"|[:;]\s*{_ORDERS}\s*[.!]*\s*$"
 )
-_DEMANDS = regex(  # "What total returns must be an int" is no question
+_DEMANDS = regex(  # "What total returns must be an int" is not a question
     rf"(?i){_POLITE}(?:what|which|who|whose|how \w+)\s+(?!{_MAY}\b)(?:\S+\s+)+?"
     r"(?:(?:must|should|shall|ought to|needs? to|ha(?:s|ve) to)\s+(?!i\b|we\b|you\b|they\b|it\b)\w"
     r"|to \w+ (?:is|are|belongs?|goes?|comes?) )"

@@ -209,7 +209,7 @@ def stored_path(files: ModelFiles) -> Path | None:
 
 def write(path: Path, tokenizer: Tokenizer, pairs: BytePairs) -> None:
     """Store a tokenizer: a checksum, a line of JSON, the tables; those of other versions are
-    deleted. A store that cannot be written is no error: the next run reads the header again."""
+    deleted. Errors of writing are ignored: the next run reads the header again."""
     about = {
         **{name: getattr(tokenizer, name) for name in _STATED},
         "ends": sorted(tokenizer.ends),

@@ -71,7 +71,7 @@ def open_exact(
         pass
     try:
         mapped = open_weights(path, source)
-    except Damaged as error:  # removed meanwhile, or there is no memory for it
+    except Damaged as error:  # deleted meanwhile, or not enough memory to map it
         raise unwritable(files, path, error) from error
     threads = threads or default_threads().number
     config = mapped.config

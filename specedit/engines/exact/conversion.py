@@ -154,6 +154,13 @@ def kinds_of(store: Path, source: str) -> Iterator[str]:
             yield f"{path.suffix[1:]} {sized(path.stat().st_size)}{share}"
 
 
+def converted_elsewhere(store: Path, sources: Collection[str]) -> list[Path]:
+    """The files that were converted from other models than these."""
+    known = tuple(source[:16] for source in sources if source)
+    files = (store / "converted").glob("*.int[48]")
+    return [path for path in files if not path.name.rpartition("-v")[0].endswith(known)]
+
+
 def _usable(path: Path, source: str) -> bool:
     try:
         open_weights(path, source)
