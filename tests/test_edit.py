@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from events import events
 from scripted_backend import Scripted, perform
 
-from specedit.edit.backend import Answer
+from specedit.edit.backend import Progress
 from specedit.edit.job import plan_edit
 from specedit.edit.report import Edit
 from specedit.edit.splice import spliced, whole
@@ -22,9 +23,7 @@ CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 def edited(answer: str, text: str = CODE, name: str = "a.py", **settings: object) -> Edit:
     chosen = Settings(**settings)  # type: ignore[arg-type]
     job = plan_edit(Source.from_bytes(name, text.encode()), "Change two", chosen)
-    *_, last = perform(job, Scripted(answer), chosen)
-    assert isinstance(last, Edit)
-    return last
+    return perform(job, Scripted(answer), chosen)
 
 
 def test_a_copied_file_is_unchanged() -> None:
@@ -95,7 +94,7 @@ def test_the_final_newline_of_the_original_is_kept(before: str, after: str, kept
 def test_newline_style_and_bom_survive() -> None:
     data = b"\xef\xbb\xbf" + CODE.replace("\n", "\r\n").encode()
     job = plan_edit(Source.from_bytes("a.py", data), "x", Settings())
-    *_, edit = perform(job, Scripted(CODE.replace("1", "9") + "```"), Settings())
+    edit = perform(job, Scripted(CODE.replace("1", "9") + "```"), Settings())
     assert isinstance(edit, Edit)
     assert edit.after == data.replace(b"1", b"9")
 
@@ -120,7 +119,7 @@ class TestTooLong:
 
     def run(self, instruction: str, answer: str) -> Edit:
         job = plan_edit(Source.from_bytes("a.py", self.LONG.encode()), instruction, Settings())
-        *_, edit = perform(job, Scripted(answer, self.WINDOW), Settings())
+        edit = perform(job, Scripted(answer, self.WINDOW), Settings())
         assert isinstance(edit, Edit)
         return edit
 
@@ -133,9 +132,8 @@ class TestTooLong:
         )
         plan = replace(job.plan, prediction=prediction)
         with pytest.raises(TooLong):
-            list(Scripted("```", self.WINDOW).run(plan))
-        *_, answer = Scripted("y\n```", 4 * self.WINDOW).run(plan)
-        assert isinstance(answer, Answer)
+            events(Scripted("```", self.WINDOW), plan)
+        answer = Scripted("y\n```", 4 * self.WINDOW).run(plan, Progress())
         assert answer.text == "y\n"
 
     def test_a_symbol_the_instruction_names_is_edited_alone(self) -> None:

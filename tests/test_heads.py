@@ -686,7 +686,7 @@ def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path:
     code = (
         "import sys; from pathlib import Path; "
         "from specedit.models import head_file; "
-        "from specedit.server import loading;"
+        "from specedit.inference import loading;"
         f"head_file.open_heads(Path({str(path)!r})).ids;"
         "list(head_file.entries(Path('/nowhere')));"
         "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"

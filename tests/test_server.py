@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from warm_server import Answered, Running, plan, prompt, running, until
 
-from specedit.edit.backend import Answer
+from specedit.edit.backend import Progress
 from specedit.errors import ServerError
 from specedit.server import client
 from specedit.server.listener import Options
@@ -439,8 +439,7 @@ def test_idle_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path: Path) ->
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
         until(lambda: _status_code(server) == 503)
         assert server.status()["state"] == "ready"
-        events = client.ServerBackend(server.record).run(plan(TEXT))
-        assert [event for event in events if isinstance(event, Answer)]
+        assert client.ServerBackend(server.record).run(plan(TEXT), Progress()).text
         stack.close()
         until(lambda: _status_code(server) == 200)
 

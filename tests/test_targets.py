@@ -182,7 +182,7 @@ def test_in_every_language(file: str, text: str, instruction: str, expected: lis
 def edited(instruction: str, answer: str, text: str = SHOP, name: str = "a.py") -> Edit:
     source = Source.from_bytes(name, text.encode())
     backend = Scripted(answer + "\n```")
-    *_, edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
+    edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
     assert isinstance(edit, Edit)
     return edit
 
@@ -231,6 +231,6 @@ def test_of_a_long_class_the_likely_members_are_open() -> None:
         )
     )
     job = plan_edit(source, "In class Shop, return 1 for kiwi that is ripe", Settings())
-    *_, edit = perform(job, backend, Settings())
+    edit = perform(job, backend, Settings())
     assert isinstance(edit, Edit) and edit.figures.regions
     assert all(one.lines[0] > 4 for one in edit.figures.regions)

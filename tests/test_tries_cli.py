@@ -15,7 +15,7 @@ import pytest
 from conftest import Specedit, interruptible
 from git_repository import Repository
 
-from specedit.edit.tries.command import running
+from specedit.edit.tries.command import run_command
 
 CALC = "def add(a, b):\n    return a - b  # broken\n"
 TESTS = """from calc import add, mul
@@ -477,8 +477,7 @@ def test_a_command_ends_with_every_process_that_it_started(tmp_path: Path, how: 
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     command = how.format("sh -c 'echo yes; echo > begun; sleep 60' > pipe")
-    for _ in running(command, tmp_path, 1):
-        pass
+    run_command(command, tmp_path, 1, lambda line: None)
     os.set_blocking(reader, True)
     assert os.read(reader, 100) == b"yes\n"
     assert os.read(reader, 100) == b"", "a process of the command still has the pipe"
@@ -488,8 +487,7 @@ def test_a_command_ends_with_every_process_that_it_started(tmp_path: Path, how: 
 def test_the_command_does_not_get_our_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN", "MINE"):
         monkeypatch.setenv(name, "secret")
-    for _ in running("env > variables", tmp_path, 0):
-        pass
+    run_command("env > variables", tmp_path, 0, lambda line: None)
     text = (tmp_path / "variables").read_text()
     assert "MINE=secret" in text and "SPECEDIT_API_KEY" not in text and "SPECEDIT_TOKEN" not in text
 

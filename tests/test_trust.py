@@ -14,9 +14,9 @@ from endpoint import Endpoint, listening, stream
 from git_repository import Repository, environment
 
 from specedit.cli import run
+from specedit.connect import connect
 from specedit.errors import ModelError, UsageError
 from specedit.models import resolve as models
-from specedit.server.connect import connect
 from specedit.server.runtime import identity
 from specedit.settings import Settings, folder, names, resolve
 from specedit.settings.folder import user_file

@@ -14,7 +14,7 @@ from specedit.edit.report import (
     Figures,
     Finding,
     Judgement,
-    ModelLine,
+    ModelInfo,
     Report,
     Tally,
     Try,
@@ -44,7 +44,7 @@ REFUSED = Edit(
         Finding("not-checked", "not checked"),
     ),
 )
-MODEL = ModelLine("tiny", "ab", "exact", "cpu", 2, exact=True)
+MODEL = ModelInfo("tiny", "ab", "exact", "cpu", 2, exact=True)
 
 
 def message(report: Report, *, verbose: bool = False, quiet: bool = False) -> str:

@@ -13,6 +13,8 @@ import typer
 
 from specedit.cli.options import ENGINE, AsJson, argument, flag, option, settings_options
 from specedit.cli.streams import put, put_object, say
+from specedit.edit.backend import Progress
+from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
 from specedit.settings import Resolved, Settings, checked
@@ -204,8 +206,7 @@ def warm(
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
     from specedit.edit.job import plan_edit
-    from specedit.edit.regions.narrowing import shared_beginnings
-    from specedit.engines.base import Prefill
+    from specedit.edit.regions.locate import shared_beginnings
     from specedit.files import source as sources
     from specedit.server.processes import find
 
@@ -217,13 +218,23 @@ def warm(
         source = sources.read(name)
         read = known = total = 0
         for plan in shared_beginnings(plan_edit(source, "-", settings), settings):
-            last = Prefill(0, 0, 0, 0.0)
-            for event in server.warm(plan):
-                last = event if isinstance(event, Prefill) else last
+            reading = _Reading()
+            server.warm(plan, reading)
+            last = reading.last
             read, known, total = read + last.done, known + last.reused, total + last.total
         if not settings.quiet:
             say(f"{shown(name)}: {read} of {total} tokens read, {known} known before")
     return 0
+
+
+class _Reading(Progress):
+    """Keeps how far the reading of a prompt is."""
+
+    def __init__(self) -> None:
+        self.last = Prefill(0, 0, 0, 0.0)
+
+    def prefill(self, event: Prefill) -> None:
+        self.last = event
 
 
 SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extra")

@@ -89,13 +89,6 @@ class RegionJob:
         return ", ".join(dict.fromkeys(one.name for one in self.blocks if one.name))
 
 
-@frozen
-class Planned:
-    """What is about to be asked. One that comes again replaces the first: it was too long."""
-
-    job: Job
-
-
 def plan_edit(
     source: Source,
     instruction: str,
@@ -112,7 +105,7 @@ def plan_edit(
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
     checks = replace(checks_of(settings), shown=tuple((one.name, one.text) for one in beside))
-    planned = job(source, region, instruction, settings, known, checks, beside)
+    planned = make_job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
     planned = replace(planned, judge=judge, tidies=True)
     if region != whole(source):
@@ -132,7 +125,7 @@ def refuse_question(instruction: str, name: str, settings: Settings) -> None:
         )
 
 
-def job(
+def make_job(
     source: Source,
     region: Region,
     instruction: str,

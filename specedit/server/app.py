@@ -21,8 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from specedit.edit.backend import Plan
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import ModelInfo, Plan
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.import_time import frozen
@@ -177,7 +176,7 @@ class Api:
 
     async def _status(self, request: Request) -> Response:
         worker, record = self.worker, self.record
-        line = worker.loaded.line if worker.loaded else ModelLine(self.settings.model)
+        line = worker.loaded.line if worker.loaded else ModelInfo(self.settings.model)
         prefixes = worker.loaded.prefixes if worker.loaded else None
         return JSONResponse(
             {

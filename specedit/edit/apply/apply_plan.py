@@ -17,7 +17,7 @@ from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
 from specedit.edit.apply.merging import merge_parts, merged_parts
 from specedit.edit.apply.model_merge import merge_job, open_regions, placed
-from specedit.edit.job import Job, job
+from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Judged, checks_of, guarded, outcome
 from specedit.edit.report import Edit
 from specedit.edit.splice import whole
@@ -121,7 +121,7 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
     judge = partial(_judged, source, _checks(settings, explicit))
     if merged.text is not None:
-        planned = job(source, whole(source), "", settings, None)
+        planned = make_job(source, whole(source), "", settings, None)
         return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
     findings = tuple(map(_finding, merged.ambiguous))
     regions = open_regions(merged.doubtful) if merged.doubtful else []
