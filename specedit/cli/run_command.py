@@ -14,7 +14,7 @@ from specedit.edit.sink import Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 
 if TYPE_CHECKING:
-    from specedit.edit.backend import Answer, Backend, Loading, Ready, Written
+    from specedit.edit.backend import Answer, Loading, Ready, Written
     from specedit.edit.job import Job
     from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
     from specedit.edit.request import Planner
@@ -37,27 +37,13 @@ def run_command(
     """Run one command over its files, or as a filter; returns the exit code. `together`: all files
     are one change."""
     from specedit.connect import connect
-
-    settings = targets.settings
-    if targets.names == STDIN:
-        return _filter(command, planner, settings)
-    with closing(connect(settings)) as backend:
-        return _over_files(command, targets, planner, backend, wish, together)
-
-
-def _over_files(
-    command: str,
-    targets: ResolvedTargets,
-    planner: Planner,
-    backend: Backend,
-    wish: Wish | None,
-    together: bool,
-) -> int:
     from specedit.edit.report import Report
     from specedit.edit.request import Request, of_files, uncommitted
     from specedit.edit.run import run_files
 
     names, settings = targets.names, targets.settings
+    if names == STDIN:
+        return _filter(command, planner, settings)
     writes = not (settings.check or settings.diff)
     dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
     skips = targets.searched and not settings.strict
@@ -66,7 +52,10 @@ def _over_files(
     request = Request(command, planner, settings, writes, wish, together, alone)
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
-    with Display(command, names, settings, asks=asks, patches=settings.diff) as display:
+    with (
+        closing(connect(settings)) as backend,
+        Display(command, names, settings, asks=asks, patches=settings.diff) as display,
+    ):
         try:
             report = run_files(inputs, request, backend, display)
         except KeyboardInterrupt:

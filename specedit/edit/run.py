@@ -62,18 +62,11 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
     """Edit the files of a command. A file that fails does not stop the others."""
     if request.settings.test:
         edits = _tested(inputs, request, backend, sink)
-    else:
-        edits = _untested(inputs, request, backend, sink)
-    return Report(request.command, tuple(edits), backend.model, backend.server)
-
-
-def _untested(
-    inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink
-) -> list[Edit]:
+        return Report(request.command, tuple(edits), backend.model, backend.server)
     writes = request.writes and not request.together
     recorder = Recorder(home(), request.command, request.wish) if writes else None
     sources: list[Source | None] = []
-    edits: list[Edit] = []
+    edits = []
     for unread in inputs:
         source = None
         try:
@@ -91,8 +84,8 @@ def _untested(
         sources.append(source)
         edits.append(edit)
     if request.writes and request.together:
-        return _written_together(sources, edits, request, inputs)
-    return edits
+        edits = _written_together(sources, edits, request, inputs)
+    return Report(request.command, tuple(edits), backend.model, backend.server)
 
 
 def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:

@@ -82,33 +82,14 @@ class LoadedModel:
 
     def answer(self, plan: Plan, progress: Progress, *, count: bool = False) -> Answer:
         """The answer to a plan. `count`: with the numbers of predicted ids that appear in it."""
-        prompt = self.prompt(plan)
-        with self._cache_for(prompt, plan):
-            return self._decoded(plan, prompt, progress, count)
-
-    @contextmanager
-    def _cache_for(self, prompt: Sequence[int], plan: Plan) -> Iterator[None]:
-        if self.prefixes is None:
-            yield
-            return
-        self.prefixes.choose(prompt, fresh=plan.fresh)
-        try:
-            yield
-        finally:
-            self.prefixes.settle()
-
-    def _decoded(self, plan: Plan, prompt: list[int], progress: Progress, count: bool) -> Answer:
         from specedit.decode import drafters
         from specedit.decode.loop import decode
 
+        prompt = self.prompt(plan)
         encode, ending = self.tokenizer.encode, answer_ending(plan.closing, self.tokenizer)
         predicted = None if plan.prediction is None else encode(plan.prediction)
         least = predicted if plan.least == plan.prediction else encode(plan.least)
         left = self._room(prompt, predicted, len(least or ()) + len(ending))
-        if plan.fresh:
-            self.engine.crop(0)
-        else:
-            self._read_fixed(plan, prompt)
         reader = reader_of(plan, self.tokenizer)
         events = decode(
             self.engine,
@@ -135,7 +116,11 @@ class LoadedModel:
         drafts: dict[str, Tally] = {}
         written: list[int] = []
         done = Done("stop")
-        with closing(events):
+        with self._cache_for(prompt, plan), closing(events):
+            if plan.fresh:
+                self.engine.crop(0)
+            else:
+                self._read_fixed(plan, prompt)
             for event in events:
                 match event:
                     case Prefill():
@@ -167,6 +152,17 @@ class LoadedModel:
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
         )
+
+    @contextmanager
+    def _cache_for(self, prompt: Sequence[int], plan: Plan) -> Iterator[None]:
+        if self.prefixes is None:
+            yield
+            return
+        self.prefixes.choose(prompt, fresh=plan.fresh)
+        try:
+            yield
+        finally:
+            self.prefixes.settle()
 
     def _room(self, prompt: list[int], predicted: list[int] | None, needed: int) -> int:
         """How many ids the window has left for the answer; an error where `needed` do not fit."""
