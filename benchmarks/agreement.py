@@ -67,7 +67,7 @@ def agreement(mine: Judged, other: Judged) -> dict[str, float]:
 
 
 def main() -> int:
-    from specedit.bench.peers.transformers import reference
+    from benchmarks.speed.peers.transformers import reference
     from specedit.models.resolve import present
     from specedit.models.store import store_path
     from specedit.models.vocabulary import load_tokenizer

@@ -18,8 +18,8 @@ from warm_server import Running, running
 
 from benchmarks import common, llama_server, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
-from specedit.bench.cases import Case
-from specedit.bench.peers import PeerOptions, Task
+from benchmarks.speed.cases import Case
+from benchmarks.speed.peers import PeerOptions, Task
 from specedit.edit.backend import Plan
 from specedit.errors import InputError, ServerError, UsageError
 from specedit.settings import Settings

@@ -140,7 +140,7 @@ def test_guarantee_5_filter_mode_always_gives_text_back(
 ) -> None:
     env = {}
     if script_is is None:
-        env = {"SPECEDIT_SCRIPT": "/nowhere/at/all"}
+        env = {"TESTS_SCRIPT": "/nowhere/at/all"}
     else:
         script(**script_is)
     done = specedit("edit", "x", "-", "--stdin-filename", "u.py", stdin=stdin, env=env)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from conftest import Specedit
 from scripted_backend import Scripted, perform
+from scripted_engine import fenced
 
 from specedit.edit.refining import MOST_CHARS, MOST_TURNS, conversation, plan_refine
 from specedit.edit.report import Edit
-from specedit.engines.scripted import fenced
 from specedit.errors import UsageError
 from specedit.files.journal import home
 from specedit.files.source import read

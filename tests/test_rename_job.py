@@ -31,7 +31,7 @@ AFTER = BEFORE.replace(b"username", b"email")
 
 def planned(new: str = "email", **settings: object) -> Job | Edit:
     source = Source.from_bytes("user.py", BEFORE)
-    chosen = Settings(**{"engine": "scripted", **settings})  # type: ignore[arg-type]
+    chosen = Settings(**settings)  # type: ignore[arg-type]
     return plan_rename(source, "username", new, chosen)
 
 

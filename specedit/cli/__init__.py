@@ -56,14 +56,14 @@ def _root(
 
 COMMANDS = (
     *("edit", "refine", "ask", "rename", "apply", "model", "heads", "hook", "serve", "vllm"),
-    *("warm", "lsp", "editor", "undo", "view", "bench", "replay", "config", "trust", "doctor"),
+    *("warm", "lsp", "editor", "undo", "view", "config", "trust", "doctor"),
     *("help", "mcp"),
 )
 # The module of a command that shares one.
 MODULES = {
     **dict.fromkeys(("refine", "ask"), "edit"),
     **dict.fromkeys(("warm", "editor", "lsp", "mcp"), "serve"),
-    **{"help": "view", "replay": "bench"},
+    "help": "view",
     **dict.fromkeys(("doctor", "trust"), "config"),
 }
 # Commands whose --help shows the everyday options only.

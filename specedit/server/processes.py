@@ -82,10 +82,9 @@ def replace(folder: RuntimeFolder, settings: Settings) -> str:
     record = folder.record()
     if record is None:
         return ""
-    if settings.engine != "scripted":
-        from specedit.models.resolve import local
+    from specedit.models.resolve import local
 
-        local(settings.model)  # an error for an unknown name: a typo never stops a server
+    local(settings.model)  # an error for an unknown name: a typo never stops a server
     if not record.background or status(record)["requests"]["running"]:
         raise _left_alone(record, settings)
     stop(folder, record)

@@ -72,7 +72,7 @@ def checked(name: str, value: Any, where: str) -> Any:
         raise UsageError(f"{where}: {name} contains a zero byte.")
     if kind is str and len(value) > LONGEST:
         raise UsageError(f"{where}: {name} must be at most {LONGEST:,} characters long.")
-    if meta["choices"] and value not in meta["choices"] and not _plays_script(name, value):
+    if meta["choices"] and value not in meta["choices"]:
         raise UsageError(
             f"{where}: {name} must be one of {', '.join(meta['choices'])}, not {shown(value)}.",
             hint=nearest(str(value)[:100], list(meta["choices"])),
@@ -85,11 +85,6 @@ def checked(name: str, value: Any, where: str) -> Any:
     if name in ("gate", "allow", "check_with"):
         _check_parts(name, value, where)
     return value
-
-
-def _plays_script(name: str, value: Any) -> bool:
-    """Whether the value is the tests' engine, which only a test's environment can choose."""
-    return name == "engine" and value == "scripted" and bool(os.environ.get("SPECEDIT_SCRIPT"))
 
 
 def _check_parts(name: str, value: str, where: str) -> None:

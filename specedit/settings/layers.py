@@ -29,9 +29,7 @@ from specedit.settings.folder import (
 from specedit.settings.table import Settings, about, is_restricted, names, nearest
 
 # Variables that are not settings: folders, and secrets that belong in no file.
-NOT_SETTINGS = frozenset(
-    {"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"}
-)
+NOT_SETTINGS = frozenset({"HOME", "CONFIG", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})
 
 
 @frozen

@@ -153,8 +153,7 @@ def _without_model(settings: Settings) -> str:
     """Why no model is asked; "" where one is."""
     if settings.no_model:
         return "a model could decide, and --no-model says not to ask one"
-    here = settings.engine != "scripted" and settings.server in ("auto", "off")
-    if not here or local(settings.model) is not None:
+    if settings.server not in ("auto", "off") or local(settings.model) is not None:
         return ""
     return f"a model could decide: specedit model pull {settings.model}"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scripted_engine import END, ScriptedEngine, ScriptedTokenizer
+
 from specedit.decode import Chunk, Done, drafters
 from specedit.decode.cost import Curve
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
-from specedit.engines.scripted import END, ScriptedEngine, ScriptedTokenizer
 
 CURVE = Curve.line(0.070, 0.006)
 TOKENIZER = ScriptedTokenizer()
