@@ -20,7 +20,6 @@ LAYERS = (  # from the ground up
         "edit",
         "rename",
         "inference",
-        "heads",
         "server",
         "connect",
         "view",
@@ -112,7 +111,7 @@ def test_a_class_name_means_one_thing() -> None:
 
 
 def test_torch_and_transformers_have_one_home() -> None:
-    homes = {"engines", "models", "heads"}
+    homes = {"engines", "models"}
     assert not [
         dotted(path)
         for path in MODULES
