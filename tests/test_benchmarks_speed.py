@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from replaying import TOKENIZER, WordTokenizer
+from replaying import TOKENIZER, WORDS, WordTokenizer
 from scripted_engine import END
 from typer.testing import CliRunner, Result
 
@@ -17,9 +17,9 @@ from benchmarks.replay import CURVES, curve_of
 from benchmarks.speed import __main__ as speed
 from benchmarks.speed import compare
 from benchmarks.speed.cases import KINDS, generated, read_cases
-from benchmarks.speed.peers import PLAIN, Words
+from benchmarks.speed.peers import PLAIN
 from benchmarks.speed.peers.own import Own
-from specedit.edit.backend import Plan, Progress
+from specedit.edit.backend import Progress
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
 from specedit.inference.loading import load
@@ -33,16 +33,8 @@ RENAMED = LONG.replace("one():", "two():") + "```"
 @pytest.fixture(autouse=True)
 def _scripted(script: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The model says RENAMED, and its ids are bytes."""
-
-    def words(settings: Settings) -> Words:
-        def prompt(plan: Plan) -> list[int]:
-            turns = ["".join(message.segments) + "\n" for message in plan.messages]
-            return TOKENIZER.encode("".join(turns) + plan.opening)
-
-        return Words(TOKENIZER, prompt)
-
     script(answer=RENAMED)
-    monkeypatch.setattr(compare, "words", words)
+    monkeypatch.setattr(compare, "words", lambda settings: WORDS)
     monkeypatch.setattr(replay, "tokenizer_of", lambda settings: TOKENIZER)
 
 
@@ -86,7 +78,7 @@ def test_an_error_of_a_case_names_its_line(tmp_path: Path, text: bytes, message:
 
 
 def test_a_dictated_answer_is_written_whatever_the_model_would_say() -> None:
-    own, model = Own(load(Settings(), Progress())), compare.words(Settings())
+    own, model = Own(load(Settings(), Progress())), WORDS
     (case,) = generated(["line"], [30])
     task = model.task(case, Settings(), own=False)
     for way in ("predicted", PLAIN):

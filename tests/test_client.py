@@ -274,7 +274,6 @@ DIFFERENT = {
     "engine": {"engine": "huggingface"},
     "device": {"device": "cuda"},
     "threads": {"threads": 7},
-    "precision": {"precision": "close"},
     "weights": {"weights": "int4"},
 }
 

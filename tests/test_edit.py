@@ -65,8 +65,8 @@ def test_a_bad_answer_is_refused_and_kept(answer: str, says: str) -> None:
     kept.unlink()
 
 
-def test_allow_extra_takes_a_lost_definition() -> None:
-    assert edited("def two():\n    return 3\n```", allow_extra=True).status == "would-edit"
+def test_allowing_removal_takes_a_lost_definition() -> None:
+    assert edited("def two():\n    return 3\n```", allow="removal").status == "would-edit"
 
 
 def test_an_answer_cut_off_by_the_limit_is_never_a_file() -> None:

@@ -31,6 +31,11 @@ AFTER = BEFORE.replace("username", "email")
 KEPT = AFTER.replace("not the email of", "not the username of")
 
 
+@pytest.fixture(autouse=True)
+def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTS_SCRIPT", "unused")
+
+
 def plan(text: str, old: str = "username", new: str = "email", **chosen: object) -> Job:
     settings = Settings(**chosen)  # type: ignore[arg-type]
     planned = plan_rename(Source.from_bytes("a.py", text.encode()), old, new, settings)

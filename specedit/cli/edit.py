@@ -145,7 +145,7 @@ def _check_encoding(instruction: str) -> None:
 
 @settings_options(
     *(*ENGINE, "draft", "draft_model", "max_tokens"),
-    *("temperature", "top_p", "seed", "server", "profile", "warm", "json", "quiet"),
+    *("temperature", "seed", "server", "profile", "warm", "json", "quiet"),
     "stdin_filename",
 )
 def ask(

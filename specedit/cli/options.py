@@ -50,7 +50,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
 # What --help shows of SHARED; --help-all also shows the rest.
 EVERYDAY = (
     *("diff", "check", "ask", "json", "test", "tries", "whole"),
-    *("model", "server", "allow_extra", "quiet", "verbose"),
+    *("model", "server", "allow", "quiet", "verbose"),
 )
 SPELLED = {
     "ask": ("--ask/--yes",),
@@ -58,16 +58,15 @@ SPELLED = {
     "quiet": ("--quiet/--no-quiet", "-q"),
     "verbose": ("--verbose/--no-verbose", "-v"),
 }
-ENGINE = ("model", "engine", "device", "threads", "precision", "weights")  # what answers
+ENGINE = ("model", "engine", "device", "threads", "weights")  # what answers
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
-    *("test", "tries", "test_timeout", "require_green", "keep_best"),
+    *("test", "tries", "test_timeout", "keep_best"),
     *("whole", "focus", *ENGINE),
     *("prediction", "draft", "draft_model", "max_tokens"),
-    *("temperature", "top_p", "seed", "sampling"),
+    *("temperature", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
-    *("allow_extra", "gate", "strict", "allow", "check_with"),
-    *("margin", "quiet", "verbose"),
+    *("strict", "allow", "check_with", "quiet", "verbose"),
 )
 
 

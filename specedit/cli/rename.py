@@ -88,18 +88,16 @@ def rename(
 
 def _refuse_kinds(resolved: Resolved) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
-    from specedit.check.finding import OF_RENAMES, parsed_verdicts
+    from specedit.check.finding import EXISTING_NAME, OF_RENAMES
     from specedit.errors import UsageError
 
-    allowed = resolved.values.allow.replace(",", " ").split()
-    gate = list(parsed_verdicts(resolved.values.gate))
-    for setting, kinds in (("gate", gate), ("allow", allowed)):
-        others = [one for one in kinds if one not in OF_RENAMES]
-        if others and resolved.origins[setting] == "flag":
-            raise UsageError(
-                f"--{setting} {others[0]}: a rename has no findings of this kind.",
-                hint=f"The kinds of a rename are {' and '.join(OF_RENAMES)}.",
-            )
+    known = (*OF_RENAMES, EXISTING_NAME)
+    others = [kind for kind in resolved.values.allowed if kind not in known]
+    if others and resolved.origins["allow"] == "flag":
+        raise UsageError(
+            f"--allow {others[0]}: a rename has no findings of this kind.",
+            hint=f"The kinds of a rename are {', '.join(known)}.",
+        )
 
 
 def _planner(

@@ -17,11 +17,13 @@ from specedit.edit.backend import Progress
 from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
-from specedit.settings import Resolved, Settings, checked
+from specedit.settings import Resolved, Settings
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
     from specedit.server.listener import Options
+
+IDLE_MINUTES = 30.0  # until a background server ends
 
 app = typer.Typer(
     help="Keep a model in memory for later commands, and serve OpenAI's API.", rich_markup_mode=None
@@ -29,7 +31,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-@settings_options(*ENGINE, "draft", "draft_model", "cache_bytes")
+@settings_options(*ENGINE, "draft", "draft_model")
 def serve(
     context: typer.Context,
     background: bool = flag(
@@ -67,16 +69,14 @@ def serve(
     from specedit.server.service import serve as run
 
     settings = resolved.values
-    if idle_minutes is not None:
-        idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
-        settings = replace(settings, idle_minutes=idle_minutes)
-    forever = not (background or detached) and idle_minutes is None  # a server in a terminal
+    if idle_minutes is None:  # a server in a terminal stays
+        idle_minutes = IDLE_MINUTES if background or detached else 0.0
     options = Options(
         host=host,
         port=None if socket_only else PORT if port is None else port,
         any_port=port is None,
         token=token,
-        idle_s=0.0 if forever else settings.idle_minutes * 60,
+        idle_s=idle_minutes * 60,
         background=background or detached,
         aliases=tuple(dict.fromkeys(alias or ())),
     )
@@ -126,6 +126,7 @@ def _background(
         flags = ["--socket-only"] if options.port is None else ["--host", options.host]
         if options.port is not None and not options.any_port:
             flags += ["--port", str(options.port)]
+        flags += ["--idle-minutes", f"{options.idle_s / 60:g}"]
         flags += [word for name in options.aliases for word in ("--alias", name)]
         _listening(processes.launch(folder, settings, flags, options.token))
     return 0
@@ -197,7 +198,7 @@ def _table(state: dict[str, Any]) -> str:
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())
 
 
-@settings_options(*ENGINE, "focus", "whole", "quiet")
+@settings_options(*ENGINE, "focus", "quiet")
 def warm(
     files: list[str] = argument("FILE", "Files, named as the edit will name them"),
     *,
@@ -237,7 +238,7 @@ class _Reading(Progress):
         self.last = event
 
 
-SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extra")
+SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow")
 
 
 def editor(

@@ -109,7 +109,7 @@ def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
     """An error for flags that only say how to test, where nothing is tested."""
     if settings.test:
         return
-    for name in ("keep_best", "require_green", "test_timeout"):
+    for name in ("keep_best", "test_timeout"):
         if resolved.origins[name] == "flag":
             flag = f"--{name.replace('_', '-')}"
             if not resolved.values.test:

@@ -126,7 +126,6 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
             files,
             store=store,
             threads=threads,
-            precision=settings.precision,
             weights=settings.weights,
         )
     from specedit.engines.devices import require_torch

@@ -25,6 +25,7 @@ from specedit.edit.backend import ModelInfo, Plan
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.import_time import frozen
+from specedit.inference.prefixes import CACHE_BYTES
 from specedit.server import protocol
 from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
 from specedit.server.completions import (
@@ -192,7 +193,7 @@ class Api:
                 "idle_s": round(worker.idle_s(), 1),
                 "cache": {
                     **_fields(prefixes, "entries", "bytes", "hits", "misses"),
-                    "limit_bytes": self.settings.cache_bytes,
+                    "limit_bytes": CACHE_BYTES,
                 },
                 "requests": {
                     **_fields(worker.counts, "answered", "cancelled", "refused", "passes"),

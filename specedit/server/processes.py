@@ -120,7 +120,7 @@ def _arguments(settings: Settings) -> list[str]:
     flags = ["serve", "--detached", "--model", own["model"]]
     if own["draft_model"]:
         flags += ["--draft-model", own["draft_model"]]
-    for name in (*OF_ENGINE, "draft", "idle_minutes", "cache_bytes"):
+    for name in (*OF_ENGINE, "draft"):
         flags += [f"--{name.replace('_', '-')}", str(getattr(settings, name))]
     return flags
 

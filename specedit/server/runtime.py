@@ -34,7 +34,7 @@ from specedit.settings.checks import spelled_as_path
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
-OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings that it depends on
+OF_ENGINE = ("engine", "device", "threads", "weights")  # settings that it depends on
 _ADDRESS = regex(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 

@@ -26,7 +26,7 @@ from specedit.settings.folder import (
     user_file,
     user_values,
 )
-from specedit.settings.table import Settings, about, is_restricted, names, nearest
+from specedit.settings.table import Settings, about, flags, is_restricted, names, nearest
 
 # Variables that are not settings: folders, and secrets that belong in no file.
 NOT_SETTINGS = frozenset({"HOME", "CONFIG", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})
@@ -161,16 +161,16 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    values = {k: v for k, v in flags.items() if v is not None}
+def _from_flags(given: Mapping[str, Any]) -> dict[str, Any]:
+    values = {k: v for k, v in given.items() if v is not None}
     for name in values:
-        if name not in names():
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
+        if name not in flags():
+            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
     return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
 
 
 def resolve(
-    flags: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     start: Path | None = None,
     environ: Mapping[str, str] | None = None,
@@ -179,8 +179,8 @@ def resolve(
     repo = repository(start or here())
     repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    flag_values = _from_flags(flags or {})
-    origins = dict.fromkeys(names(), "default")
+    flag_values = _from_flags(given or {})
+    origins = dict.fromkeys(flags(), "default")
     values: dict[str, Any] = {}
     for origin, layer in (
         (str(user_file()), user_values()),

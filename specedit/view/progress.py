@@ -87,8 +87,7 @@ def sizes(names: Sequence[str]) -> dict[str, int]:
 class ChangeSoFar:
     """Collects an answer and renders the last hunks of its change, rarely where that is slow."""
 
-    def __init__(self, console: Console, path: str, before: str, margin: bool = True) -> None:
-        self._margin = margin
+    def __init__(self, console: Console, path: str, before: str) -> None:
         self._console = console
         self._path = path
         self._before = before
@@ -129,8 +128,8 @@ class ChangeSoFar:
         changed = so_far(self._before, answer)
         if not changed or height < 2:
             return []
-        texts, origins = (self._before, answer), provenance if self._margin else None
-        frame = diff_view.Frame(self._console, self._path, texts, origins, whole=False)
+        texts = (self._before, answer)
+        frame = diff_view.Frame(self._console, self._path, texts, provenance, whole=False)
         rows: list[Text] = []
         for hunk in reversed(changed):
             last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again

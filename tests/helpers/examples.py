@@ -22,7 +22,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The beginnings of examples that no test runs, and why. Their flags are checked all the same.
 NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
-    "python -m benchmarks": "measures for minutes; tests/test_benchmarks_speed.py runs it small",
     "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
     "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
     "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",

@@ -28,9 +28,8 @@ MAX_TRIES = 64
 MAX_STARS = 2  # in a glob
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
-    *("model", "engine", "precision", "weights", "device", "scope", "allow_extra"),
-    *("gate", "strict", "allow", "check_with"),
-    *("temperature", "top_p", "seed", "max_tokens", "focus", "whole"),
+    *("model", "engine", "weights", "device", "scope", "strict", "allow", "check_with"),
+    *("temperature", "seed", "max_tokens", "focus", "whole"),
 )
 
 
