@@ -31,7 +31,7 @@ Model = Annotated[
 
 @app.command("list")
 def list_heads(as_json: AsJson = False) -> None:
-    """List all heads: model, training texts, and how often they are right."""
+    """List all heads and how often they are right."""
     listed = list(entries(store_path()))
     if as_json:
         print(json.dumps([_json(entry) for entry in listed], indent=2))

@@ -28,17 +28,19 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
 
 
-@settings_options("scope", "no_model", *SHARED, asks=True)
+@settings_options(
+    *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
+    asks=True,
+    helps={"no_model": "Decide by rule: rename mentions that are whole words"},
+)
 def rename(
     old: str = argument("OLD", "The identifier, or Class.member; or a file to move"),
     new: str = argument("NEW", "The new name, or the file's new place"),
     files: list[str] | None = argument("FILE", "Files; without them: the whole work tree", None),
     line: int | None = option(
-        None, "Rename only the definition that the name on line N of FILE refers to", metavar="N"
+        None, "Rename what the name on line N of FILE refers to", metavar="N"
     ),
-    dry_list: bool = flag(
-        "--dry-list", "List every place with its reason; write nothing and ask no model"
-    ),
+    dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,

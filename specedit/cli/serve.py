@@ -37,11 +37,20 @@ def serve(
     background: bool = flag(
         "--background", "Return when the server is ready; stop it with `specedit serve stop`"
     ),
-    host: str = option("127.0.0.1", "Listen at this TCP address; any but loopback needs a token"),
-    port: int | None = option(
-        None, "Listen at this TCP port (0: any free one)", min=0, max=65535, show_default="8737"
+    host: str = option(
+        "127.0.0.1", "Listen at this TCP address; any but loopback needs a token", metavar="HOST"
     ),
-    token: str = option("", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN"),
+    port: int | None = option(
+        None,
+        "Listen at this TCP port (0: any free one)",
+        min=0,
+        max=65535,
+        metavar="PORT",
+        show_default="8737",
+    ),
+    token: str = option(
+        "", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
+    ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
     ),
@@ -49,6 +58,7 @@ def serve(
         None,
         "Stop after this many minutes without requests (0: never)",
         min=0,
+        metavar="N",
         show_default="background: 30",
     ),
     alias: list[str] | None = option(
@@ -204,8 +214,8 @@ def warm(
     *,
     resolved: Resolved,
 ) -> int:
-    """Read files into the server's cache (for editors, when a file is opened). Starts a server in
-    the background when none runs."""
+    """Read files into the server's cache. Their next edit starts at once. If no server runs, one
+    starts in the background."""
     from specedit.edit.job import plan_edit
     from specedit.edit.regions.locate import shared_beginnings
     from specedit.files import source as sources
@@ -267,7 +277,7 @@ def editor(
 
 @settings_options("scope", *SERVING)
 def lsp(*, resolved: Resolved) -> int:
-    """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
+    """Serve editors over LSP on stdio."""
     from specedit.integrations.lsp import serve
 
     return serve(resolved.values)
@@ -275,7 +285,7 @@ def lsp(*, resolved: Resolved) -> int:
 
 @settings_options(*SERVING)
 def mcp(*, resolved: Resolved) -> int:
-    """Serve tools for agents over MCP on stdio: rename, find places, edit, undo."""
+    """Serve tools for agents over MCP on stdio."""
     from specedit.integrations.mcp import serve
 
     flags = (name for name, origin in resolved.origins.items() if origin == "flag")

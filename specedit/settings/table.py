@@ -45,9 +45,7 @@ class Settings:
     """Every setting with its default. A field is a TOML key, `SPECEDIT_<NAME>` and `--name`; a flag
     of one run is `--name` alone."""
 
-    model: str = _restricted(
-        "qwen2.5-coder-1.5b", "Use this model: a catalogue name, a path or a hub id"
-    )
+    model: str = _restricted("qwen2.5-coder-1.5b", "Use this model: catalogue name, path or hub id")
     engine: str = _restricted(
         "auto", "Run the model with this engine", "auto", "exact", "huggingface"
     )
@@ -93,27 +91,21 @@ class Settings:
         "comments",
         "derived",
     )
-    no_model: bool = _open(
-        False, "Load no model: rename mentions that are whole words, refuse ambiguous parts (apply)"
-    )
+    no_model: bool = _open(False, "Load no model; what only a model can decide is left or refused")
     check: bool = _restricted(False, "Write nothing; exit 1 if a file would change")
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
     json: bool = _restricted(False, "Print one JSON object on stdout")
-    ask: bool = _restricted(False, "Show each hunk and ask before it is applied")
-    allow: str = _restricted(
-        "", "Do not refuse for these kinds of findings, comma-separated (specedit help edit)"
-    )
+    ask: bool = _restricted(False, "Ask before each hunk; --yes asks nothing")
+    allow: str = _restricted("", "Accept these kinds of findings (specedit help edit lists them)")
     strict: bool = _restricted(False, "Refuse edits with notes, too")
     check_with: str = _restricted(
         "", "Check the new text with this program: ruff check {file}, or LANGUAGE: COMMAND per line"
     )
     clean_only: bool = _flag(False, "Refuse files with uncommitted changes")
-    test: str = _restricted(
-        "", "Run this command on the edit: exit code 0 keeps it, any other asks again"
-    )
+    test: str = _restricted("", "Keep the edit if this command succeeds, else ask the model again")
     tries: int = _open(
         0,
-        "Ask for at most this many answers (0: 6 with a test, else 2; 1: no retry)",
+        "Ask for at most N answers (default: 6 with --test, else 2)",
         most=64,
     )
     test_timeout: float = _open(
@@ -126,13 +118,13 @@ class Settings:
         "auto",
         "Edit only likely regions of large files: auto, off, or of files of more lines than this",
     )
-    whole: bool = _flag(False, "Let all of every file change, as --focus off")
+    whole: bool = _flag(False, "Let the whole file change")
     compare: bool = _flag(False, "Run again without drafts, and print both times")
     audit: bool = _flag(False, "Print a digest of the logits of every token")
     trace: str = _flag("", "Write one JSON line per pass to this file", paths=True, words=("",))
     stdin_filename: str = _flag("", "Assume this file name for standard input")
     quiet: bool = _restricted(False, "Print errors only")
-    verbose: bool = _open(False, "Print the report as a table, and all notes")
+    verbose: bool = _open(False, "Print all notes, and the report as a table")
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
