@@ -27,7 +27,7 @@ from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.import_time import frozen
 from specedit.server import protocol
-from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
+from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request, check_size
 from specedit.server.completions import (
     Completion,
     TextCompletion,
@@ -108,6 +108,8 @@ class Api:
     ) -> Response:
         name = await self._known(asked.model)
         name = self._names()[0] if name in self.record.aliases else name
+        if self.worker.loaded is not None:
+            check_size(plan, self.worker.loaded.engine.info.window)
         channel = Channel(request)
         ticket = Ticket(plan, channel.put, count=True)
         self.worker.submit(ticket)
