@@ -78,15 +78,20 @@ def listening_sockets(
             sockets.append(unix)
             address = f"unix:{path}"
         if options.port is not None or not UNIX_SOCKETS:
-            tcp = stack.enter_context(_tcp(options))
-            sockets.append(tcp)
-            host, port = tcp.getsockname()[:2]
-            url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            tcp, url = tcp_socket(options)
+            sockets.append(stack.enter_context(tcp))
             address = address or url
         for one in sockets:
             one.listen(512)
             one.setblocking(False)
         yield sockets, address, url
+
+
+def tcp_socket(options: Options) -> tuple[socket.socket, str]:
+    """A socket that is bound to the wanted address, and its URL."""
+    tcp = _tcp(options)
+    host, port = tcp.getsockname()[:2]
+    return tcp, f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _tcp(options: Options) -> socket.socket:

@@ -95,6 +95,7 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: Loaded | None = None
         self.failed: SpeceditError | None = None
+        self.loading: Loading | None = None  # what it does before the model can answer
         self.active = time.monotonic()  # end of the last work
 
     def start(self) -> None:
@@ -193,10 +194,12 @@ class Worker:
             except StopIteration as done:
                 loaded: Loaded = done.value
                 break
+            self.loading = event if isinstance(event, Loading) else self.loading
             with self._changed:
                 waiting = list(self._waiting)
             for ticket in waiting:
                 ticket.sink(event)
+        self.loading = None
         loaded.keep_prefixes(self._settings.cache_bytes)
         self.loaded = loaded
         self._loaded = self.active = time.monotonic()
