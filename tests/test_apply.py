@@ -166,6 +166,20 @@ EDIT = (
     "         prices = self.items\n-        return sum(prices)\n"
     "+        return sum(prices or [])\n"
 )
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\r\r\n"], ids=repr)
+@pytest.mark.parametrize("styled", [True, False], ids=["as the file", "plain"])
+def test_line_ends_outside_of_a_change_stay(
+    inside: Run, repo: Repository, newline: str, styled: bool
+) -> None:
+    (repo.root / "shop.py").write_bytes(SHOP.replace("\n", newline).encode())
+    change = EDIT.replace("\n", newline) if styled else EDIT
+    done = inside("apply", "shop.py", "--no-model", stdin=change.encode())
+    assert done.returncode == 0, done.stderr
+    assert (repo.root / "shop.py").read_bytes() == TOTAL.replace("\n", newline).encode()
+
+
 OTHERS = {  # a part that is not the text of a file; how the message names it
     "creates an empty file": (
         "diff --git a/new.py b/new.py\nnew file mode 100644\nindex 0000000..e69de29\n",

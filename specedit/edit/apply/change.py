@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from specedit.errors import UsageError
+from specedit.files.source import LINE_END
 from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import opcodes
@@ -93,7 +94,7 @@ class FileChange:
 
 def read_change(change: str) -> list[FileChange]:
     """The parts of a change, for each file that it names."""
-    lines = change.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").split("\n")
+    lines = LINE_END.split(change.removeprefix("\ufeff"))
     if any(_SEARCH.fullmatch(line) for line in lines):
         changes = list(_search_replace(lines))
     elif _is_diff(lines):
