@@ -51,6 +51,30 @@ def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
     assert done.returncode == (1 if flag == "--check" else 0)
 
 
+@pytest.mark.parametrize("flags", [[], ["--diff"], ["--json"], ["--quiet"]], ids=str)
+def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(
+    specedit: Run, file: Path, script: Script, flags: list[str]
+) -> None:
+    script(replace=[])
+    done = specedit("edit", "nothing", file, *flags)
+    assert done.returncode == 1 and file.read_bytes() == BEFORE
+    assert b"nothing was changed; name the place in the instruction" in done.stderr
+
+
+def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(
+    specedit: Run, script: Script
+) -> None:
+    script(replace=[])
+    done = specedit("edit", "nothing", "-", "--stdin-filename", "a.py", stdin=BEFORE)
+    assert (done.returncode, done.stdout) == (1, BEFORE)
+
+
+def test_an_edit_that_changes_one_of_two_files_is_0(specedit: Run, file: Path) -> None:
+    other = file.with_name("other.py")
+    other.write_bytes(b"x = 1\n")
+    assert specedit("edit", "rename it", file, other).returncode == 0
+
+
 def test_check_of_an_unchanged_file_is_0(specedit: Run, file: Path, script: Script) -> None:
     script(replace=[])
     assert specedit("edit", "nothing", file, "--check").returncode == 0

@@ -53,7 +53,10 @@ ELSEWHERE = {  # of others
 TOKENS = re.compile(r'&&|[|<>]|(?:"[^"]*"|\'[^\']*\'|[^\s|&;<>"\'])+')
 ANSWERS = b"a\n" * 9  # to `--ask`: all hunks
 SERVES = re.compile(r"\bserve\b|\bcurl\b|\bhook\b|8737")  # drives a server or git's hook
-FAILS = {"--check": 1, "specedit hook run": 1}  # it found something, as it should
+FAILS = {
+    **{"--check": 1, "specedit hook run": 1},  # it found something, as it should
+    "specedit refine": 1,  # the script changes nothing more
+}
 
 
 def marked(blocks: Iterator[tuple[str, str]]) -> list[Any]:

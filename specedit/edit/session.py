@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from specedit.check.finding import DECLINED, Finding
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.inputs import Input, Planner, SessionRequest
 from specedit.edit.job import Job, Planned
@@ -130,7 +131,8 @@ class EditSession(SessionRequest):
         if verdict.problems:
             findings = (*edit.findings, *verdict.problems)
             return replace(chosen, status="refused", findings=findings)
-        return replace(chosen, findings=edit.findings, compared=edit.compared)
+        chosen = replace(chosen, findings=edit.findings, compared=edit.compared)
+        return chosen if chosen.changed else chosen.noting(Finding(DECLINED, "no hunk was applied"))
 
     def _written(self, one: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:

@@ -57,7 +57,7 @@ def read(path: Path, most: int | None = None) -> bytes:
     return data
 
 
-class Reader:
+class LargeFile:
     """A large file, read by position while it stays as it was opened: of a mapping, a page that
     another program has cut off ends the process with SIGBUS."""
 

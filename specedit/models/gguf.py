@@ -82,7 +82,7 @@ class Gguf:
     path: Path
     metadata: dict[str, Any]
     tensors: dict[str, TensorInfo]
-    files: tuple[regular.Reader, ...] = field(repr=False)
+    files: tuple[regular.LargeFile, ...] = field(repr=False)
 
     def rows(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[np.float32]:
         """Rows `start` to `stop` of a tensor as float32."""
@@ -134,7 +134,7 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
     try:
         if not path.is_file():
             raise ModelError(f"{path} cannot be read: it is missing or not a regular file.")
-        file = regular.Reader(path)
+        file = regular.LargeFile(path)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error}.") from error
     if file.size < 24:
@@ -154,7 +154,7 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
             ) from error
 
 
-def read(file: regular.Reader, start: int, size: int) -> bytearray:
+def read(file: regular.LargeFile, start: int, size: int) -> bytearray:
     """Bytes of a model's file; an error where another program has modified it."""
     try:
         return file.read(start, size)

@@ -120,7 +120,7 @@ def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
                 chosen.append(chosen[-1] if chosen else usual)
     for at, line in enumerate(new[1:-1], 1):
         # "\r" and "\n" with nothing between them would be one ending
-        if not line and chosen[at - 1] == "\r" and chosen[at][-1] == "\n":
+        if not line and chosen[at - 1] == "\r" and chosen[at] in ("\n", "\r\n"):
             keep = at in untouched and at - 1 not in untouched and new[at - 1]
             chosen[at - bool(keep)] = chosen[at] if keep else "\r"
     parts = [line + ending for line, ending in zip(new[:-1], chosen, strict=False)]

@@ -119,15 +119,15 @@ def _finite(path: Path, name: str, rows: Array) -> Array:
     return rows
 
 
-def _opened(path: Path) -> regular.Reader:
+def _opened(path: Path) -> regular.LargeFile:
     try:
-        return regular.Reader(path)
+        return regular.LargeFile(path)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error}.") from error
 
 
 def _rows(
-    header: configuration.Header, file: regular.Reader, start: int, stop: int | None
+    header: configuration.Header, file: regular.LargeFile, start: int, stop: int | None
 ) -> Array:
     """Rows as float32; a vector is read whole."""
     shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
