@@ -51,6 +51,18 @@ def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
     assert done.returncode == (1 if flag == "--check" else 0)
 
 
+@pytest.mark.parametrize("place", ["In User.totl, ", "the totl method: ", "In `totl`, "])
+def test_a_definition_that_is_not_there_fails_before_the_model_runs(
+    specedit: Run, tmp_path: Path, script: Script, place: str
+) -> None:
+    file = tmp_path / "user.py"
+    file.write_text("class User:\n    def total(self):\n        return 1\n")
+    calls = script(replace=[["return 1", "return 0"]])
+    done = specedit("edit", f"{place}return 0", file)
+    assert done.returncode == 2 and b"The nearest name is User.total." in done.stderr
+    assert not calls.exists() and b"return 1" in file.read_bytes()
+
+
 @pytest.mark.parametrize("flags", [[], ["--diff"], ["--json"], ["--quiet"]], ids=str)
 def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(
     specedit: Run, file: Path, script: Script, flags: list[str]
