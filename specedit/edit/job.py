@@ -26,6 +26,7 @@ from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
 from specedit.import_time import frozen
+from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
@@ -62,10 +63,22 @@ class Job:
 
     @property
     def before(self) -> str:
-        """What the answer replaces."""
-        if self.regions:
-            return "".join(taken(self.about, one.region) for one in self.regions)
-        return taken(self.about, self.region)
+        """What the answer replaces, as the model is shown it: a part without its indentation."""
+        parts = [taken(self.about, one) for one in self._parts]
+        return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The line of the file, from 1, of each line of `before`."""
+        text, numbers = self.about.text, list[int]()
+        for one in self._parts:
+            first = text.count("\n", 0, one.start) + 1
+            numbers += range(first, first + len(lines_of(taken(self.about, one))))
+        return numbers
+
+    @property
+    def _parts(self) -> tuple[Region, ...]:
+        return tuple(one.region for one in self.regions) or (self.region,)
 
 
 @frozen

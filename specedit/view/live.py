@@ -102,15 +102,16 @@ class Live:
             self._screen.stop()
             self._screen = None
 
-    def begin(self, path: str, before: str = "") -> None:
-        """The next file, and the text that the answer will replace."""
+    def begin(self, path: str, before: str = "", numbers: Sequence[int] = ()) -> None:
+        """The next file, the text that the answer will replace, and where in the file each line of
+        it is."""
         self._start()
         with self._lock:
             self._path = path
             self._phase = _Phase("starting")
             self._answered = False
             if before:
-                self._change = ChangeSoFar(self.console, path, before, self._margin)
+                self._change = ChangeSoFar(self.console, path, before, self._margin, numbers)
             else:
                 self._change = None
 

@@ -70,7 +70,7 @@ class Screen:
         """What the answer will replace."""
         if self._trace:
             self._trace.planned(name, planned.job.plan)
-        self._begin(name, planned.job.before)
+        self._begin(name, planned.job.before, planned.job.numbers)
 
     def pause(self) -> None:
         """Remove the display of progress until the next event."""
@@ -171,9 +171,9 @@ class Screen:
             words = f"trace: {settings.trace}   (specedit view makes it a page)"
             self._print(Text(terminal.name(words), "dim"))
 
-    def _begin(self, name: str, before: str) -> None:
+    def _begin(self, name: str, before: str, numbers: Sequence[int] = ()) -> None:
         self._path, self._written, self._answered = name, [], False
-        self._live.begin(name, before)
+        self._live.begin(name, before, numbers)
 
     def _print(self, text: Text) -> None:
         colours.say(self._console, text)
