@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 import pytest
 from command_line import Done
 from git_repository import Repository
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
+from specedit.edit.apply.merging import merge_parts
 from specedit.edit.apply.part_places import FileIndex
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job
@@ -161,6 +165,7 @@ MERGED = {  # change, what the file becomes
 }
 
 
+STATEMENTS = ("a = 1", "b = 2", "x = f(a)", "return a", "return x", "total = a + b", "z = 3")
 EDIT = (
     "diff --git a/shop.py b/shop.py\n--- a/shop.py\n+++ b/shop.py\n@@ -16,3 +16,3 @@\n"
     "         prices = self.items\n-        return sum(prices)\n"
@@ -178,6 +183,19 @@ def test_line_ends_outside_of_a_change_stay(
     done = inside("apply", "shop.py", "--no-model", stdin=change.encode())
     assert done.returncode == 0, done.stderr
     assert (repo.root / "shop.py").read_bytes() == TOTAL.replace("\n", newline).encode()
+
+
+@given(
+    st.lists(st.sampled_from(STATEMENTS), min_size=3, max_size=8),
+    st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=3),
+)
+def test_an_ambiguity_names_as_many_lines_as_it_counts(body: list[str], shown: list[str]) -> None:
+    text = "def h(a):\n" + "".join(f"    {line}\n" for line in body)
+    change = "# ...\n" + "".join(f"    {line}\n" for line in shown) + "# ...\n"
+    parts = parts_of(changes_of(change), "a.py")
+    for one in merge_parts(text, parts, "a.py").ambiguous:
+        if match := re.search(r"fits (\d+) places", one.reason):
+            assert int(match[1]) == len(one.places)
 
 
 OTHERS = {  # a part that is not the text of a file; how the message names it
