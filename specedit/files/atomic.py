@@ -64,10 +64,9 @@ def remove(paths: Collection[Path]) -> None:
         list(pool.map(partial(Path.unlink, missing_ok=True), paths))
 
 
-def aside(name: str | Path, data: bytes, why: str) -> str:
+def aside(name: Path, data: bytes) -> str:
     """Bytes that must not go to a file of that name, in a temporary one; its path."""
-    suffix = f"-{(Path(name).name or 'answer')[-60:]}"
-    handle, path = tempfile.mkstemp(prefix=f"specedit-{why}-", suffix=suffix)
+    handle, path = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{name.name[-60:]}")
     with os.fdopen(handle, "wb") as file:
         file.write(data)
     return path
