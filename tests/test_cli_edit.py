@@ -51,6 +51,35 @@ def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
     assert done.returncode == (1 if flag == "--check" else 0)
 
 
+@pytest.mark.parametrize("command", ["edit", "ask"])
+@pytest.mark.parametrize("name", ["user.cs", "usr.cs"])
+def test_a_file_and_words_that_are_swapped_are_told_apart(
+    specedit: Run, file: Path, command: str, name: str
+) -> None:
+    done = specedit(command, name, "Add a doc comment", cwd=file.parent)
+    assert done.returncode == 2
+    assert b"`Add a doc comment` looks like the words" in done.stderr
+    assert f'specedit {command} "Add a doc comment" {name}'.encode() in done.stderr
+    done = specedit("edit", "rename it", "no such file.cs", cwd=file.parent)
+    assert done.returncode == 2 and b"no such file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "owners"),
+    [
+        ("ask", "--test=true", "edit, refine, rename and apply"),
+        ("ask", "--selected=x", "edit"),
+        ("apply", "--tries=2", "edit, refine and rename"),
+    ],
+)
+def test_an_option_of_another_command_is_named_with_its_command(
+    specedit: Run, file: Path, command: str, option: str, owners: str
+) -> None:
+    done = specedit(command, "What is it?", file, option)
+    assert done.returncode == 2
+    assert f"{option.partition('=')[0]}: it is an option of {owners}.".encode() in done.stderr
+
+
 @pytest.mark.parametrize("place", ["In User.totl, ", "the totl method: ", "In `totl`, "])
 def test_a_definition_that_is_not_there_fails_before_the_model_runs(
     specedit: Run, tmp_path: Path, script: Script, place: str

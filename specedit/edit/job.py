@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks
-from specedit.check.finding import QUESTION, REFUSE
+from specedit.check.finding import QUESTION, REFUSE, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.outcome import Judge, checks_of, guarded
 from specedit.edit.question import is_question
 from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
-from specedit.edit.without_model import local_rename, quoted_replacement
+from specedit.edit.without_model import imports_to_sort, local_rename, quoted_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
     from specedit.edit.regions.blocks import Block
     from specedit.edit.regions.insertion import Insertion
-    from specedit.edit.report import Finding
     from specedit.settings import Settings
 
 
@@ -122,12 +121,18 @@ def plan_edit(
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
     refuse_question(instruction, source.name, settings)
+    focused: tuple[Finding, ...] = ()
+    if lines is None and symbol is None and not settings.whole:
+        lines = imports_to_sort(source, instruction)
+        if lines:
+            text = "open to change: the imports (lines {}:{}); --whole opens all of the file"
+            focused = (Finding("focused", text.format(*lines), (Spot(lines[0]),)),)
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
     checks = replace(checks_of(settings), shown=tuple((one.name, one.text) for one in beside))
     planned = job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
-    planned = replace(planned, judge=judge, tidies=True)
+    planned = replace(planned, judge=judge, tidies=True, findings=focused)
     if region != whole(source):
         return planned
     exact = local_rename(source, instruction) or quoted_replacement(source, instruction)

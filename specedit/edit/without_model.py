@@ -1,5 +1,5 @@
 """Instructions that need no model: a rename of a local name, one text for another, and what an
-installed program does exactly.
+installed program does exactly; and the part that it would change, where none is installed.
 
 Each counts only where it is the whole instruction and the file leaves no choice.
 """
@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Sequence
 
 from specedit.check.finding import Finding, Spot
+from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
 from specedit.import_time import regex
 from specedit.scoping.languages import rules_of
@@ -238,6 +239,23 @@ def exact_command(instruction: str, names: Sequence[str]) -> str | None:
             files = [shlex.quote(name) for name in names[:SHOWN]]
             return " ".join([command, *files, *(["…"] if len(names) > SHOWN else [])])
     return None
+
+
+def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
+    """The lines of the import statements, where sorting them is all that is asked for; None where
+    it is not, or where there are none."""
+    if _kind(instruction)[0] != "sort" or source.language is None:
+        return None
+    first = last = None
+    for node in grow(source.text, source.language).children:
+        if node.type in IMPORTS:
+            first, last = first or node, node
+        elif node.named and first and "comment" not in node.type:
+            break
+    if first is None or last is None:
+        return None
+    before = source.text.encode("utf-8", "surrogatepass")[: last.end].rstrip(b"\n")
+    return first.line, before.count(b"\n") + 1
 
 
 def _kind(instruction: str) -> tuple[str, str]:
