@@ -53,7 +53,7 @@ def test_an_answer_that_changes_nothing_says_so_even_when_strict(
 ) -> None:
     script(replace=[])
     done = inside("edit", "Round it", file, "--strict")
-    assert (done.returncode, file.read_text()) == (0, BEFORE)
+    assert (done.returncode, file.read_text()) == (1, BEFORE)
     assert b"the answer changes nothing" in done.stderr
 
 
@@ -153,7 +153,7 @@ def test_a_rename_honours_the_checks_that_a_name_can_break(
 def test_settings_of_edits_are_no_obstacle_to_a_rename(
     inside: Run, file: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_GATE", "renamed=refuse")
+    monkeypatch.setenv("SPECEDIT_ALLOW", "renamed")
     file.write_text(RENAMED)
     script(replace=[["one", "uno"]])
     assert inside("rename", "one", "uno", file).returncode == 0

@@ -122,6 +122,7 @@ def test_strings_and_derived_names_are_asked_about_where_the_scope_includes_them
 def test_without_a_model_every_mention_is_decided_by_rule_and_this_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("TESTS_SCRIPT")
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     for chosen, reason in (
         ({"no_model": True}, "--no-model"),

@@ -34,9 +34,7 @@ T = TypeVar("T", int, float)
 BEFORE_PASSES = 1024  # positions before the passes of --engine-table
 
 
-@settings_options(
-    "model", "draft_model", "engine", "threads", "precision", "weights", "json", "quiet"
-)
+@settings_options("model", "draft_model", "engine", "threads", "weights", "json", "quiet")
 def bench(
     cases: Path | None = argument(
         "CASES", "JSON lines with instruction, before and after; without it: generated files", None

@@ -16,6 +16,7 @@ REFUSE, NOTE, OFF = "refuse", "note", "off"
 QUESTION, CHECKER = "question", "checker"
 REMOVAL, EXISTING_NAME = "removal", "existing-name"  # that only `allow` speaks of
 NOTHING = "nothing"  # often right when many files share an instruction: `strict` leaves it a note
+DECLINED = "declined"  # the user was asked, and chose nothing of a change
 
 Verdicts = Mapping[str, str]  # by kind
 

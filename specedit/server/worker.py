@@ -113,6 +113,7 @@ class _ToWaiting(Progress):
         self._worker = worker
 
     def loading(self, event: Loading) -> None:
+        self._worker.loading = event
         for ticket in self._worker.waiting():
             ticket.sink(event)
 
@@ -133,6 +134,7 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: LoadedModel | None = None
         self.failed: SpeceditError | None = None
+        self.loading: Loading | None = None  # what it does before the model can answer
         self.active = time.monotonic()  # end of the last work
 
     def start(self) -> None:
@@ -230,6 +232,7 @@ class Worker:
 
     def _load(self) -> None:
         loaded = load(self._settings, _ToWaiting(self))
+        self.loading = None
         loaded.keep_prefixes(CACHE_BYTES)
         self.loaded = loaded
         self._loaded = self.active = time.monotonic()
