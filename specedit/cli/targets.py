@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.files.worktree import beyond, real, top_of
-from specedit.import_time import frozen
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 STDIN = ("-",)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Targets:
     """Which files a command line selects."""
 
@@ -36,7 +35,7 @@ class Targets:
         return self.staged or self.changed or self.since is not None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResolvedTargets:
     """The files of a command line and the settings of its run, checked for conflicts."""
 

@@ -13,9 +13,10 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from specedit.files import atomic, refused, regular
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
-from specedit.import_time import frozen, regex
 
 ORIGINALS = "originals"
 RECORD = "run.json"  # what a run is and which files it writes
@@ -32,10 +32,10 @@ PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds to wait for the writes of other runs
-RUN = regex(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
+RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One file of a run: where it is, what it held, and what the run put there."""
 
@@ -49,7 +49,7 @@ class Entry:
     start: int = 0  # where its bytes begin in the run's originals
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class JournalRun:
     """One run that wrote."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.import_time import frozen
 from specedit.settings.checks import checked, inside, is_path, parsed
 from specedit.settings.folder import (
     CHANGED,
@@ -32,7 +32,7 @@ from specedit.settings.table import Settings, about, flags, is_restricted, names
 NOT_SETTINGS = frozenset({"HOME", "CONFIG", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Repository:
     """The nearest pyproject.toml: its settings, and whether the user trusts it."""
 
@@ -73,7 +73,7 @@ class Repository:
         return value
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """Settings together with where each value came from."""
 
