@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specedit.cli.options import (
@@ -90,7 +90,10 @@ def rename(
             return _refuse_in_json(targets, plan)
         _confirm_incomplete(plan, f"{old} {new}", targets)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
-    return run_command("rename", targets, plan.planner, wish, together=together)
+    if plan.moves and settings.test:
+        raise UsageError("--test does not work when a file moves with its class.")
+    together = together or bool(plan.moves)
+    return run_command("rename", targets, plan.planner, wish, together=together, moves=plan.moves)
 
 
 def _refuse_kinds(resolved: Resolved) -> None:
@@ -118,6 +121,7 @@ class _Plan:
     places: int = 0
     files: int = 0
     left: Sequence[UseLeft] = ()
+    moves: Mapping[str, str] = field(default_factory=dict)  # of files named after a renamed class
 
 
 def _plan(
@@ -158,6 +162,7 @@ def _plan(
         sum(len(guess.places) for guess in result.files.values()),
         len(result.files),
         [replace(use, path=tree.shown(use.path)) for use in result.left],
+        {tree.shown(path): tree.shown(to) for path, to in result.moves.items()},
     )
 
 

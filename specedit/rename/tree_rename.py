@@ -6,7 +6,8 @@ where something would be refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import posixpath
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
@@ -57,6 +58,7 @@ class TreeRename:
     files: dict[str, RenameGuess]
     unchanged: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     declared: tuple[tuple[str, int, str], ...] = ()  # path, line, what is declared there
+    moves: Mapping[str, str] = field(default_factory=dict)  # files named after a renamed class
 
     def only(self, paths: Collection[str]) -> TreeRename:
         """The part of it that is in these files, with a word about the others, once."""
@@ -69,7 +71,8 @@ class TreeRename:
             used = {path: [place.line for place in guess.places] for path, guess in rest.items()}
             text = used_elsewhere(used, where[0] if where else "")
             files[first] = replace(files[first], notes=(*files[first].notes, doubt(text)))
-        return replace(self, files=files, unchanged=unchanged)
+        moves = {path: to for path, to in self.moves.items() if path in files}
+        return replace(self, files=files, unchanged=unchanged, moves=moves)
 
     def without_doubtful(self, project: Project) -> TreeRename:
         """The rename without mentions that may be ordinary language, which are undecided then."""
@@ -182,6 +185,12 @@ def rename_tree(
                 both = (*files[path].collisions, more)
                 files[path] = replace(files[path], collisions=both)
     declared = tuple(declared_in(project, every))
+    moves = {path: to for path, to in _moves(project, every, name, new) if path in files}
+    for path, to in moves.items():
+        more = [doubt(f"{to} exists already", (), "taken")] if to in project.paths else []
+        notes = (*files[path].notes, Finding("moved", f"moves to {to}, as its class is named"))
+        both = (*files[path].collisions, *more)
+        files[path] = replace(files[path], notes=notes, collisions=both)
     if target is None and len(declared) > 1 and files:
         first = next(iter(files))
         text = several(project, name, every)
@@ -189,7 +198,26 @@ def rename_tree(
             files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     unchanged = {path: findings for path, findings in left.items() if findings}
-    return TreeRename(name, new, ordered, unchanged, declared)
+    return TreeRename(name, new, ordered, unchanged, declared, moves)
+
+
+def _moves(
+    project: Project, every: Sequence[ResolvedName], old: str, new: str
+) -> Iterator[tuple[str, str]]:
+    """The files that are named after a renamed class, each with its new path."""
+    for declared in (
+        declared
+        for one in every
+        if one.typings and one.rules.named_files
+        for meaning in one.chosen
+        for declared in meaning.declared
+    ):
+        path = project.path(declared.home)
+        folder, file = posixpath.split(path)
+        stem, end = posixpath.splitext(file)
+        outermost = declared.scope is not None and declared.scope.kind in ("file", "namespace")
+        if declared.kind == "class" and outermost and stem == old:
+            yield path, posixpath.join(folder, new + end)
 
 
 JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
