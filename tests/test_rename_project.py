@@ -205,6 +205,42 @@ def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hoo
     assert len(files["shop/view.py"]["left"]) == 2
 
 
+JAVA = {
+    "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
+    "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
+}
+
+
+def test_the_file_of_a_java_class_moves_with_it(desk: Hooked) -> None:
+    desk.repo.commit(JAVA)
+    code, out, _ = desk.specedit("rename", "Cart", "Basket", "--no-model", "--diff")
+    assert code == 0 and "rename from src/shop/Cart.java\nrename to src/shop/Basket.java\n" in out
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
+    assert code == 0 and "moves to src/shop/Basket.java" in err
+    assert not (desk.repo.root / "src/shop/Cart.java").exists()
+    assert desk.repo.read("src/shop/Basket.java") == JAVA["src/shop/Cart.java"].replace(
+        "Cart", "Basket"
+    )
+    assert "Basket cart" in desk.repo.read("src/shop/Use.java")
+    assert desk.specedit("undo")[0] == 0
+    assert desk.repo.read("src/shop/Cart.java") == JAVA["src/shop/Cart.java"]
+    assert not (desk.repo.root / "src/shop/Basket.java").exists()
+
+
+def test_a_class_that_is_renamed_in_its_file_alone_leaves_the_files_name(desk: Hooked) -> None:
+    desk.repo.commit(JAVA)
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "src/shop/Cart.java", "--no-model")
+    assert code == 0 and "a file is named after `Cart`" in " ".join(err.split())
+    assert (desk.repo.root / "src/shop/Cart.java").exists()
+
+
+def test_a_class_is_not_renamed_to_the_name_of_another_file(desk: Hooked) -> None:
+    desk.repo.commit({**JAVA, "src/shop/Basket.java": "package shop;\n"})
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
+    assert code == 2 and "src/shop/Basket.java exists already" in " ".join(err.split())
+    assert desk.repo.git("status", "--porcelain") == ""
+
+
 def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
     assert "self.login" not in desk.specedit(*CODE)[2]
     desk.specedit("undo")

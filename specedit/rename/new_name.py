@@ -64,11 +64,11 @@ def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dic
     return must, may
 
 
-def named_file(chosen: list[Meaning], old: str) -> Iterator[Finding]:
+def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
     """That a public class may be renamed without the file that is named after it."""
     for declared in (each for one in chosen for each in one.declared):
-        words = declared.node.first("modifiers")
-        public = words is not None and any(child.type == "public" for child in words.children)
+        words = typing.scopes.text(declared.node.until(declared.leaf.start)).split()
+        public = not typing.rules.implementing.isdisjoint(words)
         if declared.kind == "class" and public and declared.scope and not declared.scope.is_local:
             text = f"a file is named after `{old}`: it moves if no file is named, or by a move"
             yield doubt(text, (declared.leaf.line,))

@@ -144,7 +144,7 @@ def guessed(
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(doubt(f"`{new}` is not read as a name there"))
     if typing.rules.named_files and not whole_tree:
-        notes += named_file(chosen, old)
+        notes += named_file(chosen, typing, old)
     must, may = required(chosen, typing)
     notes += [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
     clashing = [

@@ -187,10 +187,10 @@ def rename_tree(
     declared = tuple(declared_in(project, every))
     moves = {path: to for path, to in _moves(project, every, name, new) if path in files}
     for path, to in moves.items():
-        more = [doubt(f"{to} exists already", (), "taken")] if to in project.paths else []
+        exists = [doubt(f"{to} exists already", (), "taken")] if to in project.paths else []
         notes = (*files[path].notes, Finding("moved", f"moves to {to}, as its class is named"))
-        both = (*files[path].collisions, *more)
-        files[path] = replace(files[path], notes=notes, collisions=both)
+        collisions = (*files[path].collisions, *exists)
+        files[path] = replace(files[path], notes=notes, collisions=collisions)
     if target is None and len(declared) > 1 and files:
         first = next(iter(files))
         text = several(project, name, every)

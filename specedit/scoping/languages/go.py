@@ -332,10 +332,8 @@ def _folder(project: Project, path: str, importing: str) -> str | None:
     """The folder of a package, by the modules of the tree and what replaces them where it is
     imported; of two modules of one name, the one nearest to the file that imports."""
     modules = _modules(project)
-    around = next(
-        (up for up in folders_up(posixpath.dirname(importing)) if f"{up}/" in modules), ""
-    )
     own = posixpath.dirname(importing)
+    around = next((up for up in folders_up(own) if f"{up}/" in modules), "")
     ranked = sorted(
         (*modules.get(f"{around}/", ()), *modules[""]),
         key=lambda one: (-len(one[0]), -len(posixpath.commonprefix([f"{one[1]}/", f"{own}/"]))),
