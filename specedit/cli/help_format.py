@@ -16,11 +16,11 @@ OPTIONS = {  # parameters by group, of the commands that edit
     "Where": ("symbol", "selected", "near", "lines", "line", "whole", "focus", "scope"),
     "Files": ("context", "changed", "staged", "since", "clean_only", "stdin_filename"),
     "Output": (
-        *("diff", "check", "dry_list", "ask", "json", "quiet", "verbose"),
+        *("diff", "check", "ask", "json", "quiet", "verbose"),
         *("compare", "audit", "trace"),
     ),
     "Checks": (
-        *("test", "tries", "test_timeout", "keep_best"),
+        *("test", "tries", "test_timeout", "keep_best", "incomplete"),
         *("allow", "strict", "check_with"),
     ),
     "Model": (
