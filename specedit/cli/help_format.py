@@ -16,7 +16,7 @@ OPTIONS = {  # parameters by group, of the commands that edit
     "Where": ("symbol", "selected", "near", "lines", "line", "whole", "focus", "scope"),
     "Files": ("context", "changed", "staged", "since", "clean_only", "stdin_filename"),
     "Output": (
-        *("diff", "check", "ask", "json", "quiet", "verbose"),
+        *("diff", "check", "dry_list", "ask", "json", "quiet", "verbose"),
         *("compare", "audit", "trace"),
     ),
     "Checks": (

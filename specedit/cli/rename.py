@@ -42,6 +42,7 @@ def rename(
     line: int | None = option(
         None, "Rename what the name on line N of FILE refers to", metavar="N"
     ),
+    dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
     incomplete: bool = flag("--incomplete", "Rename although uses that may be meant stay"),
     staged: Staged = False,
     changed: Changed = False,
