@@ -126,6 +126,7 @@ class Answer:
     logits_digest: str | None = None
     appeared: int = 0  # ids of the prediction that the completion has, where they were counted
     absent: int = 0  # ids of the prediction that it does not have
+    reasoning: int = 0  # ids before the text, of reasoning that is not part of it
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire

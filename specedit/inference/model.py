@@ -151,6 +151,7 @@ class LoadedModel:
             logits_digest=done.logits_digest,
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
+            reasoning=reader.reasoning,
         )
 
     @contextmanager
