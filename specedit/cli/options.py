@@ -63,7 +63,7 @@ SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),
     *("whole", "focus", *ENGINE),
-    *("prediction", "draft", "draft_model", "max_tokens"),
+    *("prompt_form", "prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "top_p", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("allow_extra", "gate", "strict", "allow", "check_with"),
