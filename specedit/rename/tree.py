@@ -151,7 +151,7 @@ class Tree:
             first = next(iter(files))
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
             files[first] = replace(files[first], notes=(*files[first].notes, note))
-        return replace(result, files=files, left={**result.left, **left})
+        return replace(result, files=files, unchanged={**result.unchanged, **left})
 
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
@@ -208,7 +208,7 @@ def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> 
     path = tree.path(source.name)
     guess = result.files.get(path)
     if guess is None:
-        return untouched(source, *result.left.get(path, ()))
+        return untouched(source, *result.unchanged.get(path, ()))
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
     job = job_of(source, guess, settings, tree.unasked)

@@ -187,7 +187,8 @@ class Screen(Sink):
         self._live.stop()
         settings = self._settings
         patch_on_screen = settings.diff and sys.stdout.isatty()
-        if edit.changed and not (settings.quiet or self._asked or patch_on_screen):
+        brief = bool(edit.changes) and not settings.verbose  # a rename: the report lists its files
+        if edit.changed and not (settings.quiet or self._asked or patch_on_screen or brief):
             with undisturbed():  # Ctrl-C leaves no title without its change
                 self._kinds |= diff_view.show(self._console, edit, self._provenance())
         self._asked = False

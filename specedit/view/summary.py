@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # files that a line names
 NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or decided by rule
+OF_PLACES = ("undecided", "outside", "left")  # of a rename: --dry-list shows their places
+LISTED = 20  # files of a rename that the report names
 NAME_IT = "name the place in the instruction, or with --symbol NAME or --selected TEXT"
 NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
 ONCE = 5.0  # seconds of preparation that are reported
@@ -138,6 +140,10 @@ def _advice(edit: Edit, command: str) -> str:
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     """Notes, tables and the line."""
+    renames = any(edit.changes or edit.left for edit in report.edits)
+    if renames:
+        for text in _renamed(report, verbose=verbose):
+            say(console, text)
     many = _shared(report, NOTES) if len(report.edits) > SEVERAL else {}
     for edit in report.edits:
         if verbose:
@@ -145,7 +151,8 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
                 _about(console, edit, _change(change), "dim")
         for one in edit.findings:
             listed = (one.kind, one.text) in many
-            if not (one.refuses or listed) and (verbose or not one.is_detail):
+            brief = renames and len(report.edits) > SEVERAL and one.kind in OF_PLACES
+            if not (one.refuses or listed) and (verbose or not (one.is_detail or brief)):
                 _about(console, edit, one.text, "yellow" if one.warns else "")
     for (kind, why), names in many.items():
         _named(console, kind, why, names, len(names) if verbose else NAMED)
@@ -160,6 +167,25 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
         if edit.compared:
             what = f"{terminal.name(edit.path)} " if len(report.edits) > 1 else ""
             say(console, compared(edit.compared, what))
+
+
+def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
+    """The places that a rename changes and leaves, and how many are in each file."""
+    changed = [edit for edit in report.edits if edit.changed]
+    left = [edit for edit in report.edits if edit.left]
+    word = "would rename" if any(e.status == "would-edit" for e in changed) else "renamed"
+    places = count(sum(len(edit.changes) for edit in changed), "place")
+    yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
+    if left:
+        uses = count(sum(len(edit.left) for edit in left), "use")
+        how = "(specedit rename --dry-list shows them)"
+        files = count(len(left), "file")
+        yield Text(f"left: {uses} in {files} that may be meant {how}", "yellow")
+    shown = changed if verbose else changed[:LISTED]
+    for edit in shown if len(changed) > 1 else ():
+        yield Text(f"  {terminal.name(edit.path)}: {count(len(edit.changes), 'place')}")
+    if len(changed) > len(shown):
+        yield Text(f"  and {len(changed) - len(shown)} more files (-v names them)")
 
 
 def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], list[str]]:
