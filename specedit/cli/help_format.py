@@ -25,7 +25,7 @@ OPTIONS = {  # parameters by group, of the commands that edit
     ),
     "Model": (
         *("model", "no_model", "server", "profile", "warm", "engine", "device", "threads"),
-        *("weights", "prediction", "draft", "draft_model"),
+        *("weights", "prompt_form", "prediction", "draft", "draft_model"),
         *("max_tokens", "temperature", "seed", "sampling"),
     ),
 }

@@ -105,7 +105,7 @@ def suggest(as_json: AsJson = False) -> None:
             store.sized(entry.size),
             f"{store.sized(entry.memory)}, int4 {store.sized(entry.memory_int4)}",
             entry.licence,
-            "; ".join([*notes, *([entry.note] if entry.note else [])]),
+            "; ".join(filter(None, (*notes, "untested" * entry.untested, entry.note))),
         )
 
     numbers = ("parameters", "download", "memory")

@@ -71,7 +71,7 @@ SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "keep_best"),
     *("whole", "focus", *ENGINE),
-    *("prediction", "draft", "draft_model", "max_tokens"),
+    *("prompt_form", "prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("strict", "allow", "check_with", "quiet", "verbose"),

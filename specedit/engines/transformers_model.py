@@ -139,6 +139,16 @@ def _numbers(model: Architecture) -> dict[str, Any]:
     }
     if model.family == "qwen2":  # it always has the bias
         return config
+    if model.family == "granite":
+        config |= {
+            "embedding_multiplier": model.embedding_scale,
+            "residual_multiplier": model.residual_scale,
+            "attention_multiplier": model.attention_scale or model.head_size**-0.5,
+            "logits_scaling": model.logit_scale,
+        }
+    if model.family == "smollm3":
+        rotated = [int(layer not in model.unrotated) for layer in range(model.layers)]
+        config |= {"no_rope_layers": rotated, "pad_token_id": None}
     return {**config, "attention_bias": model.bias}
 
 

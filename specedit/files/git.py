@@ -270,6 +270,15 @@ def content(root: Path, entry: Staged) -> bytes:
     return ask(root, "cat-file", "--filters", f"--path={entry.name}", entry.blob)[1]
 
 
+def committed(path: Path) -> bytes | None:
+    """A file's content in the last commit; None where there is none."""
+    root = _top(path.parent)
+    if root is None:
+        return None
+    code, out = ask(root, "cat-file", "blob", f"HEAD:{from_top(root, [path])[0]}", codes=(0, 128))
+    return None if code else out
+
+
 def blob_of(root: Path, name: str, data: bytes) -> str:
     """The object id that `data` would have, if it were staged as `name`. Nothing is stored."""
     return _line(ask(root, "hash-object", "--stdin", f"--path={name}", stdin=data)[1])

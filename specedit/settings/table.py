@@ -64,6 +64,9 @@ class Settings:
         "auto",
         "Use these drafters, comma-separated (auto: all that are available, none: no drafts)",
     )
+    prompt_form: str = _restricted(
+        "", "Show the model the prompt that it was trained with: next-edit, zeta"
+    )
     draft_model: str = _restricted("", "Draft with this smaller model of the same vocabulary")
     max_tokens: int = _open(
         0, "Limit the answer to this many tokens (0: derived from the size of the file)"
@@ -111,7 +114,7 @@ class Settings:
     test_timeout: float = _open(
         300.0, "Stop the test command after this many seconds (0: no limit)", most=86400
     )
-    keep_best: bool = _restricted(
+    keep_best: bool = _flag(
         False, "If no try passes the test command, keep the one with the fewest failures"
     )
     focus: str = _open(

@@ -29,6 +29,27 @@ FAMILIES: dict[str, dict[str, Any]] = {
             "original_max_position_embeddings": 64,
         },
     },
+    "mistral, no window": {"model_type": "mistral", "sliding_window": None},
+    "smollm3, layers without RoPE": {
+        "model_type": "smollm3",
+        "no_rope_layer_interval": 2,
+        "pad_token_id": 0,
+    },
+    "granite, multipliers, tied": {
+        "model_type": "granite",
+        "tie_word_embeddings": True,
+        "embedding_multiplier": 12.0,
+        "residual_multiplier": 0.22,
+        "attention_multiplier": 0.03,
+        "logits_scaling": 8.0,
+    },
+    "granite, multipliers, untied": {
+        "model_type": "granite",
+        "embedding_multiplier": 3.0,
+        "residual_multiplier": 0.5,
+        "attention_multiplier": 0.15,
+        "logits_scaling": 0.7,
+    },
 }
 
 
@@ -38,6 +59,12 @@ YARN = {
     "factor": 4.0,
     "original_max_position_embeddings": 64,
 }
+GRANITE = (  # a key of a GGUF file, and of a config.json
+    ("embedding_scale", "embedding_multiplier"),
+    ("residual_scale", "residual_multiplier"),
+    ("attention.scale", "attention_multiplier"),
+    ("logit_scale", "logits_scaling"),
+)
 LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.5}
 
 
@@ -104,7 +131,7 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
     import gguf
 
     config = model.config
-    kind = config.model_type
+    kind = {"mistral": "llama"}.get(config.model_type, config.model_type)
     writer = gguf.GGUFWriter(path, kind)
     numbers = {
         "block_count": config.num_hidden_layers,
@@ -116,11 +143,14 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
         "attention.key_length": getattr(config, "head_dim", 22),
         "attention.layer_norm_rms_epsilon": float(config.rms_norm_eps),
         "rope.freq_base": float(config.rope_parameters["rope_theta"]),
+        **({ours: float(getattr(config, theirs)) for ours, theirs in GRANITE if kind == "granite"}),
         **(metadata or {}),
     }
     for key, value in numbers.items():
         if isinstance(value, str):
             writer.add_string(f"{kind}.{key}", value)
+        elif isinstance(value, bool):
+            writer.add_bool(f"{kind}.{key}", value)
         elif isinstance(value, float):
             writer.add_float32(f"{kind}.{key}", value)
         else:
@@ -134,7 +164,7 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
             continue
         ours = architecture.our_name(name)
         rows = tensor.float().numpy()
-        if kind == "llama" and (".attn_q." in ours or ".attn_k." in ours):
+        if kind in architecture.INTERLEAVED and (".attn_q." in ours or ".attn_k." in ours):
             heads = rows.shape[0] // config.head_dim
             halves = rows.reshape(heads, 2, config.head_dim // 2, -1)
             rows = np.ascontiguousarray(halves.swapaxes(1, 2)).reshape(rows.shape)

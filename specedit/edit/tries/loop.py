@@ -73,7 +73,7 @@ def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
         texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
         plan = replace(plan, predictions=tuple(dict.fromkeys(texts))[:MOST_PREDICTIONS])
     feedback = earlier[-1].problem if attempt.with_feedback and earlier else ""
-    if feedback:
+    if feedback and plan.messages:
         plan = replace(plan, messages=prompt.with_feedback(plan.messages, feedback))
     return replace(job, plan=plan, feedback=feedback)
 

@@ -39,8 +39,12 @@ class Checkpoint:
     matrix: Callable[..., Array]
     tied: bool  # the output layer is the embedding
 
-    def vector(self, name: str) -> Array:
-        return self.matrix(name).reshape(-1)
+    def scaled(
+        self, name: str, start: int = 0, stop: int | None = None, *, head: bool = False
+    ) -> Array:
+        """Rows of a tensor for a model of the numbers `config.folded()`."""
+        rows, factor = self.matrix(name, start, stop), self.config.factor(name, head=head)
+        return rows if factor == 1.0 else rows * np.float32(factor)
 
 
 def unsupported(files: ModelFiles) -> str | None:
@@ -86,7 +90,7 @@ def _open_gguf(path: Path) -> Checkpoint:
 def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     model, whole = _suitable(path, architecture.of_folder(path)), parts is None
     known = configuration.headers(path, parts)
-    headers = {architecture.our_name(name): one for name, one in known.items()}
+    headers = architecture.our_headers(known)
     shapes = {name: header.shape for name, header in headers.items()}
     architecture.check_tensors(path, model, shapes, GENERIC, whole=whole)
     config = configuration.Fields(path, configuration.check_folder(path))
