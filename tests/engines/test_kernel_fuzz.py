@@ -19,7 +19,7 @@ from specedit.engines.exact.kernels.library import FOLDER
 pytestmark = pytest.mark.tools
 
 CALLS = int(os.environ.get("SPECEDIT_FUZZ", "3000"))
-PROGRAM = Path(__file__).with_name("kernel_fuzz.c")
+PROGRAM = Path(__file__).parents[1] / "helpers" / "kernel_fuzz.c"
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wno-psabi")
 UNROLLED = ("amx.c", "avx512vnni.c")  # with UBSan each takes minutes to compile
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from conftest import Specedit
 from endpoint import Endpoint, listening, stream
+from fruits import python
 from git_repository import Repository
-from test_regions import python
 
 WINDOW = 65536
 MODEL = "Qwen/Qwen2.5-Coder-32B-Instruct"

@@ -17,7 +17,7 @@ from hook_repository import START, Hooked
 
 pytestmark = pytest.mark.tools
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ASK = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nfiles = ["*.py"]\n'
 CONFIG = """\
 repos:

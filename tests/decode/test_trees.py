@@ -14,7 +14,7 @@ from exact_models import kernel, kernels_here, save
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
-from test_huggingface import VOCABULARY, tiny
+from tiny_model import VOCABULARY, tiny
 
 from specedit.decode import Chunk, Done
 from specedit.decode.cost import Curve

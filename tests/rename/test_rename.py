@@ -1,4 +1,4 @@
-"""Where a name means what: one case per `===` of tests/rename/*.txt, and what is said about it.
+"""Where a name means what: one case per `===` of cases/*.txt, and what is said about it.
 
 A case marks what must be renamed: «name». The line of the first mark is `--line`, unless it says.
 """
@@ -22,7 +22,7 @@ MARK = re.compile("«(.*?)»")
 
 def _cases() -> list[object]:
     found = []
-    for path in sorted((Path(__file__).parent / "rename").glob("*.txt")):
+    for path in sorted((Path(__file__).parent / "cases").glob("*.txt")):
         for part in re.split(r"^=== ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
             head, text = part.split("\n", 1)
             name, filename, new, *line = [word.strip() for word in head.split("|")]

@@ -26,7 +26,7 @@ from benchmarks.edits.checkers import (
 from benchmarks.edits.code import Code
 from benchmarks.edits.table import tables
 
-DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[2] / "shared" / "data")
+DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CASES = {case.id: case for case in all_cases()}
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs the evaluation data")
 each_case = pytest.mark.parametrize("name", CASES)

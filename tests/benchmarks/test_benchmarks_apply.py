@@ -18,7 +18,7 @@ from benchmarks.apply.readings import determined, places, same_after, similar
 from benchmarks.apply.record import Record, record_of, records
 from benchmarks.apply.snippets import ELISIONS
 
-DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[2] / "shared" / "data")
+DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs the evaluation data")
 
 SHOP = '''"""A shop."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from git_repository import Repository
+from killed_runs import change, held, killed
 from mcp_client import FILES, Agent, contents, repository, text_of
-from test_recovery import change, held, killed
 
 from specedit.errors import UsageError
 from specedit.files import journal

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 from events import Recorded
+from fruits import python
 from scripted_backend import Scripted, perform
 from scripted_engine import fenced
 
@@ -29,24 +30,7 @@ from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, language_of
 from specedit.view.contract import edit_json
 
-FRUITS = ("apple", "banana", "cherry", "grape", "lemon", "mango", "melon", "olive", "papaya")
 LET = "Let weigh_lemon_4 start at 99"
-
-
-def python(functions: int = 60) -> str:
-    """A file of small functions that have nothing in common but their shape."""
-    parts = ["import os\nimport sys\n\nLIMIT = 10\n"]
-    for n in range(functions):
-        fruit = f"{FRUITS[n % len(FRUITS)]}_{n}"
-        parts.append(
-            f"def weigh_{fruit}(basket):\n"
-            f'    """Weigh the {fruit}."""\n'
-            f"    total = {n}\n"
-            "    for one in basket:\n"
-            f"        total += one.{FRUITS[n % len(FRUITS)]}\n"
-            "    return total\n"
-        )
-    return "\n\n".join(parts)
 
 
 def source(text: str, name: str = "a.py") -> Source:

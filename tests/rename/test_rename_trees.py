@@ -22,7 +22,7 @@ from specedit.rename.tree_rename import Target, TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.syntax.identifiers import sought, split_member
 
-ROOT = Path(__file__).parent.parent / "fixtures" / "trees"
+ROOT = Path(__file__).parents[2] / "fixtures" / "trees"
 CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))
 
 

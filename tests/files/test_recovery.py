@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from faults import child, ended
+from killed_runs import NAMES, NEW, OLD, change, held, killed
 
 from specedit.api import Editor
 from specedit.errors import InputError, UsageError
@@ -25,9 +26,7 @@ from specedit.integrations.lsp.lsp_session import Session
 from specedit.settings import resolve
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
-NAMES = ("a.py", "b.py", "c.py")
 POSITION = {"line": 0, "character": 1}
-OLD, NEW = b"username = 1\n", b"email = 1\n"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 
 
@@ -38,42 +37,6 @@ def tree(tmp_path: Path) -> Path:
     for name in NAMES:
         (folder / name).write_bytes(OLD)
     return folder
-
-
-def held(tree: Path) -> list[bytes]:
-    return [(tree / name).read_bytes() for name in NAMES]
-
-
-def change(store: Path, tree: Path) -> None:
-    texts = [(read(tree / name), NEW) for name in NAMES]
-    Recorder(store, "rename").write_all(texts)
-
-
-def die_at(number: int) -> None:
-    """In a child: the process ends before its write of that number, or before the mark goes."""
-    real, count = replacement.replace, 0
-
-    def counted(*given: object, **more: object) -> None:
-        nonlocal count
-        if count == number:
-            os._exit(9)
-        count += 1
-        real(*given, **more)  # type: ignore[arg-type]
-
-    replacement.replace = counted  # type: ignore[assignment]
-    if number == len(NAMES):
-        os_unlink = Path.unlink
-        Path.unlink = (  # type: ignore[method-assign]
-            lambda path, **more: os._exit(9) if path.name == "unfinished" else os_unlink(path)
-        )
-
-
-def killed(number: int, work: Callable[[], None]) -> None:
-    def dies() -> None:
-        die_at(number)
-        work()
-
-    assert ended(child(dies)) == 9
 
 
 @pytest.mark.parametrize("number", range(len(NAMES) + 1))

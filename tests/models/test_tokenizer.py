@@ -222,10 +222,10 @@ def test_the_real_vocabulary_encodes_as_transformers_does(real_home: Path) -> No
     from transformers import AutoTokenizer
 
     theirs = AutoTokenizer.from_pretrained(files.path.parent, gguf_file=files.path.name)
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     sources = [
         *root.glob("specedit/**/*.py"),
-        *root.glob("tests/*.py"),
+        *root.glob("tests/**/*.py"),
         *(p for p in root.glob("fixtures/*/*") if p.is_file()),
     ]
     for path in sources:

@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 import pytest
-import torch
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_model import VOCABULARY, tiny
 
 from specedit.decode import Chunk, drafters
 from specedit.decode.loop import decode
@@ -17,28 +17,6 @@ from specedit.decode.width import Widths
 from specedit.engines.base import Engine, Sampling
 from specedit.engines.huggingface import HuggingFaceEngine
 from specedit.errors import ModelError
-
-VOCABULARY = 64
-_TINY: list[HuggingFaceEngine] = []
-
-
-def tiny() -> HuggingFaceEngine:
-    """A randomly initialised Llama, small enough to run in milliseconds; made once."""
-    if not _TINY:
-        from transformers import LlamaConfig, LlamaForCausalLM
-
-        torch.manual_seed(0)
-        config = LlamaConfig(
-            vocab_size=VOCABULARY,
-            hidden_size=32,
-            intermediate_size=48,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            max_position_embeddings=256,
-        )
-        _TINY.append(HuggingFaceEngine(LlamaForCausalLM(config).double().eval()))
-    return _TINY[0]
 
 
 def answer(

@@ -144,7 +144,7 @@ ASKED = {
 def test_both_can_live_in_one_environment(name: str, version: str) -> None:
     from packaging.requirements import Requirement
 
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"], *project["optional-dependencies"]["torch"]]
     ours = {r.name: r for r in map(Requirement, asked)}
