@@ -112,7 +112,6 @@ def test_without_kernels_an_error_says_what_to_do(
     [
         ("edit", "Return 0", "a.py", "--engine", "huggingface"),
         ("edit", "Return 0", "a.py", "--device", "cuda"),
-        ("heads", "train", "a.py"),
     ],
     ids=lambda given: " ".join(given[-2:]),
 )

@@ -24,7 +24,7 @@ NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
     "specedit model": "about real models; tests/cli/test_cli_model.py runs it on small ones",
     "specedit heads": "about real models; tests/training/test_heads.py has small ones",
-    "specedit edit … --server": "an address in the network; tests/server/test_remote.py has its own",
+    "specedit edit … --server": "an address in the network; tests/server has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
     "specedit mcp": "an agent starts it; tests/integrations/test_mcp.py is one",
     "specedit vllm": "needs vLLM; tests/integrations/test_vllm_cli.py has an imitation",

@@ -146,7 +146,7 @@ def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentati
     if symbol is None:
         job, _ = locate(job, Scripted(""), settings, Sink())
         assert len(job.regions) == 2
-    growing = ChangeSoFar(terminal(), "a.py", job.before, False, job.numbers)
+    growing = ChangeSoFar(terminal(), "a.py", job.before, job.numbers)
     for piece in answer.splitlines(keepends=True):
         growing.add(written(piece))
     caption, *drawn = (str(row) for row in growing.rows(20))
