@@ -151,7 +151,7 @@ def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentati
         growing.add(written(piece))
     caption, *drawn = (str(row) for row in growing.rows(20))
     assert f"line {line} " in caption
-    drawn = [row.lstrip(" 0123456789").rstrip() for row in drawn]
+    drawn = [row.lstrip(" 0123456789●·").rstrip() for row in drawn]
     assert [row for row in drawn if row[:1] in ("+", "-")] == rows
 
 
