@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import END, ScriptedTokenizer
 
-from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit
 from specedit.inference.reader import Reader, Unfenced
 

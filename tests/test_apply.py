@@ -387,7 +387,7 @@ def test_a_model_that_was_trained_to_merge_has_its_own_prompt(
     script(answer="        return True\n</updated-code>")
     done = inside("apply", "shop.py", "--model", "fastapply-1.5b", stdin=DOUBTFUL.encode())
     assert repo.read("shop.py") == changed(READINGS["replaced"][1]), done.stderr.decode()
-    (asked,) = of_job(Settings(model="fastapply-1.5b", engine="scripted"))
+    (asked,) = of_job(Settings(model="fastapply-1.5b"))
     assert asked.messages[1].content.startswith("Merge all changes from the <update> snippet")
     assert "<update>            print" not in asked.messages[1].content
     assert asked.opening.startswith("<updated-code>") and asked.stop == ("</updated-code>",)

@@ -87,8 +87,8 @@ def test_a_store_that_cannot_be_written_only_loses_the_refused_answer() -> None:
     assert (edit.status, edit.kept) == ("refused", "")
 
 
-def test_allow_extra_takes_a_lost_definition() -> None:
-    assert edited("def two():\n    return 3\n```", allow_extra=True).status == "would-edit"
+def test_allowing_removal_takes_a_lost_definition() -> None:
+    assert edited("def two():\n    return 3\n```", allow="removal").status == "would-edit"
 
 
 def test_an_answer_cut_off_by_the_limit_is_never_a_file() -> None:

@@ -435,7 +435,7 @@ def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) 
     for name in ("user.py", "use.py"):
         text = {"user.py": "def old():\n    pass\n", "use.py": "from user import old\n\nold()\n"}
         (folder / name).write_text(text[name])
-    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(json.dumps({"replace": [["old", "new"]]}))
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text(json.dumps({"replace": [["old", "new"]]}))
     there = Hooked(desk.repo.at(folder), desk.calls)
     assert there.specedit("rename", "old", "new", "user.py", "use.py")[0] == 0
     assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"

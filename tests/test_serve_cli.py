@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hook_repository import START
 from model_sources import tiny_gguf
 from warm_server import plan, process, until
 
@@ -335,7 +336,7 @@ def test_a_server_waits_a_finite_time(
 def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
     place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "nothing.json"))
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
     with process("--socket-only", env={}) as server:
         _, said = server.communicate(timeout=20)
         assert server.returncode == 2 and b"not a script" in said
@@ -349,7 +350,7 @@ def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
     model: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "nothing.json"))
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
     flags, words = [], b"not a script"
     if model == "damaged":
         path = tiny_gguf(tmp_path / "model.gguf")
@@ -363,7 +364,7 @@ def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
 def test_an_edit_whose_server_cannot_load_says_why(
     specedit: Specedit, place: RuntimeFolder, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(user.parent / "nothing.json"))
+    monkeypatch.setenv("TESTS_SCRIPT", str(user.parent / "nothing.json"))
     done = specedit("edit", "x", "user.py", "--warm")
     assert done.returncode == 2 and b"not a script" in done.stderr
     assert user.read_text() == TEXT
@@ -448,6 +449,6 @@ def test_a_client_of_a_server_loads_nothing_heavy(
         cwd=user.parent,
         capture_output=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(Path(processes.__file__).parent.parent)},
+        env={**os.environ, "PYTHONPATH": START},
     )
     assert done.stdout.splitlines()[-1] == b"[]"

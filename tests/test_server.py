@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted_engine import ScriptedTokenizer
 from warm_server import Answered, Running, prompt, running, until
 
-from specedit.engines.scripted import ScriptedTokenizer
 from specedit.errors import ServerError
 from specedit.server.listener import Options
 from specedit.server.protocol import RUN, STATUS, STOP

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import parser, part, recorded, run
-from specedit.bench.cases import records, require_texts
+from benchmarks.speed.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import read
 from specedit.rename.guess import Place

@@ -30,17 +30,19 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
 
 
-@settings_options("scope", "no_model", *SHARED, asks=True)
+@settings_options(
+    *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
+    asks=True,
+    helps={"no_model": "Decide by rule: rename mentions that are whole words"},
+)
 def rename(
     old: str = argument("OLD", "The identifier, or Class.member; or a file to move"),
     new: str = argument("NEW", "The new name, or the file's new place"),
     files: list[str] | None = argument("FILE", "Files; without them: the whole work tree", None),
     line: int | None = option(
-        None, "Rename only the definition that the name on line N of FILE refers to", metavar="N"
+        None, "Rename what the name on line N of FILE refers to", metavar="N"
     ),
-    dry_list: bool = flag(
-        "--dry-list", "List every place with its reason; write nothing and ask no model"
-    ),
+    dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
     incomplete: bool = flag("--incomplete", "Rename although uses that may be meant stay"),
     staged: Staged = False,
     changed: Changed = False,
@@ -98,18 +100,16 @@ def rename(
 
 def _refuse_kinds(resolved: Resolved) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
-    from specedit.check.finding import OF_RENAMES, parsed_verdicts
+    from specedit.check.finding import EXISTING_NAME, OF_RENAMES
     from specedit.errors import UsageError
 
-    allowed = resolved.values.allow.replace(",", " ").split()
-    gate = list(parsed_verdicts(resolved.values.gate))
-    for setting, kinds in (("gate", gate), ("allow", allowed)):
-        others = [one for one in kinds if one not in OF_RENAMES]
-        if others and resolved.origins[setting] == "flag":
-            raise UsageError(
-                f"--{setting} {others[0]}: a rename has no findings of this kind.",
-                hint=f"The kinds of a rename are {' and '.join(OF_RENAMES)}.",
-            )
+    known = (*OF_RENAMES, EXISTING_NAME)
+    others = [kind for kind in resolved.values.allowed if kind not in known]
+    if others and resolved.origins["allow"] == "flag":
+        raise UsageError(
+            f"--allow {others[0]}: a rename has no findings of this kind.",
+            hint=f"The kinds of a rename are {', '.join(known)}.",
+        )
 
 
 @dataclass(frozen=True, slots=True)

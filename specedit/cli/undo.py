@@ -29,8 +29,8 @@ def undo(
     last: bool = flag("--last", "Undo the last run in any folder"),
     as_json: AsJson = False,
 ) -> int:
-    """Restore what the last run changed in this work tree: all of it or nothing. Run it again for
-    the run before."""
+    """Restore what the last run changed in this work tree. It restores all files or none; run it
+    again for the run before."""
     from specedit.files import journal
     from specedit.files.undo import forget as drop
     from specedit.files.undo import undo as put_back

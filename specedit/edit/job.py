@@ -195,7 +195,7 @@ def make_job(
 
 def sampling_of(settings: Settings) -> Sampling:
     """How choices are made."""
-    return Sampling(settings.temperature, settings.top_p, settings.seed, settings.sampling)
+    return Sampling(settings.temperature, 1.0, settings.seed, settings.sampling)
 
 
 def drafters(settings: Settings) -> tuple[str, ...]:

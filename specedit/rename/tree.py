@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specedit.check.finding import Finding
+from specedit.check.finding import EXISTING_NAME, Finding
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import GitError, InputError, RefusedEdit
@@ -155,14 +155,14 @@ class Tree:
 
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
-        if (taken := list(result.collisions)) and not settings.allow_extra:
+        if (taken := list(result.collisions)) and EXISTING_NAME not in settings.allowed:
             others = [f"{path}, {one.text}" for path, one in taken[1:SHOWN]]
             more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
             message = "; ".join([taken[0][1].text, *others]) + more
             raise RefusedEdit(
                 f"{message}; nothing was renamed",
                 file=taken[0][0],
-                hint="Choose another name, or say --allow-extra.",
+                hint="Choose another name, or add --allow existing-name.",
             )
 
     def elsewhere(self, name: str, old: str, line: int | None) -> Finding | None:

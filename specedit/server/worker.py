@@ -20,6 +20,7 @@ from specedit.errors import ServerError, SpeceditError
 from specedit.import_time import frozen
 from specedit.inference.loading import load
 from specedit.inference.model import LoadedModel
+from specedit.inference.prefixes import CACHE_BYTES
 from specedit.settings import Settings
 
 STOPPING = "The server is stopping."
@@ -232,7 +233,7 @@ class Worker:
     def _load(self) -> None:
         loaded = load(self._settings, _ToWaiting(self))
         self.loading = None
-        loaded.keep_prefixes(self._settings.cache_bytes)
+        loaded.keep_prefixes(CACHE_BYTES)
         self.loaded = loaded
         self._loaded = self.active = time.monotonic()
 

@@ -220,7 +220,7 @@ class _CallProgress(Sink):
 
 def check_model(settings: Settings) -> None:
     """An error where the model would have to be downloaded: no tool does that."""
-    if settings.server in ("auto", "off") and settings.engine != "scripted":
+    if settings.server in ("auto", "off"):
         present(settings.model)
 
 

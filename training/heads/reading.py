@@ -18,8 +18,7 @@ import numpy as np
 from specedit.engines.exact.engine import PREFILL, ExactEngine
 from specedit.errors import UsageError
 from specedit.files import regular, stored
-from specedit.heads.texts import LONGEST, TeacherRequest, Text, parts, questions
-from specedit.import_time import frozen
+from training.heads.texts import LONGEST, TeacherRequest, Text, parts, questions
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Weights
@@ -30,7 +29,7 @@ LEAST = 8  # ids of an answer, and 16 of a part, that is learnt from
 AT_ONCE = 64  # answers that are written at a time; more hardly make an id cheaper
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HeadsTarget:
     """The model that heads are trained for."""
 
@@ -174,7 +173,7 @@ def likely_ids(texts: Sequence[Text], tokenizer: Any, vocabulary: int, count: in
 IDS, CHOICES, TEXTS = range(3)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rows:
     """All places. The rows stay in their file until they are taken."""
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from specedit.engines.exact.kernels import library
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).with_name("kernel_driver.c")
 
 

@@ -14,7 +14,10 @@ from git_repository import Repository
 
 import specedit
 
-PACKAGE = str(Path(specedit.__file__).parents[1])
+# PYTHONPATH of a process that has this package and the scripted engine.
+START = os.pathsep.join(
+    [str(Path(__file__).with_name("start")), str(Path(specedit.__file__).parents[1])]
+)
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,9 @@ class Hooked:
         path.write_text(json.dumps({"replace": [["Old", "New"]], **script, "calls": str(calls)}))
         repo = Repository.init(
             root,
-            PYTHONPATH=PACKAGE,
-            SPECEDIT_ENGINE="scripted",
-            SPECEDIT_SCRIPT=str(path),
+            PYTHONPATH=START,
+            SPECEDIT_MODEL=str(path),  # a change of the script is a change of the model
+            TESTS_SCRIPT=str(path),
             SPECEDIT_HOME=str(base / "store"),
             SPECEDIT_CONFIG=str(base / "config"),
             SPECEDIT_SERVER="off",

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from specedit.bench.cases import Case, generated
-from specedit.bench.peers import (
+from benchmarks.speed.cases import Case, generated
+from benchmarks.speed.peers import (
     OWN,
     OWN_MODULE,
     PLAIN,
@@ -176,12 +176,6 @@ def hosted_bill(
 
 def words(settings: Settings) -> Words:
     """Of the model in use; its weights are not opened."""
-    if settings.engine == "scripted":
-        from specedit.edit.backend import Progress
-        from specedit.inference.loading import load
-
-        loaded = load(settings, Progress())
-        return Words(loaded.tokenizer, loaded.prompt)
     from specedit.models.resolve import present
     from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer

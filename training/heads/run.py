@@ -11,6 +11,7 @@ import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +20,6 @@ import numpy as np
 from specedit.errors import UsageError
 from specedit.files import atomic
 from specedit.files.lock import Lock
-from specedit.heads.reading import (
-    TEXTS,
-    HeadsTarget,
-    Rows,
-    RowStore,
-    likely_ids,
-    read_parts,
-    rows_of,
-    write_answers,
-)
-from specedit.heads.texts import LONGEST, Text, is_part, parts
-from specedit.import_time import frozen
 from specedit.models.head_file import (
     ALIGN,
     FORMAT,
@@ -42,6 +31,17 @@ from specedit.models.head_file import (
     digest_of,
 )
 from specedit.models.store import require_space
+from training.heads.reading import (
+    TEXTS,
+    HeadsTarget,
+    Rows,
+    RowStore,
+    likely_ids,
+    read_parts,
+    rows_of,
+    write_answers,
+)
+from training.heads.texts import LONGEST, Text, is_part, parts
 
 if TYPE_CHECKING:
     from specedit.models.head_file import Array
@@ -54,7 +54,7 @@ OWN = 2  # weight of the model's own answers: other people's texts are easier to
 SAVED_S = 120.0  # between two writings of the file
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Stage:
     """The progress of a run."""
 
@@ -126,7 +126,7 @@ def _learn(
     ends: float,
     seconds: float,
 ) -> Iterator[Stage]:
-    from specedit.heads.training import HeldOut, Learner, Teacher
+    from training.heads.learning import HeldOut, Learner, Teacher
 
     rows, teacher = store.load(), Teacher(target.weights)
     texts = rows.meta[TEXTS]
@@ -205,7 +205,7 @@ def write(path: Path, about: About, tensors: Mapping[str, Array]) -> None:
     atomic.whole(path, struct.pack("<Q", len(text)) + text + body)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HeadsScore:
     """`accepted` by depth: of the places where all depths before it hold, the share that holds.
     `ids_per_pass`: what one guess of each depth commits, with the model's own id."""
@@ -221,8 +221,8 @@ class HeadsScore:
 
 def evaluate(target: HeadsTarget, texts: Sequence[Text], heads: Heads, places: int) -> HeadsScore:
     """Read a part of each text, the held-out texts first, up to so many places."""
-    from specedit.heads.network import Network
-    from specedit.heads.training import HeldOut, Teacher
+    from training.heads.learning import HeldOut, Teacher
+    from training.heads.network import Network
 
     states, metas, read = [], [], 0
     for number, text in enumerate(sorted(texts, key=lambda one: not one.held)):

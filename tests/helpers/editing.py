@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_repository import PACKAGE
+from hook_repository import START
 
 BUFFER = "x = 1\nOld = 2\ny = Old\nz = 3\n"
 
@@ -47,13 +47,12 @@ class Desk:
         desk.env = {
             **kept,
             "PATH": f"{place}:{kept['PATH']}",
-            "PYTHONPATH": PACKAGE,
+            "PYTHONPATH": START,
             "HOME": str(root),
             "XDG_CONFIG_HOME": str(root / "config"),
             "LC_ALL": "C.UTF-8",
             "TERM": "xterm",
-            "SPECEDIT_ENGINE": "scripted",
-            "SPECEDIT_SCRIPT": str(root / "script.json"),
+            "TESTS_SCRIPT": str(root / "script.json"),
             "SPECEDIT_HOME": str(root / "store"),
             "SPECEDIT_CONFIG": str(root / "config" / "specedit"),
             "SPECEDIT_SERVER": "off",
@@ -66,7 +65,7 @@ class Desk:
 
     def play(self, **script: object) -> None:
         """What the model says from now on."""
-        Path(self.env["SPECEDIT_SCRIPT"]).write_text(json.dumps(script))
+        Path(self.env["TESTS_SCRIPT"]).write_text(json.dumps(script))
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name

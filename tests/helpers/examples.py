@@ -12,7 +12,7 @@ from git_repository import Repository
 
 from specedit import manual
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = {
     "README": (ROOT / "README.md").read_text("utf-8"),
     **{name: manual.page(name) for name in manual.TOPICS},
@@ -22,8 +22,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The beginnings of examples that no test runs, and why. Their flags are checked all the same.
 NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
-    "specedit bench": "measures for minutes; tests/test_bench.py runs it small",
-    "specedit replay CASES.jsonl": "needs the user's CASES.jsonl; tests/test_replay.py runs it",
     "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
     "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
     "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",

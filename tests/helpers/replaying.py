@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scripted_engine import END, ScriptedEngine, ScriptedTokenizer
+
+from benchmarks.speed.peers import Words
 from specedit.decode import Chunk, Done, drafters
 from specedit.decode.cost import Curve
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
-from specedit.engines.scripted import END, ScriptedEngine, ScriptedTokenizer
+from specedit.edit.backend import Plan
+
+
+def _prompt(plan: Plan) -> list[int]:
+    turns = ["".join(message.segments) + "\n" for message in plan.messages]
+    return TOKENIZER.encode("".join(turns) + plan.opening)
+
 
 CURVE = Curve.line(0.070, 0.006)
 TOKENIZER = ScriptedTokenizer()
+WORDS = Words(TOKENIZER, _prompt)  # of the scripted model, for `benchmarks.speed`
 
 
 class WordTokenizer(ScriptedTokenizer):

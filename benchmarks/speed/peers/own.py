@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from specedit.bench.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
+from benchmarks.speed.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
 from specedit.decode import Tally
 from specedit.decode.drafters import HEADS_NAMES
 from specedit.edit.backend import Plan, Progress, Written

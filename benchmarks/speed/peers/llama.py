@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from specedit.bench.peers import PeerOptions, PeerRun, Task, stops
+from benchmarks.speed.peers import PeerOptions, PeerRun, Task, stops
 from specedit.errors import UsageError
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from scripted_engine import ScriptedEngine, ScriptedTokenizer
+
 from specedit.decode.width import Widths
 from specedit.edit.backend import Answer, Backend, ModelInfo, Plan, Progress, Ready
 from specedit.edit.job import Job
@@ -12,7 +14,6 @@ from specedit.edit.report import Edit
 from specedit.edit.request import Request
 from specedit.edit.run import run_edit
 from specedit.edit.sink import Sink
-from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.inference.model import LoadedModel
 from specedit.settings import Settings
 

@@ -13,9 +13,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from specedit.bench.cases import share_changed
-from specedit.bench.peers import OWN
-from specedit.bench.speed import DRAFTERS, SpeedRow, Speeds, summed
+from benchmarks.speed.cases import share_changed
+from benchmarks.speed.compare import DRAFTERS, SpeedRow, Speeds, summed
+from benchmarks.speed.peers import OWN
 from specedit.engines.devices import processor_name
 
 SCHEMA = 1
@@ -24,7 +24,7 @@ COLUMNS = 110  # of a table that is not shown on a terminal
 
 @dataclass
 class BenchResult:
-    """Everything that one run of `specedit bench` measured."""
+    """Everything that one run of `benchmarks.speed` measured."""
 
     model: str
     threads: int

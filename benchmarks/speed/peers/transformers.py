@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from specedit.bench.peers import ASSISTED, PLAIN, PeerOptions, PeerRun, Task, cut, stops
+from benchmarks.speed.peers import ASSISTED, PLAIN, PeerOptions, PeerRun, Task, cut, stops
 from specedit.errors import ModelError
 from specedit.models.resolve import present
 

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from typing import Any
 
-from specedit.bench.cases import Case
+from benchmarks.speed.cases import Case
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.job import plan_edit

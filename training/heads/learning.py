@@ -17,9 +17,9 @@ import torch
 from torch.nn.functional import cross_entropy, smooth_l1_loss
 
 from specedit.errors import UsageError
-from specedit.heads.network import Network
-from specedit.heads.reading import CHOICES, IDS, Rows
 from specedit.models.head_file import HeadsSizes
+from training.heads.network import Network
+from training.heads.reading import CHOICES, IDS, Rows
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Weights

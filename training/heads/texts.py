@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from specedit.edit import prompt as prompts
 from specedit.errors import FileError, UsageError
-from specedit.import_time import frozen, regex
 
 NOT_CODE = ("json", "yaml", "toml", "html", "css", "markdown")
 HELD = 12  # one file of so many is held out
 LEAST, MOST = 400, 200_000  # characters of a text
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Text:
     """One file to learn from."""
 
@@ -105,12 +105,12 @@ BY_DESCRIPTION = (
     "Write a {language} function for this: {about}",
     "Write {language} code with a test. It is to do this: {about}",
 )
-NAME = regex(r"\b(?:def|class|func|function|fn|struct|interface)\s+([A-Za-z]\w{4,40})\b")
-DESCRIPTION = regex(r'(?:"""|/\*\*\s+(?:\*\s+)?|// )([A-Z][^"\n*]{20,120}\.)')
+NAME = re.compile(r"\b(?:def|class|func|function|fn|struct|interface)\s+([A-Za-z]\w{4,40})\b")
+DESCRIPTION = re.compile(r'(?:"""|/\*\*\s+(?:\*\s+)?|// )([A-Z][^"\n*]{20,120}\.)')
 Turns = Sequence[tuple[str, Sequence[str]]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TeacherRequest:
     """One prompt, under the name of its rows."""
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from scripted_engine import END
+
 from specedit.edit.backend import Message, Plan
-from specedit.engines.scripted import END
 from specedit.server import client, protocol
 from specedit.server.listener import Options
 from specedit.server.runtime import RuntimeFolder, ServerRecord, private
@@ -135,10 +136,10 @@ def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Ru
     place = RuntimeFolder(private(folder / "runtime"))
     path = folder / "script.json"
     path.write_text(json.dumps(script), encoding="utf-8")
-    before = os.environ.get("SPECEDIT_SCRIPT")
-    os.environ["SPECEDIT_SCRIPT"] = str(path)
+    before = os.environ.get("TESTS_SCRIPT")
+    os.environ["TESTS_SCRIPT"] = str(path)
     found: list[ServerRecord] = []
-    settings = Settings(engine="scripted", model="scripted", draft=options.pop("draft", DRAFT))
+    settings = Settings(model="scripted", draft=options.pop("draft", DRAFT))
     tools = options.pop("tools", None)
     opened = Options(**{"port": 0, **options})
     thread = threading.Thread(target=serve, args=(settings, opened, place, found.append, tools))
@@ -153,9 +154,9 @@ def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Ru
             list(client.lines(found[0], protocol.STOP, b""))
         thread.join(PATIENCE_S)
         if before is None:
-            del os.environ["SPECEDIT_SCRIPT"]
+            del os.environ["TESTS_SCRIPT"]
         else:
-            os.environ["SPECEDIT_SCRIPT"] = before
+            os.environ["TESTS_SCRIPT"] = before
         assert not thread.is_alive()
 
 

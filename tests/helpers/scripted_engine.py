@@ -1,7 +1,13 @@
-"""An engine that plays a script, for tests and replay: no model, no torch.
+"""An engine that plays a script, for tests and `benchmarks.replay`: no model, no torch.
 
-Whatever it is fed, its choice on the script's path is the script's next id. Off it, the choice
-depends on all ids it was fed, which exposes a loop that trusts a choice after a rejected draft.
+A test in this process builds a ScriptedEngine, takes `scripted_backend.Scripted`, or uses the
+fixture `script`. A test that starts a process sets `TESTS_SCRIPT` to the path of a script in its
+environment; `start/sitecustomize.py`, which conftest.py puts on PYTHONPATH, does the rest. An
+environment that is made anew needs `PYTHONPATH=START` (of `hook_repository`).
+
+Whatever the engine is fed, its choice on the script's path is the script's next id. Off it, the
+choice depends on all ids it was fed, which exposes a loop that trusts a choice after a rejected
+draft.
 """
 
 from __future__ import annotations
@@ -12,10 +18,14 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Row, Sampling, common
 from specedit.errors import ModelError
+
+if TYPE_CHECKING:
+    from specedit.inference.model import LoadedModel
+    from specedit.settings import Settings
 
 END = 256
 WINDOW = 1 << 20
@@ -95,8 +105,8 @@ class ScriptedEngine:
         self.crop(reused)
         self._script = script
         nodes, self._nodes = self._nodes, []
-        for one in nodes:  # what was on the old script need not be on the new one
-            self._nodes.append(self._after(self._nodes[-1] if self._nodes else NOTHING, one.token))
+        for node in nodes:  # what was on the old script need not be on the new one
+            self._nodes.append(self._after(self._nodes[-1] if self._nodes else NOTHING, node.token))
         for token in held[reused:]:
             self._feed(token, self._nodes[-1] if self._nodes else NOTHING)
         yield Prefill(len(held), len(held), reused, time.perf_counter() - started)
@@ -122,10 +132,10 @@ class ScriptedEngine:
         self._tree = None if parents is None else first
         self._parents = parents
         fed = self._nodes[first:]
-        chosen = [self._choice(one) for one in fed]
+        chosen = [self._choice(node) for node in fed]
         rows = states = None
         if self._audit:
-            rows = [self._row(one) for one in fed]
+            rows = [self._row(node) for node in fed]
         if self._watching:
             states = self._states(fed)
         return Choices(chosen, rows, states)
@@ -182,7 +192,7 @@ class ScriptedEngine:
     def _states(self, fed: Sequence[_ScriptNode]) -> list[Row]:
         size = self.info.hidden
         return [
-            struct.pack(f"={size}f", *(one.mark % 65521 + n for n in range(size))) for one in fed
+            struct.pack(f"={size}f", *(node.mark % 65521 + n for n in range(size))) for node in fed
         ]
 
 
@@ -225,7 +235,7 @@ def from_file(path: Path) -> ScriptedEngine:
         raise ModelError(f"{path}: a script is a JSON object")
     calls = Path(script["calls"]) if "calls" in script else None
     delay_s = float(script.get("delay_s", 0.0))
-    answers = [_answer_of(path, one) for one in (script, *script.get("then", ()))]
+    answers = [_answer_of(path, part) for part in (script, *script.get("then", ()))]
 
     def answer(prompt: Sequence[int]) -> Sequence[int]:
         now = answers.pop(0) if len(answers) > 1 else answers[0]
@@ -261,3 +271,22 @@ def fenced(prompt: bytes) -> tuple[bytes, bytes]:
         elif opened >= 0 and line.rstrip() == mark:
             block, closing, opened = b"".join(lines[opened + 1 : at]), mark, -1
     return block, closing
+
+
+def scripted_model(script: Path, settings: Settings) -> LoadedModel:
+    """The model of a script file. A draft model that the settings name is another such file."""
+    from specedit.decode.drafters import AUTO, MODEL_NAMES, SmallModel
+    from specedit.decode.width import Widths
+    from specedit.edit.backend import ModelInfo
+    from specedit.inference.model import LoadedModel
+
+    tokenizer = ScriptedTokenizer()
+
+    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
+        return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
+
+    small = None
+    if settings.draft_model and {AUTO, *MODEL_NAMES} & {*settings.draft.split(",")}:
+        small = SmallModel(from_file(Path(settings.draft_model)), "scripted")
+    line = ModelInfo("scripted", engine="scripted", device="cpu", threads=1, exact=True)
+    return LoadedModel(line, from_file(script), tokenizer, render, Widths(), small=small)
