@@ -19,7 +19,7 @@ from specedit.errors import ModelError
 from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
-    from specedit.models.catalogue import Row
+    from specedit.models.catalogue import Listed, Row
 
 app = typer.Typer(
     help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
@@ -71,7 +71,7 @@ def list_models(as_json: AsJson = False) -> None:
 
 @app.command()
 def suggest(as_json: AsJson = False) -> None:
-    """Name the model that suits this machine's memory and cores."""
+    """Name the model that suits this machine's memory and cores, and how fast each one is here."""
     from specedit.engines.cores import default_threads
     from specedit.models import catalogue as models
     from specedit.models import store
@@ -88,36 +88,64 @@ def suggest(as_json: AsJson = False) -> None:
                 "fits": row.fits,
                 "note": row.entry.note or None,
                 "suits": row.suits,
+                "untested": row.entry.untested,
+                "quality": row.entry.quality or None,
+                **_seconds(row.entry),
             }
             for row in rows
         ]
         here = {"memory": machine.memory or None, "cores": machine.cores}
-        put_object({"suggested": best.entry.name, **here, "rows": objects})
+        about = {"quality_source": models.QUALITY, "edit": TYPICAL_EDIT}
+        put_object({"suggested": best.entry.name, **here, **about, "rows": objects})
         return
+    _show_rows(rows, best)
+    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
+    what = "* suits this machine" if best.fits else "* is the smallest; none fits this machine"
+    say(
+        f"{what}: {memory}{machine.cores} cores. Choose it with "
+        f'`model = "{best.entry.name}"` in your settings, or --model.'
+    )
+
+
+TYPICAL_EDIT = "300 tokens in, 120 out in 15 passes"
+
+
+def _seconds(entry: Listed) -> dict[str, float]:
+    """How long a typical edit takes here with each kind of weights."""
+    from specedit.inference.estimate import typical_seconds
+
+    return {
+        f"seconds{ending}": round(typical_seconds(entry, weights), 1)
+        for weights, ending in (("int8", ""), ("int4", "_int4"))
+    }
+
+
+def _show_rows(rows: Sequence[Row], best: Row | None = None) -> None:
+    """What fits this machine, how fast it is, and how good."""
+    from specedit.inference.estimate import predicted_curve
+    from specedit.models import catalogue, store
 
     def cells(row: Row) -> Sequence[str]:
-        entry = row.entry
+        entry, seconds = row.entry, _seconds(row.entry)
         notes = [] if row.fits_int8 else ["with weights of 4 bits here"]
         notes = notes if row.fits else ["too large for this machine"]
         return (
             f"{entry.name} *" if row is best else entry.name,
-            f"{entry.parameters:.1f} billion",
             store.sized(entry.size),
             f"{store.sized(entry.memory)}, int4 {store.sized(entry.memory_int4)}",
+            f"{seconds['seconds']} s, int4 {seconds['seconds_int4']} s" if row.fits else "-",
+            f"{entry.quality} %" if entry.quality else "-",
             entry.licence,
             "; ".join(filter(None, (*notes, "untested" * entry.untested, entry.note))),
         )
 
-    numbers = ("parameters", "download", "memory")
+    numbers = ("download", "memory", "edit", "right")
     headings = ("name", *numbers, "licence", "")
     show_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
-    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
-    what = "* suits this machine" if best.fits else "* is the smallest; none fits this machine"
-    say(
-        f"{what}: {memory}{machine.cores} cores. An edit takes as many times longer "
-        f'as the model is larger. Choose it with `model = "{best.entry.name}"` in your settings, '
-        "or --model."
-    )
+    measured = predicted_curve(rows[0].entry, "int8")[1]
+    source = f"from {measured} as measured here" if measured else "as is usual on two cores"
+    right = f" Right: {catalogue.QUALITY}." if any(row.entry.quality for row in rows) else ""
+    say(f"Edit: {TYPICAL_EDIT}, {source}.{right}")
 
 
 @app.command()
@@ -138,7 +166,18 @@ def pull(name: Name = None) -> None:
     assert isinstance(files, ModelFiles)
     state = "is already here" if here else "is here"
     say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
+    _say_speed(files.name)
     _offer_drafter(files.name)
+
+
+def _say_speed(name: str) -> None:
+    """The row of a model in `suggest`."""
+    from specedit.engines.cores import default_threads
+    from specedit.models import catalogue
+
+    rows = catalogue.rows(catalogue.this_machine(default_threads().number))
+    if own := [row for row in rows if row.entry.name == name]:
+        _show_rows(own)
 
 
 def _offer_drafter(target: str) -> None:
