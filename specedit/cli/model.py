@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +21,7 @@ from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
     from specedit.models.catalogue import Listed, Row
+    from specedit.models.store import FetchProgress, ModelFiles, Report
 
 app = typer.Typer(
     help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
@@ -151,19 +153,16 @@ def _show_rows(rows: Sequence[Row], best: Row | None = None) -> None:
 @app.command()
 def pull(name: Name = None) -> None:
     """Fetch a model. An interrupted download continues."""
-    from specedit.engines.exact.shards import converting
     from specedit.models import resolve
-    from specedit.models.store import ModelFiles, size_of, sized, store_path
+    from specedit.models.store import size_of, sized
 
     wanted = name or model_in_use()
     here = resolve.local(wanted)
     try:
-        steps = converting(resolve.resolve(wanted), store_path(), settled().values.weights)
-        files = here or _watched(steps)
+        files = here or _fetched(wanted)
     except KeyboardInterrupt:
         say("interrupted; what was fetched is kept, and the next pull continues from there")
         raise
-    assert isinstance(files, ModelFiles)
     state = "is already here" if here else "is here"
     say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
     _say_speed(files.name)
@@ -197,7 +196,7 @@ def _offer_drafter(target: str) -> None:
             return
         if not confirmed(f"{what}. Fetch it too?"):
             return
-        _watched(resolve.resolve(drafter.name))
+        _fetched(drafter.name)
     say(f"Use both with --model {target} --draft-model {drafter.name}")
 
 
@@ -216,7 +215,8 @@ def verify(name: Name = None) -> None:
         if item.state == "elsewhere":
             say(f"{item.name} is not in the store: only what was converted from it is checked")
         else:
-            _watched(resolve.verify(item))
+            with _watching() as report:
+                resolve.verify(item, report)
             say(f"{item.name} is whole: SHA-256 {item.sha256}")
         for path, wrong in conversion.verify(root, item.sha256):
             deleted = f"was deleted, and the next edit makes it again: {wrong}"
@@ -255,20 +255,28 @@ def model_in_use() -> str:
     return settled().values.model
 
 
-def _watched(steps: Iterator[Any]) -> Any:
-    """Show how far a download or a check is; returns the last step that is a result."""
+def _fetched(model: str) -> ModelFiles:
+    """The files of a model, downloaded where they are not here; the download is shown."""
+    from specedit.engines.exact.shards import converter
+    from specedit.models.resolve import resolve
+    from specedit.models.store import store_path
+
+    with _watching() as report:
+        use = converter(store_path(), settled().values.weights, report)
+        return resolve(model, report=report, use=use)
+
+
+@contextmanager
+def _watching() -> Iterator[Report]:
+    """Show how far a download or a check is."""
     from specedit.edit.backend import Loading
-    from specedit.models.store import FetchProgress
     from specedit.view.colours import terminal
     from specedit.view.live import Live
 
-    last: Any = None
+    def report(step: FetchProgress) -> None:
+        if step.note:
+            say(f"{step.name}: {step.note}")
+        live.loading(Loading(step.title, step.done, step.total, "bytes"))
+
     with Live(terminal()) as live:
-        for step in steps:
-            if not isinstance(step, FetchProgress):
-                last = step
-                continue
-            if step.note:
-                say(f"{step.name}: {step.note}")
-            live.loading(Loading(step.title, step.done, step.total, "bytes"))
-    return last
+        yield report
