@@ -59,6 +59,7 @@ class Case:
     where: tuple[str, ...]
     asked: tuple[Predicate, ...]
     keeps: tuple[Predicate, ...] = ()
+    accepted: Replacements = ()  # another right answer
     spoilt: tuple[Replacements, ...] = ()  # answers that are not right
 
     @property

@@ -97,16 +97,6 @@ def either(*predicates: Predicate) -> Predicate:
     return holds
 
 
-def each(*predicates: Predicate) -> Predicate:
-    """All of them hold; to stand inside `either`."""
-
-    @_labelled("each", *(getattr(one, "__name__", "?") for one in predicates))
-    def holds(edited: Edited) -> bool:
-        return all(one(edited) for one in predicates)
-
-    return holds
-
-
 def defines(*symbols: str) -> Predicate:
     @_labelled("defines", *symbols)
     def holds(edited: Edited) -> bool:
