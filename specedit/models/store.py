@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Literal, TypeVar
@@ -119,16 +119,23 @@ class FetchProgress:
         return f"{verbs.get(self.stage, 'Converting')} {self.name}"
 
 
+Report = Callable[[FetchProgress], None]
+
+
+def unreported(step: FetchProgress) -> None:
+    """Show no progress."""
+
+
 def hashed(
-    path: Path, title: str, before: int = 0, total: int = 0
-) -> Generator[FetchProgress, None, str]:
+    path: Path, title: str, before: int = 0, total: int = 0, report: Report = unreported
+) -> str:
     """The SHA-256 of a file, with progress: of `total` bytes, of which `before` come earlier."""
     state, done, size = hashlib.sha256(), 0, path.stat().st_size
     with regular.reading(path) as file:
         while block := file.read(BLOCK):
             state.update(block)
             done += len(block)
-            yield FetchProgress(title, "verify", before + done, total or size)
+            report(FetchProgress(title, "verify", before + done, total or size))
     return state.hexdigest()
 
 

@@ -77,7 +77,7 @@ class Ticket:
     yields: threading.Event = field(default_factory=threading.Event)  # a run waits: end the warm-up
 
 
-class _Cancelled(Exception):
+class _Cancelled(BaseException):  # no handler of errors may take it for one
     """The run of a ticket is not wanted any more."""
 
 

@@ -114,7 +114,7 @@ def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(
     terminal = SimpleNamespace(isatty=lambda: "no terminal" not in answer)
     monkeypatch.setattr("specedit.cli.model.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
     fetched: list[str] = []
-    monkeypatch.setattr("specedit.cli.model._watched", lambda steps: fetched.append("small"))
+    monkeypatch.setattr("specedit.cli.model._fetched", fetched.append)
     said = model("pull").stderr
     assert ("model pull small" in said) == ("no terminal" in answer)
     assert len(asked) == ("no terminal" not in answer)

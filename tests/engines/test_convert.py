@@ -20,7 +20,7 @@ from exact_reference import logits, matrix
 
 from specedit.engines.exact import available, conversion, open_exact, quantize
 from specedit.engines.exact.checkpoint import open_checkpoint
-from specedit.engines.exact.conversion import convert, converted_path, source_of
+from specedit.engines.exact.conversion import ConvertProgress, convert, converted_path, source_of
 from specedit.engines.exact.weights import (
     MAGIC,
     PREFIX,
@@ -44,7 +44,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
 
 @pytest.fixture
 def store(files: ModelFiles, tmp_path: Path) -> Path:
-    list(convert(files, tmp_path))
+    convert(files, tmp_path)
     return tmp_path
 
 
@@ -57,7 +57,8 @@ def rows(files: ModelFiles, store: Path, weights: str = "auto") -> list[bytes]:
 
 
 def test_progress_goes_from_nothing_to_all(files: ModelFiles, tmp_path: Path) -> None:
-    steps = list(convert(files, tmp_path))
+    steps: list[ConvertProgress] = []
+    convert(files, tmp_path, report=steps.append)
     assert steps[0].done == 0 and steps[-1].done == steps[-1].total > 0
     assert [s.done for s in steps] == sorted(s.done for s in steps)
     assert list((tmp_path / "converted").iterdir()) == [converted_path(files, tmp_path)]
@@ -67,14 +68,19 @@ def test_the_size_of_blocks_changes_no_byte(
     files: ModelFiles, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conversion, "BLOCK", 6_000)
-    steps = list(convert(files, tmp_path / "other"))
+    steps: list[ConvertProgress] = []
+    convert(files, tmp_path / "other", report=steps.append)
     assert len(steps) > 50
     other = converted_path(files, tmp_path / "other")
     assert other.read_bytes() == converted_path(files, store).read_bytes()
 
 
+def fail(step: ConvertProgress) -> None:
+    raise AssertionError(step)
+
+
 def test_the_second_time_there_is_nothing_to_do(files: ModelFiles, store: Path) -> None:
-    assert list(convert(files, store)) == []
+    convert(files, store, report=fail)
     assert open_exact(files, store=store).info.exact
 
 
@@ -106,11 +112,12 @@ def test_a_damaged_or_older_file_is_built_again(
 
 def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) -> None:
     paths = [converted_path(files, store, weights) for weights in ("int8", "int4")]
-    list(convert(files, store, "int4"))
+    convert(files, store, "int4")
     assert sorted((store / "converted").iterdir()) == sorted(paths)
     assert paths[1].stat().st_size < paths[0].stat().st_size
     assert "int4" in open_exact(files, store=store, weights="int4").info.note
-    assert list(convert(files, store, "int8")) == list(convert(files, store, "int4")) == []
+    for weights in ("int8", "int4"):
+        convert(files, store, weights, report=fail)
     assert rows(files, store, "int4") != rows(files, store, "int8")
     assert list(conversion.kinds_of(store, source_of(files))) == [
         f"int4 {sized(paths[1].stat().st_size)} (8 of 9 matrices, the others 6 bits)",
@@ -342,7 +349,7 @@ def same_as_converted(
     files: ModelFiles, store: Path, precision: str, weights: str, close: float
 ) -> Weights:
     """Compare every variant's logits with the converted weights in numpy."""
-    list(convert(files, store, weights))
+    convert(files, store, weights)
     converted = open_weights(converted_path(files, store, weights), source_of(files))
     expected = logits(converted, IDS)[1:]
     for name in kernels_here():
@@ -370,7 +377,7 @@ def test_a_changed_model_file_is_another_source(files: ModelFiles, tmp_path: Pat
 def test_a_folder_without_weights_is_an_error(tmp_path: Path, files: ModelFiles) -> None:
     (tmp_path / "config.json").write_bytes((files.path / "config.json").read_bytes())
     with pytest.raises(ModelError, match="no safetensors"):
-        list(convert(ModelFiles("none", tmp_path, "folder"), tmp_path))
+        convert(ModelFiles("none", tmp_path, "folder"), tmp_path)
     assert not list((tmp_path / "converted").glob("*"))
 
 
@@ -409,5 +416,5 @@ def test_any_name_of_a_model_is_the_name_of_a_file(
     name: str, files: ModelFiles, tmp_path: Path
 ) -> None:
     named = replace(files, name=name)
-    list(convert(named, tmp_path))
+    convert(named, tmp_path)
     assert [*(tmp_path / "converted").iterdir()] == [converted_path(named, tmp_path)]

@@ -59,7 +59,9 @@ def wheels(tmp_path: Path, entry: Listed, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def pull(entry: Listed, slot: Slot) -> list[FetchProgress]:
-    return list(download.fetch_listed(entry, slot.home))
+    steps: list[FetchProgress] = []
+    download.fetch_listed(entry, slot.home, steps.append)
+    return steps
 
 
 def start_with(slot: Slot, data: bytes) -> None:
@@ -195,12 +197,18 @@ def test_too_little_disk_is_said_before_the_download(
     assert not hub.asked
 
 
-def test_stopping_anywhere_can_be_resumed(hub: Hub, entry: Listed, slot: Slot) -> None:
+@pytest.mark.parametrize("wish", [KeyboardInterrupt, ValueError])
+def test_stopping_anywhere_can_be_resumed(
+    wish: type[BaseException], hub: Hub, entry: Listed, slot: Slot
+) -> None:
     hub.cut_after = 6_000
-    steps = download.fetch_listed(entry, slot.home)
-    while next(steps).done < 6_000:
-        pass
-    steps.close()  # what Ctrl-C does to a generator
+
+    def interrupt(step: FetchProgress) -> None:
+        if step.done >= 6_000:
+            raise wish
+
+    with pytest.raises(wish):
+        download.fetch_listed(entry, slot.home, interrupt)
     assert slot.part.read_bytes() == DATA[:6_000]
     assert not slot.path.exists()
     assert pull(entry, slot)[0].done == 6_000
@@ -227,27 +235,39 @@ def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
     try:
         assert first.stdout is not None
         assert first.stdout.readline().strip() == b"held"
-        steps = download.fetch_listed(entry, slot.home)
-        step = next(steps)
-        assert (step.stage, step.note) == ("wait", "another process is fetching it; waiting")
-        assert not hub.asked
+        seen: list[FetchProgress] = []
+
+        def kill(step: FetchProgress) -> None:
+            seen.append(step)
+            if len(seen) == 1:
+                assert not hub.asked
+                first.kill()
+
+        download.fetch_listed(entry, slot.home, kill)
+        note = "another process is fetching it; waiting"
+        assert (seen[0].stage, seen[0].note) == ("wait", note)
     finally:
         first.kill()
         first.communicate()
-    list(steps)
     assert is_whole(slot, "hub")
 
 
 def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Listed, slot: Slot) -> None:
     held = Lock(slot.lock)
     assert held.take()
-    second = download.fetch_listed(entry, slot.home)
-    assert next(second).stage == "wait"
-    held.release()
-    pull(entry, slot)
-    asked = len(hub.asked)
-    assert download.FETCHED_ELSEWHERE in notes(list(second))
-    assert len(hub.asked) == asked
+    seen: list[FetchProgress] = []
+
+    def fetch_first(step: FetchProgress) -> None:
+        seen.append(step)
+        if len(seen) == 1:
+            assert step.stage == "wait"
+            held.release()
+            pull(entry, slot)
+            hub.asked.clear()
+
+    download.fetch_listed(entry, slot.home, fetch_first)
+    assert download.FETCHED_ELSEWHERE in notes(seen)
+    assert not hub.asked
 
 
 def test_a_model_without_wheels_comes_from_the_hub_alone(

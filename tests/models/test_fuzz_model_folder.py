@@ -172,7 +172,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def opens_or_says_why(folder: Path) -> None:
     files = ModelFiles("any", folder, "folder")
     uses: list[Any] = [
-        lambda: list(resolve.resolve(str(folder), home=folder)),
+        lambda: resolve.resolve(str(folder), home=folder),
         lambda: check_croppable(files),
         lambda: architecture.of_folder(folder),
         lambda: vocabulary.of_folder(folder).encode("ab a"),

@@ -80,7 +80,7 @@ def every_way(folder: Path, store: Path) -> list[Callable[[], object]]:
     return [
         lambda: opened(folder),
         lambda: open_exact(files, store=store),
-        lambda: list(resolve.resolve(str(folder), home=store)),
+        lambda: resolve.resolve(str(folder), home=store),
     ]
 
 

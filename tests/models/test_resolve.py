@@ -13,7 +13,7 @@ from model_sources import Hub, entry_of, hub_server, tiny_gguf
 
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
-from specedit.models.store import ModelFiles, Slot
+from specedit.models.store import FetchProgress, ModelFiles, Slot
 from specedit.models.template import prompt_ids
 from specedit.models.vocabulary import load_tokenizer
 
@@ -51,10 +51,12 @@ def known(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
     return slot
 
 
+def fail(step: FetchProgress) -> None:
+    raise AssertionError(step)
+
+
 def last(model: str, home: Path) -> ModelFiles:
-    found = list(resolve.resolve(model, home=home))[-1]
-    assert isinstance(found, ModelFiles)
-    return found
+    return resolve.resolve(model, home=home)
 
 
 def folder_of(path: Path, **config: Any) -> Path:
@@ -83,7 +85,7 @@ def test_a_file_copied_into_the_store_becomes_the_model_by_its_digest(
     record = known.record()
     assert record is not None
     assert record.sha256 == files.sha256
-    assert len(list(resolve.resolve("tiny", home=home))) == 1  # not hashed again
+    resolve.resolve("tiny", home=home, report=fail)  # not hashed again
 
 
 def test_a_file_of_the_same_size_is_not_the_model(known: Slot, home: Path) -> None:
@@ -128,10 +130,9 @@ def test_an_unknown_name(model: str, said: str, no_network: None, home: Path) ->
 
 def test_a_path_to_a_gguf_file_is_hashed_once(no_network: None, tmp_path: Path, home: Path) -> None:
     path = tiny_gguf(tmp_path / "mine.gguf")
-    steps = list(resolve.resolve(str(path), home=home))
-    assert isinstance(steps[-1], ModelFiles)
-    assert (steps[-1].name, steps[-1].path, len(steps[-1].sha256)) == ("mine", path, 64)
-    assert list(resolve.resolve(str(path), home=home)) == [steps[-1]]
+    files = resolve.resolve(str(path), home=home)
+    assert (files.name, files.path, len(files.sha256)) == ("mine", path, 64)
+    assert resolve.resolve(str(path), home=home, report=fail) == files
 
 
 def test_a_folder_is_known_by_its_configuration_and_weights(
@@ -272,10 +273,13 @@ def test_a_folder_fetched_halfway_goes_on(hub: Hub, tmp_path: Path, home: Path) 
     made = folder_of(tmp_path / "made")
     files = {path.name: path.read_bytes() for path in made.iterdir()}
     hub.files["someone/small"] = dict(sorted(files.items()))
-    steps = resolve.resolve("someone/small", home=home)
-    while not any(place.endswith("config.json") for place, _ in hub.asked):
-        next(steps)
-    steps.close()
+
+    def interrupt(step: FetchProgress) -> None:
+        if any(place.endswith("config.json") for place, _ in hub.asked):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        resolve.resolve("someone/small", home=home, report=interrupt)
     assert resolve.local("someone/small", home=home) is None
     hub.asked.clear()
     last("someone/small", home)

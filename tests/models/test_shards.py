@@ -12,11 +12,11 @@ from model_sources import Hub, hub_server
 
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import convert, converted_path, is_converted
-from specedit.engines.exact.shards import converting
+from specedit.engines.exact.shards import converter
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
 from specedit.models.catalogue import Listed
-from specedit.models.store import ModelFiles
+from specedit.models.store import FetchProgress, ModelFiles, Report, unreported
 
 ENTRY = Listed("next", "", 1_000_000, "", "MIT", "someone/next")
 IDS = random.Random(3).choices(range(500), k=60)
@@ -42,8 +42,20 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield server
 
 
-def steps(home: Path, weights: str = "auto") -> Iterator[object]:
-    return converting(resolve.resolve("next", home=home), home, weights)
+def fetch(home: Path, weights: str = "auto", report: Report = unreported) -> ModelFiles:
+    use = converter(home, weights, report)
+    return resolve.resolve("next", home=home, report=report, use=use)
+
+
+def interrupted(hub: Hub, home: Path, files: int) -> None:
+    """A fetch that ends after so many files."""
+
+    def interrupt(step: FetchProgress) -> None:
+        if len(set(fetched(hub))) > files:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(home, report=interrupt)
 
 
 def fetched(hub: Hub) -> list[str]:
@@ -53,23 +65,25 @@ def fetched(hub: Hub) -> list[str]:
 def test_two_files_at_most_lie_on_the_disk_and_the_weights_are_those_of_the_whole_folder(
     hub: Hub, folder: Path, tmp_path: Path
 ) -> None:
-    counts = [(step, len(list(tmp_path.rglob("*.safetensors")))) for step in steps(tmp_path)]
-    last = counts[-1][0]
-    assert isinstance(last, ModelFiles) and max(count for _, count in counts) <= 2
+    counts: list[int] = []
+    last = fetch(
+        tmp_path, report=lambda _: counts.append(len(list(tmp_path.rglob("*.safetensors"))))
+    )
+    assert max(counts) <= 2
     assert not list(tmp_path.rglob("*.safetensors")) and not list(tmp_path.rglob("*.part"))
     assert is_converted(last, tmp_path)
     whole = ModelFiles("next", folder, "folder", last.sha256)
-    list(convert(whole, tmp_path / "other"))
+    convert(whole, tmp_path / "other")
     other = converted_path(whole, tmp_path / "other")
     assert converted_path(last, tmp_path).read_bytes() == other.read_bytes()
     engine = open_exact(last, store=tmp_path)
     list(engine.begin(IDS))
     assert len(engine.forward(IDS[-1:]).ids) == 1
     asked = len(hub.asked)
-    assert [*steps(tmp_path)] == [last] and len(hub.asked) == asked
+    assert fetch(tmp_path) == last and len(hub.asked) == asked
     (item,) = resolve.items(tmp_path)
     assert item.state == "here" and item.sha256 == last.sha256
-    list(resolve.verify(item))
+    resolve.verify(item)
     resolve.remove(item)
     assert not list((tmp_path / "converted").iterdir())
 
@@ -78,29 +92,23 @@ def test_two_files_at_most_lie_on_the_disk_and_the_weights_are_those_of_the_whol
 def test_an_interrupted_fetch_continues_with_the_next_file(
     files: int, hub: Hub, tmp_path: Path
 ) -> None:
-    running = steps(tmp_path)
-    while len(set(fetched(hub))) <= files:
-        next(running)
-    running.close()  # type: ignore[attr-defined]
+    interrupted(hub, tmp_path, files)
     hub.asked.clear()
-    *_, last = steps(tmp_path)
-    assert isinstance(last, ModelFiles) and is_converted(last, tmp_path)
+    last = fetch(tmp_path)
+    assert is_converted(last, tmp_path)
     assert len(fetched(hub)) <= len(hub.files["someone/next"]) - files
 
 
 def test_what_was_converted_and_lost_is_fetched_again(hub: Hub, tmp_path: Path) -> None:
-    running = steps(tmp_path)
-    while len(set(fetched(hub))) <= 3:
-        next(running)
-    running.close()  # type: ignore[attr-defined]
+    interrupted(hub, tmp_path, 3)
     (draft,) = (tmp_path / "converted").glob("*.part")
     draft.unlink()
-    *_, last = steps(tmp_path)
-    assert isinstance(last, ModelFiles) and is_converted(last, tmp_path)
+    last = fetch(tmp_path)
+    assert is_converted(last, tmp_path)
     path = converted_path(last, tmp_path)
     path.unlink()
     with pytest.raises(ModelError, match="no safetensors") as refused:
-        list(convert(last, tmp_path))
+        convert(last, tmp_path)
     assert "specedit model remove next" in refused.value.hint
 
 
@@ -109,14 +117,13 @@ def test_a_model_that_cannot_be_converted_is_refused_before_its_weights_are_fetc
 ) -> None:
     monkeypatch.setattr("specedit.engines.exact.available", lambda: "there are no kernels")
     with pytest.raises(ModelError, match="there are no kernels"):
-        list(steps(tmp_path))
+        fetch(tmp_path)
     assert not fetched(hub)
 
 
 def test_the_kind_of_weights_that_is_set_is_kept(hub: Hub, tmp_path: Path) -> None:
-    *_, last = steps(tmp_path, "int4")
-    assert isinstance(last, ModelFiles)
+    last = fetch(tmp_path, "int4")
     assert is_converted(last, tmp_path, "int4") and not is_converted(last, tmp_path, "int8")
     with pytest.raises(ModelError, match="no safetensors") as refused:
-        list(convert(last, tmp_path, "int8"))
+        convert(last, tmp_path, "int8")
     assert "SPECEDIT_WEIGHTS" in refused.value.hint

@@ -12,9 +12,12 @@ from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
 from specedit.cli.model import app
+from specedit.decode.cost import KEPT, Curve, key, save
+from specedit.engines.base import EngineInfo
 from specedit.engines.exact.checkpoint import Checkpoint
 from specedit.engines.exact.conversion import four_bits
 from specedit.engines.exact.geometry import Geometry, bytes_of, needed_memory
+from specedit.inference.estimate import predicted_curve, typical_seconds
 from specedit.models import catalogue
 from specedit.models.catalogue import CATALOGUE, Listed, Machine
 
@@ -114,3 +117,47 @@ def test_a_machine_that_no_model_fits_is_not_told_that_one_suits(
     monkeypatch.setattr(catalogue, "this_machine", lambda cores: Machine(GB // 10, 2))
     result = CliRunner().invoke(app, ["suggest"])
     assert "none fits this machine" in result.stderr and "suits" not in result.stderr
+
+
+MEASURED = ((1, 0.0473), (8, 0.0511), (16, 0.0673), (32, 0.1233), (64, 0.2439), (256, 0.9938))
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listed:
+    """The 1.5B, as its passes were measured on a machine with AVX-512 VNNI."""
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    entry = catalogue.find("qwen2.5-coder-1.5b")
+    assert entry is not None
+    info = EngineInfo("exact", "cpu", 2, 4096, 1, exact=True, note="int8, balanced, avx512vnni")
+    save(tmp_path / KEPT, key(entry.sha256, info), Curve.of(MEASURED))
+    return entry
+
+
+def test_the_seconds_of_a_typical_edit_are_those_that_were_measured(measured: Listed) -> None:
+    assert predicted_curve(measured, "int8") == (Curve.of(MEASURED), measured.name)
+    assert typical_seconds(measured, "int8") == pytest.approx(1.70, rel=0.1)  # as measured there
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "seconds"),
+    [
+        ("qwen2.5-coder-0.5b", "int8", 0.53),
+        ("qwen2.5-coder-0.5b", "int4", 0.67),
+        ("qwen2.5-coder-7b", "int8", 7.78),
+        ("qwen2.5-coder-7b", "int4", 8.20),
+    ],
+)
+def test_the_seconds_of_other_models_are_within_a_quarter_of_what_they_took_there(
+    name: str, weights: str, seconds: float, measured: Listed
+) -> None:
+    entry = catalogue.find(name)
+    assert entry is not None
+    assert typical_seconds(entry, weights) == pytest.approx(seconds, rel=0.25)
+
+
+def test_a_machine_that_was_not_measured_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    result = CliRunner().invoke(app, ["suggest"])
+    assert "as is usual on two cores" in result.stderr and "CanItEdit" in result.stderr
