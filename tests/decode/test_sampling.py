@@ -11,7 +11,7 @@ from specedit.engines.sampling import choose, uniform
 
 def test_the_generator_depends_on_seed_and_position() -> None:
     drawn = {uniform(seed, position) for seed in range(40) for position in range(40)}
-    assert len(drawn) == 1600
+    assert len(drawn) == 1600 and uniform(3, 5) == uniform(3, 5)
     assert all(0 <= number < 1 for number in drawn)
     assert abs(np.mean(list(drawn)) - 0.5) < 0.03
 
