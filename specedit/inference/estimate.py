@@ -99,9 +99,9 @@ def expected_seconds(job: Job, curve: Curve) -> float:
     from specedit.edit.regions.locate import CHARACTERS, READ
 
     if job.regions:
-        parts = [2 * (one.region.end - one.region.start) / CHARACTERS for one in job.regions]
+        parts = [2 * (part.region.end - part.region.start) / CHARACTERS for part in job.regions]
     else:
-        shown = sum(len(one.content) for one in job.plan.messages)
+        shown = sum(len(message.content) for message in job.plan.messages)
         parts = [(shown + len(job.before)) / CHARACTERS]
     if job.plan.prediction is None and not job.plan.draft:
         return sum(parts) / 2 * (curve.seconds(READ) / READ + curve.seconds(1))

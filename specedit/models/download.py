@@ -18,7 +18,6 @@ from pathlib import Path, PurePosixPath
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.import_time import frozen
 from specedit.models import sources, store
 from specedit.models.catalogue import Listed
 from specedit.models.store import (
@@ -36,7 +35,7 @@ from specedit.models.store import (
 )
 
 LOCK_SECONDS = 0.2  # between two attempts to take the lock
-SPACE = 64 << 20  # left free on the disk beside the model
+SPACE = 64 << 20  # left free on the disk next to the model
 WEIGHTS = (".safetensors", ".json", ".jinja")
 FETCHED_ELSEWHERE = "another process downloaded it meanwhile"
 STARTING_OVER = "the digest does not match; starting over"
@@ -54,7 +53,7 @@ def unused(shards: Shards) -> None:
     """Keep all weights."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Download:
     """A file of a model and its sources by name. An empty digest: only the size is known."""
 
@@ -62,7 +61,7 @@ class Download:
     size: int
     sha256: str
     sources: Mapping[str, Stream]
-    space: int = 0  # needed beside the file while fetching
+    space: int = 0  # needed next to the file while fetching
 
 
 def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Use = unused) -> None:
@@ -92,25 +91,35 @@ def fetch_from_hub(
     """Download a hub repository's safetensors folder, or one GGUF model of it. `use` gets the
     folder of a catalogue's entry in `Shards`, file by file."""
     listing, parts = sources.listing(repository), _parts(file)
-    files = [one for one in listing.files if (one.name in parts if file else _is_needed(one.name))]
-    ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
+    files = [
+        remote
+        for remote in listing.files
+        if (remote.name in parts if file else _is_needed(remote.name))
+    ]
+    ggufs = [
+        f"{repository}:{remote.name}" for remote in listing.files if remote.name.endswith(".gguf")
+    ]
     hint = "specedit reads safetensors and GGUF files; this repository has neither."
     if ggufs:
         hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
-    if missing := [name for name in parts if name not in {one.name for one in files}]:
+    if missing := [name for name in parts if name not in {remote.name for remote in files}]:
         raise ModelError(f"{repository} has no file {missing[0]}", hint=hint)
-    if not file and not any(one.name.endswith(".safetensors") for one in files):
+    if not file and not any(remote.name.endswith(".safetensors") for remote in files):
         raise ModelError(f"{repository} has no safetensors", hint=hint)
     downloads = []
-    for one in files:
+    for remote in files:
         revision = listing.revision
-        stream = partial(sources.from_hub, repository, one.name, size=one.size, revision=revision)
-        name = Path(one.name).name if len(parts) > 1 else "" if file else one.name
-        downloads.append(Download(name, one.size, one.sha256, {"hub": stream}))
+        stream = partial(
+            sources.from_hub, repository, remote.name, size=remote.size, revision=revision
+        )
+        name = Path(remote.name).name if len(parts) > 1 else "" if file else remote.name
+        downloads.append(Download(name, remote.size, remote.sha256, {"hub": stream}))
     title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
     if entry:
         title, slot = entry.name, Slot(root, entry.place)
-        downloads = [one for one in downloads if not one.file.endswith(".index.json")]
+        downloads = [
+            download for download in downloads if not download.file.endswith(".index.json")
+        ]
     drops = use if entry else None
     _fetch(title, slot, downloads, listing.licence, report, listing.revision, drops)
 
@@ -245,8 +254,9 @@ def _completed(progress: _Progress, file: Download, part: Path) -> tuple[str, st
         except ModelError as problem:
             problems.append(problem)
     raise ModelError(
-        f"{progress.title} could not be fetched: " + "; ".join(one.message for one in problems),
-        hint=" ".join(filter(None, (one.hint for one in problems))) or RETRY,
+        f"{progress.title} could not be fetched: "
+        + "; ".join(problem.message for problem in problems),
+        hint=" ".join(filter(None, (problem.hint for problem in problems))) or RETRY,
     )
 
 

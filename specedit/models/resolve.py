@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
-from specedit.import_time import frozen, regex
 from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
@@ -36,7 +37,7 @@ from specedit.models.store import (
     unreported,
 )
 
-_HUB_ID = regex(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
+_HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
 def resolve(
@@ -168,7 +169,7 @@ def _of_path(path: Path, root: Path, report: Report) -> ModelFiles:
         sha256 = digests[path.name] if len(parts) == 1 else folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
-    licence = next((one.licence for one in catalogue.CATALOGUE if one.sha256 == sha256), "")
+    licence = next((entry.licence for entry in catalogue.CATALOGUE if entry.sha256 == sha256), "")
     return ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
 
 
@@ -189,7 +190,7 @@ def _of_folder(path: Path) -> ModelFiles:
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Item:
     """One model of the catalogue or of the store."""
 

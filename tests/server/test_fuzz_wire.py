@@ -112,7 +112,7 @@ def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
         client.status(RECORD)
 
 
-@target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(vars(RECORD)))))))
+@target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(asdict(RECORD)))))))
 def test_any_record_of_a_server_is_one_or_none(data: bytes) -> None:
     place = RuntimeFolder(Path())
     Path("server.json").write_bytes(data)

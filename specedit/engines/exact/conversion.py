@@ -2,7 +2,7 @@
 
 Weights become int8, symmetric, with one scale for each output row and group of inputs, or 4 bits
 where these cost little (`four_bits`) and 6 elsewhere, block by block of rows. The file is written
-beside its final name and moved there whole, under a lock; a damaged or older one is built again,
+next to its final name and moved there whole, under a lock; a damaged or older one is built again,
 and one that a killed process left unfinished is continued. It is read back once, whole; later opens
 check only its header.
 """
@@ -17,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from specedit.engines.exact.weights import VERSION, Damaged, Writer, four_of, op
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
-from specedit.import_time import frozen
 from specedit.models import catalogue
 from specedit.models.store import ModelFiles, parts_of, require_space, sized
 
@@ -42,7 +42,7 @@ BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
 AHEAD = 3  # blocks that are made while one is written
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ConvertProgress:
     """`done` of `total` bytes are converted; `what` is shown to the user."""
 
