@@ -244,9 +244,12 @@ def test_a_class_is_not_renamed_to_the_name_of_another_file(desk: Hooked) -> Non
 STRINGS = {
     "app/__init__.py": "",
     "app/models.py": (
-        'class Store:\n    size = 1\n\n\ndef read(thing: Store):\n    return getattr(thing, "size")\n'
+        "class Store:\n    size = 1\n\n\n"
+        'def read(thing: Store):\n    return getattr(thing, "size")\n'
     ),
-    "app/settings.py": 'BACKEND = "app.models.Store"\nOTHER = "lib.models.Store"\nWORD = "Store"\n',
+    "app/settings.py": (
+        'BACKEND = "app.models.Store"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
+    ),
     "pyproject.toml": '[project.scripts]\nrun = "app.models:Store"\nfar = "lib.models:Store"\n',
 }
 IN_C = """\
@@ -291,6 +294,17 @@ def test_the_name_under_which_c_gives_a_function_to_python_is_renamed(desk: Hook
     assert desk.repo.read("text/_fast.c") == IN_C.replace('"escape"', '"quote"')
     assert desk.repo.read("text/_other.c") == TWO_LANGUAGES["text/_other.c"]
     assert desk.repo.read("text/__init__.py").count("import quote") == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+def test_of_a_rename_whole_files_are_asked_about(desk: Hooked) -> None:
+    twice = (
+        "class User:\n    user_name = 1\n" + "\n\n" * 20 + "class Guest(User):\n    user_name = 2\n"
+    )
+    desk.repo.commit({"shop/user.py": twice})
+    code, shown = at_a_terminal(b"?\ny\nn\nn\n", *CODE, "--ask", cwd=desk.repo.root)
+    assert code == 0 and "Apply the 2 hunks of this file [y,n,q]?" in shown
+    assert "Apply this hunk" not in shown and touched(desk) == {"shop/page.py"}
 
 
 def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
