@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,7 @@ class Renamed:
     refused: str = ""
     messages: tuple[str, ...] = ()
     incomplete: bool = False
+    moves: dict[str, str] = field(default_factory=dict)  # of files named after a renamed class
 
 
 Rename = Callable[[Path, list[str], Renaming], Renamed]
@@ -169,7 +170,8 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     left = (doubt.text for doubts in result.unchanged.values() for doubt in doubts)
     notes += [text for text in left if "in comments or strings alone" in text]
     places = {path: guess.places for path, guess in result.files.items() if guess.places}
-    return Renamed(places, "" if places else "nothing to rename", tuple(notes))
+    refused = "" if places else "nothing to rename"
+    return Renamed(places, refused, tuple(notes), moves=dict(result.moves))
 
 
 @cache
@@ -246,7 +248,12 @@ def _batch(
     while groups:
         group = groups.pop()
         before = written(root, merged(root, [done[number][1].places for number in group]))
+        moves = {old: new for number in group for old, new in done[number][1].moves.items()}
+        for old, new in moves.items():
+            (root / old).rename(root / new)
         problem = problem_of(root, check) if group else ""
+        for old, new in moves.items():
+            (root / new).rename(root / old)
         restore(root, before)
         if problem and len(group) > 1:
             groups += [group[: len(group) // 2], group[len(group) // 2 :]]

@@ -163,6 +163,12 @@ def locals_too(one: ResolvedName) -> None:
     one.chosen = [each for each in one.candidates if _is_declared(each)]
     for path, others in list(one.others.items()):
         one.others[path] = [each for each in others if not any(each.declared)]
+    left, one.left = one.left, {}
+    for path, parts in left.items():
+        for part, why in parts:
+            uses = [leaf for leaf in part.leaves if _may_mean(one, part, path, leaf)]
+            if uses:
+                one.left.setdefault(path, []).append((replace(part, leaves=uses), why))
 
 
 def whatever(one: ResolvedName) -> None:
@@ -236,10 +242,33 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
         elif _is_literal(one, each) and not _is_used(each):
             why = "an object literal of no known type has it"
         for path, part in one.parts(each):
-            if why:
-                one.left.setdefault(path, []).append((part, why))
-            else:
-                one.others.setdefault(path, []).append(part)
+            uses: dict[bool, list[Branch]] = {}
+            for leaf in part.leaves:
+                open_use = bool(why) and _may_mean(one, each, path, leaf)
+                uses.setdefault(open_use, []).append(leaf)
+            if True in uses:
+                one.left.setdefault(path, []).append((replace(part, leaves=uses[True]), why))
+            if False in uses:
+                one.others.setdefault(path, []).append(replace(part, leaves=uses[False]))
+
+
+def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
+    """Whether a use whose meaning is not known can be one of the chosen things by where it
+    stands."""
+    rules, chosen = one.rules, one.chosen
+    if chosen and all(_is_local(meaning) for meaning in chosen):
+        kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
+        return "parameter" in kinds and leaf.place in rules.keys
+    if each.kind == UNKNOWN and not any(meaning.is_member for meaning in chosen):
+        return leaf.place not in rules.value_members
+    behind_dots = all(
+        meaning.is_member
+        and all(d.kind != "value" and d.node.type not in rules.constants for d in meaning.declared)
+        for meaning in chosen
+    )
+    if each.kind == FREE and behind_dots:
+        return rules.bare_members and one.typings[path].enclosing(leaf) is not None
+    return True
 
 
 def _is_declared(one: Meaning) -> bool:

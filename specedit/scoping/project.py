@@ -176,7 +176,7 @@ class Project:
             for one in typing.scopes.declarations(name)
             if one.scope is not None
             and one.scope.kind in ("file", "namespace")
-            and (one.owner is None or one.scope.kind == "namespace")
+            and (one.owner is None or one.kind == "value" or one.scope.kind == "namespace")
         ]
 
     def owners(self, paths: Iterable[str], name: str) -> Iterator[Owner]:

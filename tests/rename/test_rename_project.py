@@ -307,6 +307,20 @@ def test_of_a_rename_whole_files_are_asked_about(desk: Hooked) -> None:
     assert "Apply this hunk" not in shown and touched(desk) == {"shop/page.py"}
 
 
+def test_what_cannot_be_meant_where_it_stands_is_not_left(desk: Hooked) -> None:
+    desk.repo.commit(
+        {
+            "a.go": "package a\nfunc Run() {}\nfunc use(x unknown) { x.Run() }\n",
+            "b.py": "def f():\n    doc = 1\n    return doc\n",
+            "c.py": "def g(x):\n    return x.doc, doc\n",
+        }
+    )
+    assert desk.specedit("rename", "Run", "Start", "--no-model")[0] == 0
+    assert "func Start() {}\nfunc use(x unknown) { x.Run() }" in desk.repo.read("a.go")
+    assert desk.specedit("rename", "doc", "text", "--no-model")[0] == 0
+    assert desk.repo.read("c.py") == "def g(x):\n    return x.doc, doc\n"
+
+
 def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
     assert "self.login" not in desk.specedit(*CODE)[2]
     desk.specedit("undo")

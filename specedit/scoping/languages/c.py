@@ -35,6 +35,8 @@ class C(Rules):
             yield from project.top_level(path, name)
         mine = [one for one in project.top_level(own, name) if _is_linked(here, one)]
         if not mine:
+            if at.parent is not None and at.parent.type in _TAGGED:
+                yield from _defined_once(project, name)
             return
         for path in project.matching(rf"\b{re.escape(name)}\b", SOURCES):
             there = project.typing(path)
@@ -75,6 +77,12 @@ class C(Rules):
         yield from (other for other in others if other.early or is_space)
 
 
+def _defined_once(project: Project, name: str) -> Iterator[Declared]:
+    """The structure of a name that a header only announces, where one file alone defines it."""
+    paths = project.matching(rf"\b(?:struct|union|class)\s+{re.escape(name)}\s*\{{", SOURCES)
+    yield from project.top_level(paths[0], name) if len(paths) == 1 else ()
+
+
 MODULE_OF_PYTHON = re.compile(r"\bPyInit_(\w+)\s*\(")
 _TAGGED = places("class_specifier struct_specifier union_specifier enum_specifier")
 WORDS = places(
@@ -113,6 +121,7 @@ RULES = C(
         "function_declarator.declarator parenthesized_declarator. attributed_declarator.",
     ),
     members=table("field_expression.field: argument"),
+    value_members=places("field_expression.field"),
     keys=table("field_designator.: literal"),
     literal_members=table("field_designator.: .type"),
     calls=table("call_expression: function"),

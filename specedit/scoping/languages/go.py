@@ -204,6 +204,7 @@ RULES = Go(
         qualified_type.name: package
         """
     ),
+    value_members=places("selector_expression.field"),
     module_paths=places("interpreted_string_literal raw_string_literal"),
     keys=table("literal_element.: literal"),
     calls=table("call_expression: function"),

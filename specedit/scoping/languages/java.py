@@ -142,6 +142,7 @@ RULES = Java(
     overloads=True,
     listed="arguments",
     methods_apart=True,
+    value_members=places("method_invocation.name"),
     members_apart=True,
     field_reads=places("field_access.field"),
     fields_hide=True,

@@ -203,6 +203,7 @@ RULES = Rust(
         scoped_type_identifier.name: path
         """
     ),
+    value_members=places("field_expression.field"),
     keys=table(
         """
         field_initializer.field: literal

@@ -45,6 +45,7 @@ class Tables:
     outside: frozenset[str] = NONE  # places that are read in the scope around their scope
     outside_first: frozenset[str] = NONE  # of these, only the first one of a kind is
     members: Mapping[str, str] = field(default_factory=_empty)  # place -> field of the receiver
+    value_members: frozenset[str] = NONE  # of these, what never names a thing of a module
     keys: Mapping[str, str] = field(default_factory=_empty)  # place -> "argument" | any other use
     calls: Mapping[str, str] = field(default_factory=_empty)  # call -> field of the callee
     type_names: frozenset[str] = NONE  # leaves that always name a type
