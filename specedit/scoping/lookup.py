@@ -113,10 +113,10 @@ class Lookup:
     def _bases(self, one: Owner) -> Iterator[Owner]:
         """What a class says that it extends."""
         home = self.project.at(one.home) or self
-        own: dict[str, list[Owner]] = {base: [] for base in one.bases}
-        for other in home.scopes.owners if own else ():
-            if other.name in own and other is not one:
-                own[other.name].append(other)
+        own = {
+            base: [other for other in home.scopes.owners_named(base) if other is not one]
+            for base in one.bases
+        }
         for base in one.bases:
             yield from own[base]
         if missing := [base for base in one.bases if not own[base]]:

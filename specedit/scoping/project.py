@@ -181,9 +181,7 @@ class Project:
         """What has members under a name in these files."""
         for path in paths:
             typing = self.typing(path) if name in (self.text(path) or "") else None
-            for owner in typing.scopes.owners if typing is not None else ():
-                if owner.name == name:
-                    yield owner
+            yield from typing.scopes.owners_named(name) if typing is not None else ()
 
     # what a file's answers ask
 

@@ -62,8 +62,8 @@ class CSharpNamespaces(Rules):
         own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
         for place in _files(project, owner.name, own or None):
             there = project.typing(place)
-            for other in there.scopes.owners if there is not None else ():
-                if there is not None and other.name == owner.name and _is_partial(there, other):
+            for other in there.scopes.owners_named(owner.name) if there is not None else ():
+                if there is not None and _is_partial(there, other):
                     yield other
 
 

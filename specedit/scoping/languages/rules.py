@@ -230,8 +230,7 @@ class Rules(Tables):
             return None
         if where != "<":
             return parent.part(where)
-        before = [one for one in parent.children if one.named and one.end <= leaf.start]
-        return before[-1] if before else None
+        return parent.named_before(leaf.start)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         """The class that a literal of no name is meant for."""
@@ -247,8 +246,7 @@ class Rules(Tables):
                 return None
         elif (before := self.unnamed_values.get(node.type)) is not None:
             name = one.leaf if before == "leaf" else node
-            behind = name.parent.named_children() if name.parent is not None else []
-            return next((each for each in behind if each.start >= name.end), None)
+            return name.parent.named_after(name.end) if name.parent is not None else None
         return node.part("value") or node.part("right")
 
     # writing

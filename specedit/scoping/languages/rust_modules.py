@@ -272,5 +272,4 @@ def _owner(project: Project, place: Place) -> Owner | None:
         module = project.module(path)
         return module.owner if module is not None else None
     typing = project.typing(path)
-    owners = typing.scopes.owners if typing is not None else []
-    return next((one for one in owners if one.node is inner), None)
+    return next(iter(typing.scopes.owners_at(inner)), None) if typing is not None else None
