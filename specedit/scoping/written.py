@@ -122,9 +122,9 @@ class WrittenTypes(Lookup):
                 return None
         if declared is not None and (target := self._aliased(declared)) is not None:
             return self.named_type(target)
-        if declared is not None and declared.kind in ("class", "namespace"):
-            if own := self.scopes.owners_at(declared.node):
-                return tuple(own)
+        own = self.scopes.owners_at(declared.node) if declared is not None else ()
+        if declared is not None and declared.kind in ("class", "namespace") and own:
+            return tuple(own)
         if declared is not None and declared.kind == "import":
             return self._imported(declared)
         return tuple(self.scopes.owners_named(name)) or self._builtin(name)

@@ -18,7 +18,6 @@ from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
-
 MANY = 16  # children from which they are found by an index
 
 

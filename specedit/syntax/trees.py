@@ -95,11 +95,11 @@ def _bounded(data: bytes, grammar: str, before: Tree | None = None) -> Tree:
     return tree
 
 
+HINT = "If another program writes this file, change what it is made from."
+
+
 def _refusal(reason: str) -> TooComplex:
-    return TooComplex(
-        f"cannot be parsed: {reason}",
-        hint="If another program writes this file, change what it is made from.",
-    )
+    return TooComplex(f"cannot be parsed: {reason}", hint=HINT)
 
 
 def _limit(limit: tuple[float, float], size: int) -> float:

@@ -149,7 +149,7 @@ class Rules(Tables):
         """What an import brings in; None where no file of the tree is known to have it."""
         return None
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """What other files show in this one without naming it in an import."""
         yield from ()
 
