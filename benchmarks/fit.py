@@ -22,8 +22,8 @@ from specedit.decode import constants as current
 from specedit.decode.constants import FITTED, Constants
 from specedit.decode.cost import Curve
 from specedit.decode.replay import replay
-from specedit.edit.reader import end_of
 from specedit.errors import UsageError
+from specedit.inference.reader import end_of
 
 STEPS = (0.6, 0.2)  # of log odds, or of a logarithm: a far move, then a near one
 GAIN = 2e-5  # of the price, that a move must save to stay

@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.common import parser, resolved, run
+from specedit.decode import Chunk
 from specedit.decode.cost import Clock, Curve
 from specedit.decode.width import Widths
-from specedit.edit.backend import Message, Plan, Written
-from specedit.server.loaded import Loaded
-from specedit.server.loading import load
+from specedit.edit.backend import Message, Plan, Progress, Written
+from specedit.inference.loading import load
+from specedit.inference.model import LoadedModel
 
 ASKED = (
     "Explain what a Bloom filter is, and when not to use one.",
@@ -46,18 +47,28 @@ class Delayed:
         return choices
 
 
-def measured(loaded: Loaded, curve: Curve, draft: tuple[str, ...]) -> dict[str, Any]:
+class Chunks(Progress):
+    """Keeps the passes of an answer."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Chunk] = []
+
+    def written(self, event: Written) -> None:
+        self.chunks.append(event.chunk)
+
+
+def measured(loaded: LoadedModel, curve: Curve, draft: tuple[str, ...]) -> dict[str, Any]:
     tokens = passes = 0
     drafting = seconds = 0.0
     loaded.widths = Widths(clock=Clock(curve))
     for text in ASKED:
         plan = Plan((Message("user", (text,)),), draft=draft, max_tokens=LIMIT, fresh=True)
-        for event in loaded.run(plan):
-            if isinstance(event, Written):
-                tokens += len(event.chunk.tokens)
-                passes += 1
-                drafting += event.chunk.drafting
-                seconds += event.chunk.seconds
+        chunks = Chunks()
+        passes += loaded.answer(plan, chunks).passes
+        for chunk in chunks.chunks:
+            tokens += len(chunk.tokens)
+            drafting += chunk.drafting
+            seconds += chunk.seconds
     return {
         "draft": ",".join(draft),
         "tokens": tokens,
@@ -74,13 +85,7 @@ def main() -> int:
     options = made.parse_args()
     points = (pair.split(":") for pair in options.times.split(","))
     curve = Curve.of((int(width), float(ms) / 1000) for width, ms in points)
-    steps = load(resolved(options, draft="auto"))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            loaded: Loaded = end.value
-            break
+    loaded = load(resolved(options, draft="auto"), Progress())
     loaded.engine = Delayed(loaded.engine, curve)
     for draft in (("model",), ("candidates",), ("lookup", "candidates")):
         print(measured(loaded, curve, draft), flush=True)

@@ -20,10 +20,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from specedit.edit.backend import Event
-from specedit.edit.job import Job, Planned, plan_edit
-from specedit.edit.report import Edit, TryItem
-from specedit.edit.session import run_one
+from specedit.connect import connect
+from specedit.edit.job import Job, plan_edit
+from specedit.edit.report import Edit
+from specedit.edit.request import Request
+from specedit.edit.run import run_edit
+from specedit.edit.sink import Sink
 from specedit.errors import InputError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
@@ -31,7 +33,6 @@ from specedit.files.recovery import recover
 from specedit.files.source import Source
 from specedit.files.startup import home
 from specedit.files.worktree import check_within
-from specedit.server.connect import connect
 from specedit.settings import resolve
 from specedit.view.terminal import name
 
@@ -64,14 +65,14 @@ class Editor:
         *,
         lines: tuple[int, int] | None = None,
         symbol: str | None = None,
-        watch: Callable[[Event], None] | None = None,
+        sink: Sink | None = None,
     ) -> Edit:
         """Edit a file, or the part of it that `lines` or `symbol` names."""
 
         def planner(source: Source) -> Job:
             return plan_edit(source, instruction, self.settings, lines=lines, symbol=symbol)
 
-        return self._run(file, planner, watch)
+        return self._run(file, planner, sink)
 
     def rename(
         self,
@@ -80,7 +81,7 @@ class Editor:
         file: str | Path | Source,
         *,
         line: int | None = None,
-        watch: Callable[[Event], None] | None = None,
+        sink: Sink | None = None,
     ) -> Edit:
         """Rename an identifier in a file, in the setting `scope`."""
         from specedit.rename.planning import plan_rename
@@ -88,7 +89,7 @@ class Editor:
         def planner(source: Source) -> Job | Edit:
             return plan_rename(source, old, new, self.settings, line=line)
 
-        return self._run(file, planner, watch)
+        return self._run(file, planner, sink)
 
     def apply(self, change: str, file: str | Path | Source) -> Edit:
         """Merge a change (a snippet, SEARCH/REPLACE blocks, a diff) into a file."""
@@ -122,17 +123,13 @@ class Editor:
         self,
         file: str | Path | Source,
         planner: Callable[[Source], Job | Edit],
-        watch: Callable[[Event], None] | None,
+        sink: Sink | None,
     ) -> Edit:
         """With the setting `test`, each try is in the work tree while the command runs, and none of
         them afterwards."""
         source = file if isinstance(file, Source) else _read(file)
-        for item in run_one("api", source, planner, self._backend, self.settings):
-            if isinstance(item, Edit):
-                return item
-            if watch is not None and not isinstance(item, Planned | TryItem):
-                watch(item)
-        raise AssertionError("a run ends with its Edit")
+        request = Request("api", planner, self.settings)
+        return run_edit(source, request, self._backend, sink or Sink())
 
 
 def _read(file: str | Path) -> Source:

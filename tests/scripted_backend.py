@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Backend, Event, Plan
+from specedit.edit.backend import Answer, Backend, ModelInfo, Plan, Progress, Ready
 from specedit.edit.job import Job
-from specedit.edit.report import ModelLine
-from specedit.edit.session import run_one
+from specedit.edit.report import Edit
+from specedit.edit.request import Request
+from specedit.edit.run import run_edit
+from specedit.edit.sink import Sink
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
-from specedit.server.loaded import Loaded
+from specedit.inference.model import LoadedModel
 from specedit.settings import Settings
 
 
@@ -20,6 +22,7 @@ class Scripted:
 
     server = None
     notes: tuple[str, ...] = ()
+    model = ModelInfo("scripted")
 
     def __init__(self, answer: str | Callable[[str], str], window: int = 1 << 20) -> None:
         def said(prompt: Sequence[int]) -> bytes:
@@ -33,18 +36,19 @@ class Scripted:
             assert isinstance(turns, list)
             return tokenizer.encode("".join("".join(parts) for _, parts in turns) + opening)
 
-        self._loaded = Loaded(ModelLine("scripted"), engine, tokenizer, render, Widths())
+        self._loaded = LoadedModel(self.model, engine, tokenizer, render, Widths())
         self.plans: list[Plan] = []
 
-    def run(self, plan: Plan) -> Iterator[Event]:
+    def run(self, plan: Plan, progress: Progress) -> Answer:
         self.plans.append(plan)
-        return self._loaded.run(plan)
+        progress.ready(Ready(self.model, 0.0))
+        return self._loaded.answer(plan, progress)
 
     def close(self) -> None:
         pass
 
 
-def perform(job: Job, backend: Backend, settings: Settings) -> Iterator[object]:
-    """One answer to a Job, its Edit last."""
-    settings = replace(settings, tries=1)
-    return run_one("edit", job.source, lambda _: job, backend, settings, alone=False)
+def perform(job: Job, backend: Backend, settings: Settings, sink: Sink | None = None) -> Edit:
+    """One answer to a Job."""
+    request = Request("edit", lambda _: job, replace(settings, tries=1), alone=False)
+    return run_edit(job.source, request, backend, sink or Sink())

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.reader import Reader
 from specedit.engines.scripted import END, ScriptedTokenizer
+from specedit.inference.reader import Reader
 
 
 def read(

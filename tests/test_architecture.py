@@ -19,8 +19,10 @@ LAYERS = (  # from the ground up
         "decode",
         "edit",
         "rename",
+        "inference",
         "heads",
         "server",
+        "connect",
         "view",
     ),
     *("integrations", "bench", "machine_check", "manual", "cli", "api", "__main__"),
@@ -126,9 +128,9 @@ def test_guarantee_7_the_command_line_and_an_edit_load_no_torch() -> None:
         "typer.main.get_command(cli.app);"
         "print([m for m in ('torch','transformers','tree_sitter','git','uvicorn','httpx',"
         "'huggingface_hub','numpy','mcp') if m in sys.modules]);"
-        "import specedit.cli.work, specedit.rename.planning, specedit.edit.session, git;"
-        "import specedit.server.loading, specedit.models.vocabulary, specedit.engines.exact.engine;"
-        "import specedit.engines.exact.shards, specedit.decode.loop, specedit.view.screen;"
+        "import specedit.cli.run_command, specedit.rename.planning, specedit.edit.run, git;"
+        "import specedit.inference.loading, specedit.models.vocabulary, specedit.view.screen;"
+        "import specedit.engines.exact.engine, specedit.engines.exact.shards, specedit.decode.loop;"
         "print([m for m in ('torch','numpy','jinja2','zipfile','statistics','rich.table','asyncio',"
         "'email','specedit.models.gguf','specedit.models.download','specedit.edit.tries.tested')"
         " if m in sys.modules])"

@@ -1,4 +1,4 @@
-"""What a command says before it asks a model: another program is exact, or the run is long."""
+"""What a command says before it asks a model: the run is long."""
 
 from __future__ import annotations
 
@@ -9,99 +9,39 @@ from pathlib import Path
 import pytest
 from command_line import Specedit, at_a_terminal
 
-from specedit.cli import work
+from specedit.cli import run_command
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.without_model import TOOLS, exact_command
 from specedit.files.source import Source
-from specedit.server import connect as estimate
+from specedit.inference import estimate
 from specedit.settings import Settings
 
 Script = Callable[..., Path]
-PROGRAMS = sorted({one.split()[0] for table in TOOLS.values() for v in table.values() for one in v})
+OVERLOADS = """\
+// the head
+import { b } from "./b";
+// of a
+import { a } from "./a";
+
+export function load(path: string): string;
+export function load(path: number): string;
+export function load(path: unknown): string {
+  return String(path);
+}
+import late from "./late";
+"""
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Make these programs, and no others, those that are installed."""
-
-    def install(*programs: str) -> None:
-        folder = tmp_path / "bin"
-        folder.mkdir()
-        for program in programs:
-            (folder / program).write_text("#!/bin/sh\nexit 1\n")
-            (folder / program).chmod(0o755)
-        monkeypatch.setenv("PATH", str(folder))
-
-    return install
-
-
-@pytest.mark.parametrize(
-    ("instruction", "name", "expected"),
-    [
-        ("Sort the imports", "a.py", "ruff check --select I --fix a.py"),
-        ("Please organise all imports alphabetically.", "a.py", "ruff check --select I --fix a.py"),
-        ("Sort the imports", "a.go", "goimports -w a.go"),
-        ("sort the use statements of this file", "a.rs", "rustfmt a.rs"),
-        ("Remove unused imports", "a b.py", "ruff check --select F401 --fix 'a b.py'"),
-        ("remove all the unused imports in this file", "a.go", "goimports -w a.go"),
-        ("Format the file", "a.ts", "prettier --write a.ts"),
-        ("Reformat this code", "a.go", "gofmt -w a.go"),
-        ("Run black", "a.py", "black a.py"),
-        ("Format the file with black", "a.py", "black a.py"),
-        ("Run mypy", "a.py", None),
-        ("Run black", "a.go", None),
-        ("Sort the imports", "a.ts", None),
-        ("Sort the imports", "a.txt", None),
-        ("Add a timeout and sort the imports", "a.py", None),
-        ("Sort the imports by length", "a.py", None),
-        ("Sort the users by name", "a.py", None),
-        ("Format the message with the user's name", "a.py", None),
-        ("Format the date", "a.py", None),
-        ("Remove the unused function", "a.py", None),
-        ("Use logging", "a.py", None),
-    ],
-)
-def test_a_whole_instruction_that_a_program_does_exactly_is_known(
-    installed: Callable[..., None], instruction: str, name: str, expected: str | None
-) -> None:
-    installed(*PROGRAMS)
-    assert exact_command(instruction, [name]) == expected
-
-
-def test_the_next_program_is_named_where_the_first_is_not_installed(
-    installed: Callable[..., None],
-) -> None:
-    installed("isort")
-    assert exact_command("Sort the imports", ["a.py", "b.py"]) == "isort a.py b.py"
-    assert exact_command("Format the file", ["a.py"]) is None
-    assert exact_command("Sort the imports", ["a.py", "b.go"]) is None
-
-
-def test_such_an_instruction_needs_anyway(
-    inside: Specedit, script: Script, installed: Callable[..., None], tmp_path: Path
-) -> None:
-    installed("isort")
-    place = tmp_path / "a.py"
-    place.write_text("import b\nimport a\n")
-    script(answer="import a\nimport b\n")
-    done = inside("edit", "Sort the imports", "a.py", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == (
-        b"specedit: `isort a.py` does this exactly, without a model.\n"
-        b"  Run that command, or add --anyway to use the model.\n"
-    )
-    assert inside("edit", "Sort the imports", "a.py", "--anyway", cwd=tmp_path).returncode == 0
-    assert place.read_text() == "import a\nimport b\n"
-
-
-def test_a_filter_gets_its_text_from_the_model(
-    inside: Specedit, script: Script, installed: Callable[..., None]
-) -> None:
-    installed("isort")
-    script(answer="import a\nimport b\n")
-    words = ("edit", "Sort the imports", "-", "--stdin-filename", "a.py")
-    assert inside(*words, stdin=b"import b\nimport a\n").stdout == b"import a\nimport b\n"
+@pytest.mark.parametrize("name", ["a.ts", "a.js"])
+def test_without_a_program_sorting_the_imports_changes_nothing_else(name: str) -> None:
+    source = Source.from_bytes(name, OVERLOADS.encode())
+    planned = plan_edit(source, "Sort the imports", Settings())
+    first = OVERLOADS.index("import { b }")
+    assert (planned.region.start, planned.region.end) == (first, OVERLOADS.index("\nexport"))
+    assert "the imports (lines 2:4)" in planned.findings[0].text
+    whole = plan_edit(source, "Sort the imports", Settings(whole=True))
+    assert whole.region.end == len(OVERLOADS)
+    assert plan_edit(source, "Sort the parameters", Settings()).region == whole.region
 
 
 def job(text: str, **settings: object) -> Job:
@@ -131,7 +71,7 @@ def test_nothing_is_estimated_for_what_is_not_known(setting: dict[str, str]) -> 
 def long(tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file whose edit counts as long."""
     script(replace=[["x", "y"]])
-    monkeypatch.setattr(work, "LONG_S", 0.0)
+    monkeypatch.setattr(run_command, "LONG_S", 0.0)
     monkeypatch.setattr(estimate, "expected_curve", lambda settings: TYPICAL)
     (tmp_path / "a.py").write_text("x = 1\n")
     return tmp_path

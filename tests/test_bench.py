@@ -26,11 +26,12 @@ from specedit.bench.peers import (
     Task,
     selected,
 )
-from specedit.bench.peers.own import Own, load
+from specedit.bench.peers.own import Own
 from specedit.bench.speed import Measured, SpeedRow, alternate, words
-from specedit.edit.backend import Plan
+from specedit.edit.backend import Plan, Progress
 from specedit.errors import InputError, ModelError, UsageError
 from specedit.files.source import Source
+from specedit.inference.loading import load
 from specedit.settings import Settings, resolve
 from specedit.syntax import trees
 
@@ -160,7 +161,7 @@ def test_a_dictated_answer_is_written_whatever_the_model_would_say(
     settings: Callable[..., Settings], before: str, after: str
 ) -> None:
     chosen = settings(answer="something else\n```")
-    own, model = Own(load(chosen)), words(chosen)
+    own, model = Own(load(chosen, Progress())), words(chosen)
     case = Case("c", "a.py", "-", before, after=after)
     task = model.task(case, chosen, own=False)
     for way in ("predicted", PLAIN):

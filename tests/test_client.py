@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -13,15 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from events import Recorded, Stop, Stopping, held
+from events import events as events_of
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
-from specedit.edit.backend import Answer, Event, Loading, Plan, Ready, Written
+from specedit.connect import connect
+from specedit.edit.backend import Answer, Event, Loading, Plan, Progress, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
+from specedit.inference.local import LocalBackend
 from specedit.server import client, processes, protocol, runtime
 from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
-from specedit.server.connect import LocalBackend, connect
 from specedit.server.requests import Limits
 from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings
@@ -76,9 +80,9 @@ def test_a_server_says_what_this_process_would(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Plan
 ) -> None:
     with running(tmp_path, REPLACE) as server:
-        there = [timeless(e) for e in ServerBackend(server.record).run(asked)]
+        there = [timeless(e) for e in events_of(ServerBackend(server.record), asked)]
     monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "script.json"))
-    waited, *here = [timeless(e) for e in LocalBackend(Settings(engine="scripted")).run(asked)]
+    waited, *here = map(timeless, events_of(LocalBackend(Settings(engine="scripted")), asked))
     assert isinstance(waited, Loading)
     assert there == here
 
@@ -92,15 +96,13 @@ ERRORS: dict[str, tuple[Plan, type[Exception]]] = {
 @pytest.mark.parametrize(("asked", "kind"), ERRORS.values(), ids=ERRORS)
 def test_an_error_is_the_same_error(server: Running, asked: Plan, kind: type[Exception]) -> None:
     with pytest.raises(kind) as raised:
-        list(ServerBackend(server.record).run(asked))
+        ServerBackend(server.record).run(asked, Progress())
     assert type(raised.value) is kind
 
 
 def test_closing_a_run_cancels_it_there(slow: Running) -> None:
-    run = ServerBackend(slow.record).run(plan("x", draft=()))
-    while not isinstance(next(run), Written):
-        pass
-    run.close()  # type: ignore[attr-defined]
+    with pytest.raises(Stop):
+        ServerBackend(slow.record).run(plan("x", draft=()), Stopping())
     until(lambda: slow.status()["requests"]["cancelled"] == 1)
     assert slow.status()["requests"]["running"] == 0
 
@@ -108,24 +110,22 @@ def test_closing_a_run_cancels_it_there(slow: Running) -> None:
 def test_warm_reads_the_prompt_and_nothing_more(server: Running) -> None:
     backend = ServerBackend(server.record)
     asked = plan(TEXT, prediction=TEXT)
-    events = list(backend.warm(asked))
-    assert not [e for e in events if isinstance(e, Written | Answer)]
-    answer = next(e for e in backend.run(asked) if isinstance(e, Answer))
+    recorded = Recorded()
+    backend.warm(asked, recorded)
+    assert not [e for e in recorded.events if isinstance(e, Written | Answer)]
+    answer = backend.run(asked, Progress())
     assert answer.reused == answer.prompt - 1
 
 
 def test_a_run_goes_before_a_warm_up(slow: Running, tmp_path: Path) -> None:
-    held = ServerBackend(slow.record).run(plan("x", draft=()))
-    while not isinstance(next(held), Written):
-        pass
     backend = ServerBackend(slow.record)
     short, long = plan("y"), plan("z" * 100, max_tokens=1)
     threads = []
-    for events in (backend.warm(short), backend.run(long)):
-        threads.append(threading.Thread(target=list, args=(events,)))
-        threads[-1].start()
-        until(lambda: slow.status()["requests"]["queued"] == len(threads))
-    held.close()  # type: ignore[attr-defined]
+    with held(ServerBackend(slow.record), plan("x", draft=())):
+        for run, asked in ((backend.warm, short), (backend.run, long)):
+            threads.append(threading.Thread(target=run, args=(asked, Progress())))
+            threads[-1].start()
+            until(lambda: slow.status()["requests"]["queued"] == len(threads))
     for thread in threads:
         thread.join()
     begun = [int(line.split()[1]) for line in (tmp_path / "calls").read_text().splitlines()]
@@ -141,8 +141,10 @@ class Local:
     server = None
     notes = ()
 
-    def run(self, asked: Plan) -> Iterator[Event]:
-        yield Answer("here", "stop", True, 1, 0, 1, 0.0, 0.0)
+    model = None
+
+    def run(self, asked: Plan, progress: Progress) -> Answer:
+        return Answer("here", "stop", True, 1, 0, 1)
 
     def close(self) -> None:
         pass
@@ -179,69 +181,66 @@ def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[byte
     record, thread = dies_after(lines)
     backend = WithFallback(ServerBackend(record), Local())
     assert backend.server == record.address
-    events = list(backend.run(plan("x")))
+    answer = backend.run(plan("x"), Progress())
     thread.join()
-    assert [e.text for e in events if isinstance(e, Answer)] == ["here"]
+    assert answer.text == "here"
     assert backend.server is None and len(backend.notes) == 1
-    assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
+    assert backend.run(plan("x"), Progress()).text == "here"
     assert backend.notes == ()
 
 
 def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
-    held = ServerBackend(slow.record).run(plan("x", draft=()))
-    while not isinstance(next(held), Written):
-        pass
     queued = []
-    for waiting in (1, 2):
-        queued.append(threading.Thread(target=lambda: list(_until_gone(slow.record))))
-        queued[-1].start()
-        until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
-    with pytest.raises(ServerBusyError):
-        list(ServerBackend(slow.record).run(plan("x")))
-    backend = WithFallback(ServerBackend(slow.record), Local())
-    assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
-    held.close()  # type: ignore[attr-defined]
+    with held(ServerBackend(slow.record), plan("x", draft=())):
+        for waiting in (1, 2):
+            queued.append(threading.Thread(target=_until_gone, args=(slow.record,)))
+            queued[-1].start()
+            until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
+        with pytest.raises(ServerBusyError):
+            ServerBackend(slow.record).run(plan("x"), Progress())
+        backend = WithFallback(ServerBackend(slow.record), Local())
+        assert backend.run(plan("x"), Progress()).text == "here"
     list(client.lines(slow.record, protocol.STOP, b""))
     for thread in queued:
         thread.join()
 
 
 def test_a_run_that_waits_is_told_its_place_in_the_queue(slow: Running) -> None:
-    held = ServerBackend(slow.record).run(plan("x", draft=()))
-    while not isinstance(next(held), Written):
-        pass
     places: list[str] = []
     threads = []
-    for waiting in (1, 2):
-        threads.append(threading.Thread(target=lambda: _places(slow.record, places)))
-        threads[-1].start()
-        until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
-    until(lambda: "waiting: 2 others are before this one" in places)
-    assert places[0] == "waiting: 1 other is before this one"
-    held.close()  # type: ignore[attr-defined]
+    with held(ServerBackend(slow.record), plan("x", draft=())):
+        for waiting in (1, 2):
+            target, args = _until_gone, (slow.record, _Places(places))
+            threads.append(threading.Thread(target=target, args=args))
+            threads[-1].start()
+            until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
+        until(lambda: "waiting: 2 others are before this one" in places)
+        assert places[0] == "waiting: 1 other is before this one"
     until(lambda: places.count("waiting: 1 other is before this one") == 3)
     list(client.lines(slow.record, protocol.STOP, b""))
     for thread in threads:
         thread.join()
 
 
-def _places(record: ServerRecord, places: list[str]) -> None:
-    for one in _until_gone(record):
-        if isinstance(one, Loading):
-            places.append(one.what)
+class _Places(Progress):
+    """Keeps what a run is told of its place in the queue."""
+
+    def __init__(self, places: list[str]) -> None:
+        self._places = places
+
+    def loading(self, event: Loading) -> None:
+        self._places.append(event.what)
 
 
-def _until_gone(record: ServerRecord) -> Iterator[Event]:
-    try:
-        yield from ServerBackend(record).run(plan("x", draft=()))
-    except ServerError:
-        return
+def _until_gone(record: ServerRecord, progress: Progress | None = None) -> None:
+    with contextlib.suppress(ServerError):
+        ServerBackend(record).run(plan("x", draft=()), progress or Progress())
 
 
 def test_an_error_of_the_run_is_no_reason_to_run_again(server: Running) -> None:
     backend = WithFallback(ServerBackend(server.record), Local())
     with pytest.raises(UsageError):
-        list(backend.run(plan("x", draft=("predicton",))))
+        backend.run(plan("x", draft=("predicton",)), Progress())
     assert backend.server is not None
 
 

@@ -18,15 +18,14 @@ from odd import dumped, target
 from warm_server import Answered, Running, running
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Answer, Plan, RawPrompt
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, RawPrompt
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import UsageError
+from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer, raw_ids
 from specedit.models.vocabulary import load_tokenizer
 from specedit.server.completions import completion_plan, completion_request
-from specedit.server.loaded import Loaded
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings
 
@@ -63,10 +62,9 @@ def answered(
         return answer
 
     engine = ScriptedEngine(script, min(tokenizer.ends), vocabulary=tokenizer.size)
-    loaded = Loaded(ModelLine("scripted"), engine, tokenizer, lambda *_: [], Widths())
-    events = list(loaded.run(plan, count=True))
-    (last,) = [event for event in events if isinstance(event, Answer)]
-    return last, len(events) - 2
+    loaded = LoadedModel(ModelInfo("scripted"), engine, tokenizer, lambda *_: [], Widths())
+    answer = loaded.answer(plan, Progress(), count=True)
+    return answer, answer.passes
 
 
 # -- prompts ---------------------------------------------------------------------------------------

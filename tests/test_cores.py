@@ -13,10 +13,10 @@ import pytest
 from command_line import Specedit
 from model_sources import tiny_gguf
 
-from specedit.edit.backend import Plan
+from specedit.edit.backend import Plan, Progress
 from specedit.engines.cores import CPU_SET, Threads, default_threads
 from specedit.errors import ModelError
-from specedit.server.connect import LocalBackend
+from specedit.inference.local import LocalBackend
 from specedit.settings import Settings
 
 Tree = dict[str, str]
@@ -212,5 +212,5 @@ def test_threads_are_bounded_by_the_cores(
     model = tiny_gguf(tmp_path / "model.gguf")
     backend = LocalBackend(Settings(model=str(model), engine=engine, threads=wanted))
     with pytest.raises(ModelError, match="enough"):
-        list(backend.run(Plan(())))
+        backend.run(Plan(()), Progress())
     assert opened == [expected]

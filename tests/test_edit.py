@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from events import events
 from scripted_backend import Scripted, perform
 
-from specedit.edit.backend import Answer
+from specedit.edit.backend import Progress
 from specedit.edit.job import plan_edit
 from specedit.edit.report import Edit
 from specedit.edit.splice import spliced, whole
 from specedit.errors import TooLong
+from specedit.files import journal, startup
 from specedit.files.source import Source
 from specedit.settings import Settings
 
@@ -22,9 +27,7 @@ CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 def edited(answer: str, text: str = CODE, name: str = "a.py", **settings: object) -> Edit:
     chosen = Settings(**settings)  # type: ignore[arg-type]
     job = plan_edit(Source.from_bytes(name, text.encode()), "Change two", chosen)
-    *_, last = perform(job, Scripted(answer), chosen)
-    assert isinstance(last, Edit)
-    return last
+    return perform(job, Scripted(answer), chosen)
 
 
 def test_a_copied_file_is_unchanged() -> None:
@@ -63,7 +66,25 @@ def test_a_bad_answer_is_refused_and_kept(answer: str, says: str) -> None:
     assert says in " ".join(edit.problems)
     kept = Path(edit.kept)
     assert kept.read_text() == answer.removesuffix("```").rstrip("\n") + ("\n" * (len(answer) > 3))
-    kept.unlink()
+    assert kept.is_relative_to(startup.home())
+    assert os.name == "nt" or stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_the_newest_refused_answers_are_kept_for_a_week() -> None:
+    kept = [Path(edited("def one(:\n    return 1\n```").kept) for _ in range(3)]
+    week_ago = time.time() - 8 * 24 * 3600
+    os.utime(kept[0], (week_ago, week_ago))
+    kept += [Path(edited("def one(:\n    return 1\n```").kept) for _ in range(19)]
+    assert [path.exists() for path in kept] == [False, False, *[True] * 20]
+    os.utime(kept[-1], (week_ago, week_ago))
+    journal.prune(startup.home())  # what every run that writes does
+    assert not kept[-1].exists() and kept[-2].exists()
+
+
+def test_a_store_that_cannot_be_written_only_loses_the_refused_answer() -> None:
+    (startup.home() / "refused").write_text("in the way")
+    edit = edited("def one(:\n    return 1\n```")
+    assert (edit.status, edit.kept) == ("refused", "")
 
 
 def test_allow_extra_takes_a_lost_definition() -> None:
@@ -95,7 +116,7 @@ def test_the_final_newline_of_the_original_is_kept(before: str, after: str, kept
 def test_newline_style_and_bom_survive() -> None:
     data = b"\xef\xbb\xbf" + CODE.replace("\n", "\r\n").encode()
     job = plan_edit(Source.from_bytes("a.py", data), "x", Settings())
-    *_, edit = perform(job, Scripted(CODE.replace("1", "9") + "```"), Settings())
+    edit = perform(job, Scripted(CODE.replace("1", "9") + "```"), Settings())
     assert isinstance(edit, Edit)
     assert edit.after == data.replace(b"1", b"9")
 
@@ -120,7 +141,7 @@ class TestTooLong:
 
     def run(self, instruction: str, answer: str) -> Edit:
         job = plan_edit(Source.from_bytes("a.py", self.LONG.encode()), instruction, Settings())
-        *_, edit = perform(job, Scripted(answer, self.WINDOW), Settings())
+        edit = perform(job, Scripted(answer, self.WINDOW), Settings())
         assert isinstance(edit, Edit)
         return edit
 
@@ -133,9 +154,8 @@ class TestTooLong:
         )
         plan = replace(job.plan, prediction=prediction)
         with pytest.raises(TooLong):
-            list(Scripted("```", self.WINDOW).run(plan))
-        *_, answer = Scripted("y\n```", 4 * self.WINDOW).run(plan)
-        assert isinstance(answer, Answer)
+            events(Scripted("```", self.WINDOW), plan)
+        answer = Scripted("y\n```", 4 * self.WINDOW).run(plan, Progress())
         assert answer.text == "y\n"
 
     def test_a_symbol_the_instruction_names_is_edited_alone(self) -> None:

@@ -11,15 +11,14 @@ from model_sources import tiny_gguf
 
 from specedit.decode.width import Widths
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Message, Plan
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Message, ModelInfo, Plan, Progress
 from specedit.engines.exact import engine as fixed_prefix
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
+from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
 from specedit.models.template import prompt_ids
 from specedit.models.vocabulary import load_tokenizer
-from specedit.server.loaded import Loaded
 
 KERNELS = kernels_here()
 FIXED = [(5 * i * i + i) % 190 for i in range(70)]
@@ -112,22 +111,22 @@ def test_the_oldest_files_make_space(
 
 
 @pytest.fixture
-def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[Loaded]:
+def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[LoadedModel]:
     tokenizer = load_tokenizer(ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf"))
 
     def render(turns: object, opening: str) -> list[int]:
         return [id % 190 for id in prompt_ids(tokenizer, turns, opening)]  # type: ignore[arg-type]
 
     engine = open_exact(model, store=tmp_path)
-    yield Loaded(ModelLine("tiny"), engine, tokenizer, render, Widths())
+    yield LoadedModel(ModelInfo("tiny"), engine, tokenizer, render, Widths())
 
 
-def test_nothing_of_a_users_text_is_kept(loaded: Loaded, tmp_path: Path) -> None:
+def test_nothing_of_a_users_text_is_kept(loaded: LoadedModel, tmp_path: Path) -> None:
     def reused(system: str, *segments: str) -> int:
         messages = (Message("system", (system,)), Message("user", segments))
         loaded.engine.crop(0)
         plan = Plan(messages, draft=(), max_tokens=1)
-        return next(one.reused for one in loaded.run(plan) if isinstance(one, Answer))
+        return loaded.answer(plan, Progress()).reused
 
     first = reused(prompt.SYSTEM, "File `a`:", "secret = 1\n", "Rename it.")
     (path,) = files(tmp_path)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from events import events as events_of
 from odd import Odd, dumped, target
 
 from specedit.decode import Chunk
-from specedit.edit.backend import Answer, Loading, Message, Plan, Ready, Written
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Answer, Loading, Message, ModelInfo, Plan, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import SpeceditError, UsageError
 from specedit.files import stored
@@ -27,7 +27,7 @@ EVENTS = [
         protocol.event_json,
         (
             Loading("it", 1.0, 2.0, "bytes"),
-            Ready(ModelLine("m", engine="exact"), 0.5),
+            Ready(ModelInfo("m", engine="exact"), 0.5),
             Prefill(1, 2, 3, 0.1),
             Written(Chunk((1, 2), 1, 1, "prediction", False, 0.1), ("a", "b")),
             Answer("text", "stop", True, 1, 2, 3, 0.1, 0.2),
@@ -106,7 +106,7 @@ RECORD = ServerRecord(1, "v", {}, "unix:/nowhere")
 def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
     SENT.data = data
     with contextlib.suppress(SpeceditError):
-        for event in client.ServerBackend(RECORD).run(Plan(())):
+        for event in events_of(client.ServerBackend(RECORD), Plan(())):
             checked(event)
     with contextlib.suppress(SpeceditError):
         client.status(RECORD)

@@ -571,7 +571,7 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
     writer = AnswerWriter(engine.passes, {end}, 16)
     done = {}
     for number, prompt in enumerate(prompts):  # one more begins before every pass
-        writer.begin(requests.Request(str(number), False, [], ""), prompt)
+        writer.begin(requests.TeacherRequest(str(number), False, [], ""), prompt)
         done.update({one.request.name: one for one in writer.step()})
     while writer.under_way:
         done.update({one.request.name: one for one in writer.step()})
@@ -686,7 +686,7 @@ def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path:
     code = (
         "import sys; from pathlib import Path; "
         "from specedit.models import head_file; "
-        "from specedit.server import loading;"
+        "from specedit.inference import loading;"
         f"head_file.open_heads(Path({str(path)!r})).ids;"
         "list(head_file.entries(Path('/nowhere')));"
         "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 from command_line import Specedit
+from events import feed
 
 from specedit.decode import FREE, Chunk
-from specedit.edit.backend import Answer, Ready, Written
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Answer, ModelInfo, Ready, Written
 from specedit.view.html import page
 from specedit.view.trace import TraceWriter, read
 
@@ -55,10 +55,8 @@ RUN = [
 
 def trace(path: Path, events: list[Written], file: str = "user.py") -> Path:
     with closing(TraceWriter(path)) as writer:
-        writer.event(file, Ready(ModelLine("tiny<b>", "ab", "exact", "cpu", 2), 0.1))
-        for event in events:
-            writer.event(file, event)
-        writer.event(file, Answer("", "stop", True, 9, 0, 9, 0.1, 0.2))
+        ready = Ready(ModelInfo("tiny<b>", "ab", "exact", "cpu", 2), 0.1)
+        feed(writer, file, ready, *events, Answer("", "stop", True, 9, 0, 9))
     return path
 
 

@@ -34,7 +34,7 @@ BEHIND_TOTAL = CART.replace(
 def edited(instruction: str, answer: str, text: str = CART, name: str = "a.py") -> Edit:
     source = Source.from_bytes(name, text.encode())
     backend = Scripted(answer + "```")
-    *_, edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
+    edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
     assert isinstance(edit, Edit)
     return edit
 
@@ -151,7 +151,7 @@ def test_a_local_name_is_renamed_by_its_scope_without_a_model(
 ) -> None:
     source = Source.from_bytes("a.py", LOCAL.encode())
     backend = Scripted("never asked")
-    *_, edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
+    edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
     assert isinstance(edit, Edit) and edit.after.decode() == expected
     assert not backend.plans
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from events import Stop, Stopping
 from warm_server import Running, plan, process, prompt, until
 
-from specedit.edit.backend import Answer, Written
+from specedit.edit.backend import Progress
+from specedit.inference.local import LocalBackend
 from specedit.server import client, runtime
 from specedit.server.client import ServerBackend
-from specedit.server.connect import LocalBackend
 from specedit.server.runtime import ServerRecord
 from specedit.settings import Settings
 
@@ -88,14 +89,13 @@ class Load:
 
     def own(self, rng: random.Random) -> None:
         text = rng.choice(TEXTS)
-        events = list(ServerBackend(self.server.record).run(plan(text, closing="")))
-        assert isinstance(events[-1], Answer) and events[-1].text == self.answers[text]
+        answer = ServerBackend(self.server.record).run(plan(text, closing=""), Progress())
+        assert answer.text == self.answers[text]
 
     def cancel(self, rng: random.Random) -> None:
-        run = ServerBackend(self.server.record).run(plan(rng.choice(TEXTS), draft=()))
-        while not isinstance(next(run), Written):
-            pass
-        run.close()  # type: ignore[attr-defined]
+        with pytest.raises(Stop):
+            backend = ServerBackend(self.server.record)
+            backend.run(plan(rng.choice(TEXTS), draft=()), Stopping())
 
     def leave(self, rng: random.Random) -> None:
         _, body = self._body(rng, stream=rng.random() < 0.5)
@@ -148,8 +148,7 @@ def load(
     local = LocalBackend(Settings(engine="scripted"))
     answers = {}
     for text in TEXTS:
-        (answer,) = [e for e in local.run(plan(text, closing="")) if isinstance(e, Answer)]
-        answers[text] = answer.text
+        answers[text] = local.run(plan(text, closing=""), Progress()).text
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     place = runtime.runtime_folder()
     with process("--port", "0", env={}) as server:

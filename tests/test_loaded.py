@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Answer, Message, Plan
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Message, ModelInfo, Plan, Progress
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import ModelError
-from specedit.server.loaded import Loaded
+from specedit.inference.model import LoadedModel
 
 TEXT = "class User:\n    name = 1\n"
 
@@ -37,11 +36,11 @@ def test_prompt_and_prediction_are_tokenized_once(kept: bool, count: bool) -> No
         return ScriptedTokenizer().encode("".join("".join(parts) for _, parts in turns) + opening)
 
     engine = ScriptedEngine([*TEXT.replace("1", "2").encode(), *b"```\n"])
-    loaded = Loaded(ModelLine("scripted"), engine, tokenizer, render, Widths())
+    loaded = LoadedModel(ModelInfo("scripted"), engine, tokenizer, render, Widths())
     if kept:
         loaded.keep_prefixes(1 << 20)
     plan = Plan((Message("user", ("Do it.", TEXT)),), prediction=TEXT, least=TEXT, closing="```")
-    answer = next(e for e in loaded.run(plan, count=count) if isinstance(e, Answer))
+    answer = loaded.answer(plan, Progress(), count=count)
     assert answer.text == TEXT.replace("1", "2")
     assert len(rendered) == 1
     assert tokenizer.encoded[TEXT] == 1
@@ -54,7 +53,7 @@ def test_an_id_that_the_model_does_not_have_is_an_error(part: str) -> None:
         return [120 if part == "prompt" else 1]
 
     engine = ScriptedEngine(b"a", vocabulary=100)
-    loaded = Loaded(ModelLine("scripted"), engine, ScriptedTokenizer(), render, Widths())
+    loaded = LoadedModel(ModelInfo("scripted"), engine, ScriptedTokenizer(), render, Widths())
     plan = Plan((), prediction="x" if part == "prediction" else None)
     with pytest.raises(ModelError, match="the id 120, and the model has ids up to 99"):
-        list(loaded.run(plan))
+        loaded.answer(plan, Progress())

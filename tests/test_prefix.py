@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from specedit.engines.base import common
 from specedit.engines.scripted import ScriptedEngine
-from specedit.server.loaded import Prefixes
+from specedit.inference.prefixes import Prefixes
 
 
 @dataclass(eq=False)

@@ -34,7 +34,7 @@ REPLACED = {
 
 def edited(instruction: str, backend: Scripted) -> Edit:
     source = Source.from_bytes("a.py", SHOP.encode())
-    *_, edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
+    edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
     assert isinstance(edit, Edit)
     return edit
 

@@ -181,11 +181,11 @@ def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large
 
     backend = Scripted(said, window=9_000)
     job = plan_refine(source, "no, subtract", conversation(home()), settings)
-    *_, edit = perform(job, backend, settings)
+    edit = perform(job, backend, settings)
     assert isinstance(edit, Edit) and "narrowed" in [one.kind for one in edit.findings]
     assert edit.after.decode() == LARGE.replace("a + 150", "a - 150")
     assert backend.plans[-1].predictions == ("def part_150(a):\n    return a * 150\n",)
-    *_, edit = perform(job, Scripted(said, window=300), settings)
+    edit = perform(job, Scripted(said, window=300), settings)
     assert isinstance(edit, Edit) and "window" in edit.problems[0]
 
 

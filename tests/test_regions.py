@@ -9,18 +9,19 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from events import Recorded
 from scripted_backend import Scripted, perform
 
 from specedit.decode.cost import Curve
-from specedit.edit.attempt import once
-from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.ask import ask
+from specedit.edit.job import Job, plan_edit
 from specedit.edit.regions.blocks import LONG, Block, blocks_of, listing_of
 from specedit.edit.regions.choice import about_all, choose, grouped, likely, readable
 from specedit.edit.regions.evidence import evidence_of, query, stem
-from specedit.edit.regions.narrowing import pays, shared_beginnings
+from specedit.edit.regions.locate import pays, shared_beginnings
 from specedit.edit.report import Edit, Trying
 from specedit.edit.splice import joined, taken
-from specedit.edit.tries.attempts import Earlier, job_of
+from specedit.edit.tries.loop import Earlier, job_of
 from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
@@ -267,15 +268,10 @@ def performed(
 ) -> tuple[Edit, Job, Scripted]:
     settings = Settings(**chosen)  # type: ignore[arg-type]
     backend = Scripted(said)
-    job: Job | None = None
-    for item in perform(
-        plan_edit(source(text or python(), name), instruction, settings), backend, settings
-    ):
-        job = item.job if isinstance(item, Planned) else job
-        edit = item
-    assert job is not None
-    assert isinstance(edit, Edit)
-    return edit, job, backend
+    recorded = Recorded()
+    planned = plan_edit(source(text or python(), name), instruction, settings)
+    edit = perform(planned, backend, settings, recorded)
+    return edit, recorded.jobs[-1], backend
 
 
 def test_a_named_place_is_all_that_is_read_and_written() -> None:
@@ -347,8 +343,9 @@ def test_lines_and_symbol_stay_the_persons_word() -> None:
     settings = Settings()
     for flags in ({"symbol": "weigh_grape_3"}, {"lines": (1, 4)}):
         job = plan_edit(source(python()), LET, settings, **flags)  # type: ignore[arg-type]
-        planned = [i for i in perform(job, Scripted(model()), settings) if isinstance(i, Planned)]
-        assert [p.job.regions for p in planned] == [()]
+        recorded = Recorded()
+        perform(job, Scripted(model()), settings, recorded)
+        assert [asked.regions for asked in recorded.jobs] == [()]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -417,7 +414,7 @@ def test_it_pays_for_long_files_and_later_where_passes_cost_their_number() -> No
 
 def test_no_prediction_is_a_region_without_one() -> None:
     job = plan_edit(source(python()), LET, Settings(prediction="none"))
-    *_, edit = perform(
+    edit = perform(
         job, Scripted(model(("total = 4\n", "total = 99\n"))), Settings(prediction="none")
     )
     assert isinstance(edit, Edit)
@@ -435,7 +432,8 @@ def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earl
     tried = text.replace("total = 4\n", "total = 98\n")
     earlier = [Earlier(text), Earlier(tried), Earlier(tried + "\n", "98 is not 99")]
     backend = Scripted(model())
-    list(once(job_of(job, Trying(4, 6, GREEDY, with_feedback=True), earlier), backend, Settings()))
+    told = job_of(job, Trying(4, 6, GREEDY, with_feedback=True), earlier)
+    ask(told, backend, Settings(), Recorded())
     lemon, grape = backend.plans
     for plan in (lemon, grape):
         assert "98 is not 99" in plan.messages[-1].content
@@ -451,7 +449,7 @@ def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:
     settings = Settings()
     job = plan_edit(source(python()), "Translate all comments to German", settings)
     backend = Scripted(model(("Weigh the", "Wiege")), window=12_000)
-    *_, edit = perform(job, backend, settings)
+    edit = perform(job, backend, settings)
     assert isinstance(edit, Edit)
     assert edit.after.decode() == python().replace("Weigh the", "Wiege")
     assert len(edit.figures.regions) > 4
@@ -461,7 +459,7 @@ def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:
 def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines() -> None:
     settings = Settings(focus="off")
     job = plan_edit(source(python()), "Mend the crash", settings)
-    *_, edit = perform(job, Scripted(model(), window=12_000), settings)
+    edit = perform(job, Scripted(model(), window=12_000), settings)
     assert isinstance(edit, Edit) and "window" in edit.problems[0]
 
 

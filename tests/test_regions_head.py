@@ -98,7 +98,7 @@ def dropping(prompt: str) -> str:
 
 def edited(said: Callable[[str], str], instruction: str) -> Edit:
     job = plan_edit(Source.from_bytes("a.py", file().encode()), instruction, Settings())
-    *_, edit = perform(job, Scripted(said), Settings())
+    edit = perform(job, Scripted(said), Settings())
     assert isinstance(edit, Edit)
     return edit
 

@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 from endpoint import USAGE, Endpoint, listening, stream
+from events import events as events_of
 from hypothesis import given
 from hypothesis import strategies as st
 from warm_server import plan, running
 
-from specedit.edit.backend import Answer, Message, Plan, Ready, Written, run
-from specedit.edit.reader import Reader, Unfenced
-from specedit.edit.report import Tally
+from specedit.connect import connect
+from specedit.decode import Tally
+from specedit.edit.backend import Answer, Message, Plan, Progress, Ready, Written
+from specedit.edit.report import Figures
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
+from specedit.inference.reader import Reader, Unfenced
 from specedit.server import remote
-from specedit.server.connect import connect
 from specedit.server.endpoint import PROFILES, api_key
 from specedit.server.remote import RemoteBackend
 from specedit.settings import Settings
@@ -46,7 +48,7 @@ def backend(endpoint: Endpoint, profile: str = "openai", **settings: Any) -> Rem
 
 
 def answer(asked: RemoteBackend, of: Plan = PLAN) -> Answer:
-    return next(e for e in asked.run(of) if isinstance(e, Answer))
+    return asked.run(of, Progress())
 
 
 MESSAGES = [
@@ -122,7 +124,7 @@ def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(
 
 
 def test_the_events_are_those_of_any_backend(endpoint: Endpoint) -> None:
-    events = list(backend(endpoint).run(PLAN))
+    events = events_of(backend(endpoint), PLAN)
     assert isinstance(events[0], Ready) and events[0].model.engine == "remote"
     written = [e for e in events if isinstance(e, Written)]
     assert "".join(e.text for e in written) == "a = 2\n"
@@ -145,11 +147,7 @@ def told(drafted: object, accepted: object) -> bytes:
 def test_vllm_tells_its_steps_and_what_it_verified(endpoint: Endpoint) -> None:
     """Of 12 completion tokens 2 are the prediction's that did not appear, and 6 were drafts."""
     endpoint.answer = told(8, 6)
-    running = run(PLAN, "a.py", backend(endpoint, "vllm"))
-    with pytest.raises(StopIteration) as end:
-        while True:
-            next(running)
-    _, figures = end.value.value
+    figures = Figures.of(answer(backend(endpoint, "vllm")), 0.0)
     assert (figures.completion, figures.passes, figures.reused) == (10, 4, 40)
     assert figures.prediction == Tally(8, 6)
 
@@ -456,13 +454,13 @@ def test_a_server_that_does_not_know_predictions_is_noticed(
     endpoint.answer = stream("```python\n", "a = 2\n", "```", usage=usage)
     asked = backend(endpoint, "vllm")
     answer(asked)
-    list(asked.run(PLAN))
+    answer(asked)
     assert any("is not used there" in note for note in asked.notes)
-    list(asked.run(replace(PLAN, prediction=None)))
+    answer(asked, replace(PLAN, prediction=None))
     assert not any("is not used there" in note for note in asked.notes)
 
 
 def test_a_server_that_counts_predictions_is_not_doubted(endpoint: Endpoint) -> None:
     asked = backend(endpoint, "vllm")
-    list(asked.run(PLAN))
+    answer(asked)
     assert not any("is not used there" in note for note in asked.notes)

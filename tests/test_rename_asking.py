@@ -155,7 +155,7 @@ def renamed(text: str, *pairs: tuple[str, str], **chosen: object) -> tuple[Edit,
     planned = plan_rename(Source.from_bytes("a.py", text.encode()), "username", "email", settings)
     assert isinstance(planned, Job)
     backend = Scripted(answer)
-    *_, edit = perform(planned, backend, settings)
+    edit = perform(planned, backend, settings)
     assert isinstance(edit, Edit)
     return edit, backend
 

@@ -1,19 +1,21 @@
-"""A session over texts: files and standard input alike; which failures stop what."""
+"""Runs over texts: files and standard input alike; which failures stop what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scripted_backend import Scripted
 
-from specedit.cli.work import Follower
-from specedit.edit.backend import Answer, Event, Plan, Ready
-from specedit.edit.inputs import Input, Planner, of_files, of_stdin
-from specedit.edit.job import Planned, plan_edit
-from specedit.edit.report import Edit
-from specedit.edit.session import EditSession, Proposed
+from specedit.cli.run_command import Display
+from specedit.edit.backend import Answer, Loading, Plan, Progress
+from specedit.edit.job import Job, plan_edit
+from specedit.edit.report import Edit, Report
+from specedit.edit.request import Input, Planner, Request, of_files, of_stdin
+from specedit.edit.run import run_files
+from specedit.edit.sink import Sink
 from specedit.errors import GitError, InputError, ModelError, RefusedEdit, ServerError, UsageError
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -24,30 +26,56 @@ CODE = "a = 1\n" + "x = 0\n" * 12 + "b = 2\n"
 NEW = CODE.replace("1", "8").replace("2", "9")
 
 
+class Steps(Sink):
+    """Keeps the names of the steps; a change is replaced by what `choose` makes of it."""
+
+    def __init__(self, choose: Callable[[str], str | None] = lambda name: None) -> None:
+        self.steps: list[str] = []
+        self._choose = choose
+
+    def file(self, name: str) -> None:
+        self.steps.append("file")
+
+    def planned(self, job: Job) -> None:
+        self.steps.append("planned")
+
+    def answered(self, answer: Answer) -> None:
+        self.steps.append("answered")
+
+    def proposed(self, job: Job, edit: Edit) -> str | None:
+        self.steps.append("proposed")
+        return self._choose(edit.path)
+
+    def done(self, edit: Edit) -> None:
+        self.steps.append("done")
+
+
 def planner(instruction: str = "Change the numbers") -> Planner:
     return lambda source: plan_edit(source, instruction, SETTINGS)
 
 
-def session_of(
-    inputs: list[Input], plans: Planner | None = None, *, writes: bool = False
-) -> EditSession:
-    backend = Scripted(NEW + "```")
-    return EditSession("edit", inputs, plans or planner(), backend, SETTINGS, writes=writes)
+def run(
+    inputs: list[Input],
+    plans: Planner | None = None,
+    sink: Sink | None = None,
+    answer: str = NEW + "```",
+    *,
+    writes: bool = False,
+) -> Report:
+    request = Request("edit", plans or planner(), SETTINGS, writes, alone=len(inputs) == 1)
+    return run_files(inputs, request, Scripted(answer), sink or Sink())
 
 
 def test_files_and_stdin_take_the_same_path(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text(CODE)
-    kinds = []
     for inputs in (of_files([str(path)]), [of_stdin(CODE.encode(), "a.py")]):
-        items = [item for _, item in session_of(inputs)]
-        assert isinstance(items[0], Planned)
-        assert isinstance(items[-3], Answer)
-        assert isinstance(items[-2], Proposed)
-        last = items[-1]
-        assert isinstance(last, Edit) and last.after == NEW.encode()
-        kinds.append([type(item).__name__ for item in items])
-    assert kinds[0] == kinds[1]
+        sink = Steps()
+        report = run(inputs, sink=sink)
+        assert list(dict.fromkeys(sink.steps)) == [
+            *("file", "planned", "answered", "proposed", "done"),
+        ]
+        assert report.edits[0].after == NEW.encode()
     assert path.read_text() == CODE  # it was not asked to write
 
 
@@ -55,40 +83,35 @@ def test_the_part_that_the_user_chose_is_written(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("a.py", "b.py", "c.py")]
     for name in names:
         Path(name).write_text(CODE)
-    session = session_of(of_files(names), writes=True)
     part = CODE.replace("1", "8")
-    for name, item in session:
-        if isinstance(item, Proposed):
-            session.replace_text(part)
-            if name == names[1]:
-                session.skip_rest("enough")
+
+    def choose(name: str) -> str:
+        sink.skip_rest = "enough" if name == names[1] else ""
+        return part
+
+    sink = Steps(choose)
+    report = run(of_files(names), sink=sink, writes=True)
     assert [Path(name).read_text() for name in names] == [part, part, CODE]
-    assert [edit.status for edit in session.report().edits] == ["edited", "edited", "unchanged"]
-    assert session.report().edits[2].notes == ("enough",)
+    assert [edit.status for edit in report.edits] == ["edited", "edited", "unchanged"]
+    assert report.edits[2].notes == ("enough",)
 
 
 def test_a_part_that_does_not_parse_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text(CODE)
-    session = session_of(of_files([str(path)]), writes=True)
-    for _, item in session:
-        if isinstance(item, Proposed):
-            session.replace_text("a = (\n")
+    report = run(of_files([str(path)]), sink=Steps(lambda name: "a = (\n"), writes=True)
     assert path.read_text() == CODE
-    assert session.report().edits[0].status == "refused"
+    assert report.edits[0].status == "refused"
 
 
 @pytest.mark.parametrize("kind", [InputError, RefusedEdit], ids=lambda kind: kind.__name__)
 def test_a_failure_of_one_file_does_not_stop_the_others(kind: type[InputError]) -> None:
-    def plans(source: Source) -> object:
+    def plans(source: Source) -> Job | Edit:
         if source.name == "a.py":
             raise kind("is not to be", file="a.py", hint="Leave it.")
         return planner()(source)
 
-    inputs = [of_stdin(CODE.encode(), name) for name in ("a.py", "b.py")]
-    session = session_of(inputs, plans)  # type: ignore[arg-type]
-    assert [name for name, item in session if isinstance(item, Edit)] == ["a.py", "b.py"]
-    first, second = session.report().edits
+    first, second = run([of_stdin(CODE.encode(), name) for name in ("a.py", "b.py")], plans).edits
     assert first.status == kind.status and second.status == "would-edit"
     assert first.problems == ("is not to be\nLeave it.",)  # the display adds the file's name
 
@@ -97,22 +120,19 @@ def test_a_failure_of_one_file_does_not_stop_the_others(kind: type[InputError]) 
     "kind", [ModelError, GitError, UsageError, ServerError], ids=lambda kind: kind.__name__
 )
 def test_any_other_failure_ends_the_run(kind: type[ModelError]) -> None:
-    def plans(source: Source) -> object:
+    def plans(source: Source) -> Job | Edit:
         raise kind("there is none")
 
-    inputs = [of_stdin(CODE.encode(), name) for name in ("a.py", "b.py")]
-    session = session_of(inputs, plans)  # type: ignore[arg-type]
+    sink = Steps()
     with pytest.raises(kind):
-        list(session)
-    assert session.not_done == ["a.py", "b.py"]
+        run([of_stdin(CODE.encode(), name) for name in ("a.py", "b.py")], plans, sink)
+    assert sink.steps == ["file"]
 
 
 def test_findings_have_a_kind_and_places() -> None:
-    backend = Scripted("a = 1\n# ... rest of the file ...\nb = (\n```")
-    session = EditSession("edit", [of_stdin(CODE.encode(), "a.py")], planner(), backend, SETTINGS)
-    list(session)
-    file = report_json(session.report())["files"][0]
-    results = {one["kind"]: one for one in file["findings"]}
+    answer = "a = 1\n# ... rest of the file ...\nb = (\n```"
+    file = report_json(run([of_stdin(CODE.encode(), "a.py")], answer=answer))["files"][0]
+    results = {finding["kind"]: finding for finding in file["findings"]}
     assert set(results) == {"placeholder", "syntax"}
     assert results["placeholder"]["places"] == [{"line": 2, "column": None}]
     assert sorted(one["text"] for one in file["findings"]) == sorted(file["problems"])
@@ -121,19 +141,17 @@ def test_findings_have_a_kind_and_places() -> None:
 
 def test_nothing_is_shown_before_the_backend_starts() -> None:
     """While a warm server reads the prompt, this process imports what shows its answer."""
-    seen = []
+    imported: list[bool] = []
 
     class Watched(Scripted):
-        def run(self, plan: Plan) -> Iterator[Event]:
-            seen.append("_screen" in vars(follower))
-            for event in super().run(plan):
-                yield Ready(self._loaded.line, 0.0)
-                seen.append("_screen" in vars(follower))
-                yield event
+        def run(self, plan: Plan, progress: Progress) -> Answer:
+            imported.append(display.is_shown)
+            progress.loading(Loading("starting"))
+            imported.append(display.is_shown)
+            return super().run(plan, progress)
 
-    session = EditSession(
-        "edit", [of_stdin(CODE.encode(), "a.py")], planner(), Watched("```"), SETTINGS
-    )
-    with Follower(session, Settings(quiet=True)) as follower:
-        assert [edit.path for edit in follower.edits()] == ["a.py"]
-    assert seen[:2] == [False, True]
+    request = Request("edit", planner(), replace(SETTINGS, tries=1))
+    with Display("edit", ["a.py"], Settings(quiet=True)) as display:
+        report = run_files([of_stdin(CODE.encode(), "a.py")], request, Watched("```"), display)
+    assert imported == [False, True]
+    assert [edit.path for edit in report.edits] == ["a.py"]

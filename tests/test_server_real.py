@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from events import events as events_of
 from warm_server import process, until
 
-from specedit.edit.backend import Answer, Plan, Written
+from specedit.edit.backend import Answer, Plan, Progress, Written
 from specedit.edit.job import plan_edit
 from specedit.files.source import Source
+from specedit.inference.local import LocalBackend
 from specedit.server import client, runtime
 from specedit.server.client import ServerBackend
-from specedit.server.connect import LocalBackend
 from specedit.settings import Settings
 
 pytestmark = pytest.mark.real
@@ -44,7 +45,7 @@ def plan(instruction: str, lines: int = 400, tokens: int = 8) -> Plan:
 
 
 def answer(backend: ServerBackend | LocalBackend, asked: Plan) -> Answer:
-    return next(e for e in backend.run(asked) if isinstance(e, Answer))
+    return backend.run(asked, Progress())
 
 
 def test_a_second_instruction_reads_the_file_from_the_cache(server: ServerBackend) -> None:
@@ -70,6 +71,6 @@ def test_the_server_answers_as_this_process_does(server: ServerBackend) -> None:
 
 
 def test_the_first_text_comes_with_the_first_pass(server: ServerBackend) -> None:
-    events = server.run(plan("Rename add_argument to add_option.", lines=12))
+    events = events_of(server, plan("Rename add_argument to add_option.", lines=12))
     first = next(e for e in events if isinstance(e, Written))
     assert first.pieces and len(first.pieces) == len(first.chunk.tokens)

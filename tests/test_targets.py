@@ -125,6 +125,12 @@ def test_two_definitions_of_one_name_are_not_guessed_between() -> None:
     [
         ("In the function `heviest_of`, skip baskets", "heaviest_of"),
         ("Return early in the ligthest() method", "Basket.lightest"),
+        ("In Basket.ligthest, return early", "Basket.lightest"),
+        ("In `laod`, return early", "load"),
+        ("laod(): return early", "load"),
+        ("Return early in the function laod of it", "load"),
+        ("Make the ligthest method return None", "Basket.lightest"),
+        ("In Basket.discount, return 0", "It defines: STEP, LIMIT, Basket, Basket.size"),
     ],
 )
 def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
@@ -142,6 +148,13 @@ def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
         "In the main loop function, stop early",
         "Return early in the first method",
         "In the class fruit, weigh",
+        "Make the discount method return None",
+        "In orders, sort by date",
+        "In package.json, sort by date",
+        "In ASP.Net, sort by date",
+        "Extract the choice of the fruit into a function heaviest_off()",
+        "Fix the function to skip empty baskets",
+        "In e.g., the second case, return None",
     ],
 )
 def test_a_word_that_may_be_english_is_not_missed(instruction: str) -> None:
@@ -182,7 +195,7 @@ def test_in_every_language(file: str, text: str, instruction: str, expected: lis
 def edited(instruction: str, answer: str, text: str = SHOP, name: str = "a.py") -> Edit:
     source = Source.from_bytes(name, text.encode())
     backend = Scripted(answer + "\n```")
-    *_, edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
+    edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
     assert isinstance(edit, Edit)
     return edit
 
@@ -231,6 +244,6 @@ def test_of_a_long_class_the_likely_members_are_open() -> None:
         )
     )
     job = plan_edit(source, "In class Shop, return 1 for kiwi that is ripe", Settings())
-    *_, edit = perform(job, backend, Settings())
+    edit = perform(job, backend, Settings())
     assert isinstance(edit, Edit) and edit.figures.regions
     assert all(one.lines[0] > 4 for one in edit.figures.regions)

@@ -11,17 +11,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from events import feed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.decode import Chunk
-from specedit.edit.backend import Answer, Event, Ready, Written
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Answer, Event, ModelInfo, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.view.trace import TraceWriter, read
 
-MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
+MODEL = ModelInfo("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)
 PREFILL = Prefill(12, 12, 3, 0.25)
 ANSWER = Answer("text", "stop", True, 12, 3, 4, 0.25, 0.3)
@@ -33,8 +33,7 @@ def passed(*pieces: str, accepted: int = 0, seconds: float = 0.125) -> Written:
 
 def trace(path: Path, *events: Event, file: str = "a.py") -> Path:
     with closing(TraceWriter(path)) as writer:
-        for event in events:
-            writer.event(file, event)
+        feed(writer, file, *events)
     return path
 
 
@@ -68,8 +67,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
     with closing(TraceWriter(tmp_path / "t")) as writer:
         for file in ("a.py", "b.py", "b.py"):
-            for event in (READY, PREFILL, passed(file), passed("."), ANSWER):
-                writer.event(file, event)
+            feed(writer, file, READY, PREFILL, passed(file), passed("."), ANSWER)
     result = read(tmp_path / "t")
     assert [(run.file, len(run.passes)) for run in result] == [
         *[("a.py", 2), ("b.py", 2), ("b.py", 2)]

@@ -14,7 +14,7 @@ from specedit.edit.report import (
     Figures,
     Finding,
     Judgement,
-    ModelLine,
+    ModelInfo,
     Report,
     Tally,
     Try,
@@ -44,7 +44,7 @@ REFUSED = Edit(
         Finding("not-checked", "not checked"),
     ),
 )
-MODEL = ModelLine("tiny", "ab", "exact", "cpu", 2, exact=True)
+MODEL = ModelInfo("tiny", "ab", "exact", "cpu", 2, exact=True)
 
 
 def message(report: Report, *, verbose: bool = False, quiet: bool = False) -> str:
@@ -94,7 +94,7 @@ def test_quiet_says_problems_only() -> None:
 
 
 def test_plain_decoding_has_no_acceptance() -> None:
-    edit = Edit("a", "unchanged", figures=Figures(completion=5, passes=5, decode_s=1.0))
+    edit = Edit("a", "edited", figures=Figures(completion=5, passes=5, decode_s=1.0))
     assert message(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
 
 

@@ -10,12 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit import errors
-from specedit.decode import Chunk
-from specedit.edit.backend import Answer, Event, Loading, Message, Plan, RawPrompt, Ready, Written
-from specedit.edit.report import ModelLine
+from specedit.decode import Chunk, Tally
+from specedit.edit.backend import (
+    Answer,
+    Event,
+    Loading,
+    Message,
+    ModelInfo,
+    Plan,
+    RawPrompt,
+    Ready,
+    Written,
+)
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
+from specedit.inference.appeared import appeared
 from specedit.server import protocol
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates too
@@ -47,15 +57,16 @@ plans = st.builds(Plan, **PLAN)
 chunks = st.builds(
     Chunk, st.lists(counts).map(tuple), counts, counts, texts, st.booleans(), seconds, counts
 )
-lines = st.builds(ModelLine, texts, texts, texts, texts, counts, st.booleans(), texts)
+lines = st.builds(ModelInfo, texts, texts, texts, texts, counts, st.booleans(), texts)
 events = st.one_of(
     st.builds(Loading, texts, seconds, seconds, texts),
     st.builds(Ready, lines, seconds),
     st.builds(Prefill, counts, counts, counts, seconds),
     st.builds(Written, chunks, st.lists(texts).map(tuple)),
     st.builds(
-        Answer, texts, texts, st.booleans(), counts, counts, counts, seconds, seconds,
-        st.none() | texts,
+        Answer, texts, texts, st.booleans(), counts, counts, counts, counts,
+        st.dictionaries(texts, st.builds(Tally, counts, counts)), seconds, seconds, seconds,
+        st.none() | texts, counts, counts,
     ),
 )  # fmt: skip
 
@@ -108,11 +119,11 @@ ids = st.lists(st.integers(0, 4), max_size=40)
 
 @given(ids, ids)
 def test_appeared_is_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
-    assert protocol.appeared(a, b) == longest_common(a, b)
+    assert appeared(a, b) == longest_common(a, b)
 
 
 def test_a_hundred_thousand_strange_tokens_are_counted() -> None:
-    assert protocol.appeared(range(100_000), [*range(50_000, 51_000), 7]) == 1_000
+    assert appeared(range(100_000), [*range(50_000, 51_000), 7]) == 1_000
 
 
 def test_every_field_of_a_plan_crosses() -> None:

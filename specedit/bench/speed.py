@@ -27,7 +27,7 @@ from specedit.edit.backend import Plan
 from specedit.engines.cores import thread_count
 from specedit.errors import ModelError
 from specedit.import_time import frozen
-from specedit.server.protocol import appeared
+from specedit.inference.appeared import appeared
 from specedit.settings import Settings
 
 Progress = Callable[[str], None]
@@ -177,9 +177,10 @@ def hosted_bill(
 def words(settings: Settings) -> Words:
     """Of the model in use; its weights are not opened."""
     if settings.engine == "scripted":
-        from specedit.bench.peers.own import load
+        from specedit.edit.backend import Progress
+        from specedit.inference.loading import load
 
-        loaded = load(settings)
+        loaded = load(settings, Progress())
         return Words(loaded.tokenizer, loaded.prompt)
     from specedit.models.resolve import present
     from specedit.models.template import prompt_ids

@@ -33,8 +33,8 @@ def apply(
     resolved: Resolved,
 ) -> int:
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files."""
+    from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, near, resolve_targets
-    from specedit.cli.work import work
     from specedit.edit.apply.apply_plan import changes_of, left_out, parts_by_file, plan_apply
     from specedit.files.recorder import Wish
 
@@ -61,7 +61,7 @@ def apply(
     settings = targets.settings
     by_path = {os.path.realpath(name): name for name in parts}
     wish = Wish(f"the change {near(change)}" if change not in (None, "-") else "a change")
-    return work("apply", targets, planner, wish, together=len(parts) > 1)
+    return run_command("apply", targets, planner, wish, together=len(parts) > 1)
 
 
 def _read(change: str | None) -> str:

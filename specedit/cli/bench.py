@@ -57,10 +57,12 @@ def bench(
     from specedit.bench import speed
     from specedit.bench.cases import read_cases
     from specedit.bench.peers import selected
-    from specedit.bench.peers.own import Own, load
+    from specedit.bench.peers.own import Own
     from specedit.bench.result import BenchResult
     from specedit.decode.cost import WIDTHS
+    from specedit.edit.backend import Progress
     from specedit.engines.cores import thread_count
+    from specedit.inference.loading import load
 
     if engine_table and (drafters or cases or cost):
         raise UsageError("--engine-table measures no edits.", hint="Leave out the other options.")
@@ -71,7 +73,7 @@ def bench(
     with _progress(settings.quiet) as progress:
         if engine_table:
             progress("measuring passes")
-            result.widths = Own(load(settings)).passes(BEFORE_PASSES, WIDTHS)
+            result.widths = Own(load(settings, Progress())).passes(BEFORE_PASSES, WIDTHS)
         else:
             chosen = [] if cases is None else read_cases(cases, "instruction", first=first)
             if drafters:
@@ -141,7 +143,7 @@ def replay(
     """Count the forward passes that edits would take, without a model."""
     from specedit.bench.cases import read_cases
     from specedit.decode import replay as replaying
-    from specedit.edit.reader import end_of
+    from specedit.inference.reader import end_of
 
     settings = resolved.values
     chosen = read_cases(Path(cases), "after", first=limit)

@@ -17,17 +17,18 @@ from specedit.cli.options import (
     Since,
     Staged,
     argument,
-    flag,
     lines_range,
     option,
     settings_options,
 )
 from specedit.cli.streams import put, put_object, say
-from specedit.errors import InputError, UsageError
-from specedit.settings import Resolved
+from specedit.edit.backend import Progress
+from specedit.errors import UsageError
+from specedit.settings import Resolved, Settings
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
+    from specedit.edit.backend import Loading, Written
     from specedit.edit.job import Job
     from specedit.edit.prompt import Beside
     from specedit.files.source import Source
@@ -60,13 +61,12 @@ def edit(
     changed: Changed = False,
     since: Since = None,
     context: Context = None,
-    anyway: bool = flag("--anyway", "Use the model even if an installed formatter can do the edit"),
     *,
     resolved: Resolved,
 ) -> int:
     """Change files by an instruction; `-` edits stdin and prints the new text."""
-    from specedit.cli.targets import STDIN, Targets, resolve_targets
-    from specedit.cli.work import work
+    from specedit.cli.run_command import run_command
+    from specedit.cli.targets import Targets, resolve_targets
     from specedit.edit.job import plan_edit
     from specedit.edit.refining import part_of
     from specedit.edit.splice import lines_of
@@ -79,6 +79,7 @@ def edit(
         )
     chosen_lines = lines_range(lines)
     _check_encoding(instruction)
+    _check_order("edit", instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
@@ -90,21 +91,7 @@ def edit(
 
     targets = Targets(tuple(files or ()), staged=staged, changed=changed, since=since)
     wish = Wish(instruction, part_of(chosen_lines, symbol, selected, near))
-    chosen = resolve_targets(targets, resolved)
-    if chosen.names != STDIN and not anyway:
-        _refuse_exact(instruction, chosen.names)
-    return work("edit", chosen, planner, wish)
-
-
-def _refuse_exact(instruction: str, names: Sequence[str]) -> None:
-    """An error where an installed program does exactly what is asked."""
-    from specedit.edit.without_model import exact_command
-
-    if names and (command := exact_command(instruction, names)) is not None:
-        raise UsageError(
-            f"`{command}` does this exactly, without a model.",
-            hint="Run that command, or add --anyway to use the model.",
-        )
+    return run_command("edit", resolve_targets(targets, resolved), planner, wish)
 
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
@@ -118,9 +105,9 @@ def refine(
     resolved: Resolved,
 ) -> int:
     """Repeat the last edit with a further instruction."""
+    from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.undo import of_here
-    from specedit.cli.work import work
     from specedit.edit.refining import conversation, plan_refine
     from specedit.files.journal import home, runs
     from specedit.files.recorder import Wish
@@ -139,7 +126,7 @@ def refine(
 
     targets = Targets(tuple(files or map(near, earlier.paths)))
     wish = Wish(instruction, earlier.runs[0].part, earlier.last.name)
-    return work("refine", resolve_targets(targets, resolved), planner, wish)
+    return run_command("refine", resolve_targets(targets, resolved), planner, wish)
 
 
 def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
@@ -147,6 +134,17 @@ def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
     from specedit.edit.prompt import read_beside
 
     return read_beside(names) if names else ()
+
+
+def _check_order(command: str, words: str, files: Sequence[str]) -> None:
+    """An error where the words are a file's name, and a file's name is words."""
+    sentences = [one for one in files if " " in one.strip() and not Path(one).exists()]
+    if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
+        said, name = harmless(sentences[0]), harmless(words)
+        raise UsageError(
+            f"`{said[:60]}` looks like the words, and `{name}` like a file: they are swapped.",
+            hint=f'specedit {command} "{said}" {name}',
+        )
 
 
 def _check_encoding(instruction: str) -> None:
@@ -172,33 +170,20 @@ def ask(
     resolved: Resolved,
 ) -> int:
     """Answer a question about a file on stdout; the file does not change."""
-    from specedit.edit.backend import Answer, Loading, Written
+    from specedit.connect import connect
     from specedit.edit.job import plan_ask
-    from specedit.server.connect import connect
     from specedit.view.contract import asked_json
 
     settings = resolved.values
+    _check_order("ask", question, [file])
     source = _read(file, settings.stdin_filename)
     beside = _beside(context)
     plan = plan_ask(
         source, question, settings, lines=lines_range(lines), symbol=symbol, beside=beside
     )
-    answer: Answer | None = None
-    on_terminal = sys.stdout.isatty()
-    waiting = sys.stderr.isatty() and not settings.quiet
     with closing(connect(settings)) as backend:
-        for event in backend.run(plan):
-            match event:
-                case Loading() if waiting:
-                    say("the model is loading…")
-                    waiting = False
-                case Written() if not settings.json:
-                    put(harmless(event.text) if on_terminal else event.text)
-                case Answer():
-                    answer = event
+        answer = backend.run(plan, _Printed(settings))
         notes = list(backend.notes)
-    if answer is None:
-        raise InputError("the backend gave no answer.", file=source.name)
     if settings.json:
         put_object(asked_json(source.name, question, answer))
     elif not answer.text.endswith("\n"):
@@ -210,8 +195,26 @@ def ask(
     return 0
 
 
+class _Printed(Progress):
+    """Prints an answer while it is written."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._is_printed = not settings.json
+        self._on_terminal = sys.stdout.isatty()
+        self._waits = sys.stderr.isatty() and not settings.quiet
+
+    def loading(self, event: Loading) -> None:
+        if self._waits:
+            say("the model is loading…")
+            self._waits = False
+
+    def written(self, event: Written) -> None:
+        if self._is_printed:
+            put(harmless(event.text) if self._on_terminal else event.text)
+
+
 def _read(name: str, stdin_filename: str) -> Source:
-    from specedit.edit.inputs import of_files, of_stdin
+    from specedit.edit.request import of_files, of_stdin
 
     if name == "-":
         return of_stdin(sys.stdin.buffer.read(), stdin_filename).read()

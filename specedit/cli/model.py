@@ -231,5 +231,5 @@ def _watched(steps: Iterator[Any]) -> Any:
                 continue
             if step.note:
                 say(f"{step.name}: {step.note}")
-            live.event("", Loading(step.title, step.done, step.total, "bytes"))
+            live.loading(Loading(step.title, step.done, step.total, "bytes"))
     return last

@@ -22,9 +22,9 @@ from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.cli.targets import ResolvedTargets, Targets
-    from specedit.edit.inputs import Planner
     from specedit.edit.job import Job
     from specedit.edit.report import Edit
+    from specedit.edit.request import Planner
     from specedit.settings import Settings
 
 
@@ -50,8 +50,8 @@ def rename(
     from dataclasses import replace
 
     from specedit.cli.file_move import is_move, move
+    from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, resolve_targets
-    from specedit.cli.work import work
     from specedit.edit.report import Report
     from specedit.errors import UsageError
     from specedit.files.recorder import Wish
@@ -83,7 +83,7 @@ def rename(
     if dry_list:
         return _list_places(targets, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
-    return work("rename", targets, planner, wish, together=together)
+    return run_command("rename", targets, planner, wish, together=together)
 
 
 def _refuse_kinds(resolved: Resolved) -> None:
@@ -141,9 +141,9 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
     from specedit.cli.targets import allowed_links
-    from specedit.edit.inputs import of_files
     from specedit.edit.outcome import failed
     from specedit.edit.report import Edit, Report
+    from specedit.edit.request import of_files
     from specedit.errors import FileError
 
     edits: list[Edit] = []

@@ -13,6 +13,25 @@ FREE = "free"  # the source of a pass without a draft
 
 
 @frozen
+class Tally:
+    """Draft ids offered to the model, and those it chose itself."""
+
+    proposed: int = 0
+    accepted: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.proposed + other.proposed, self.accepted + other.accepted)
+
+    @property
+    def rejected(self) -> int:
+        return self.proposed - self.accepted
+
+    @property
+    def rate(self) -> float:
+        return self.accepted / self.proposed if self.proposed else 0.0
+
+
+@frozen
 class Chunk:
     """The result of one forward pass.
 

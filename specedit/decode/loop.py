@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 from specedit.decode import FREE, Chunk, Done
@@ -32,7 +32,7 @@ def decode(
     limit: int,
     sampling: Sampling = GREEDY,
     audit: bool = False,
-) -> Iterator[Prefill | Chunk | Done]:
+) -> Generator[Prefill | Chunk | Done, None, None]:
     """The engine's answer to `prompt`, pass by pass, at most `limit` tokens.
 
     `ends(token)` is called once for each committed id, in order; the answer ends with the id

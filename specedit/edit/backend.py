@@ -1,20 +1,16 @@
-"""What a backend runs, a Plan, and the Backend itself: it yields events, in this process or in a
-warm server. A Plan crosses the wire; the file that it is for stays with its Job (`edit.job`).
+"""What a backend runs, a Plan, and the Backend itself, in this process or in a server.
 
-A run yields `Loading…, Ready, Prefill…, Written…, Answer`. Everything the user sees and every
-number in a report is computed from them.
+A Plan crosses the wire; the file that it is for stays with its Job (`edit.job`). A run reports
+`Loading…, Ready, Prefill…, Written…` to a `Progress` and returns its Answer.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterator
+from dataclasses import field
 from typing import Protocol
 
-from specedit.decode import FREE, Chunk
-from specedit.edit.report import Figures, ModelLine, Tally
+from specedit.decode import Chunk, Tally
 from specedit.engines.base import GREEDY, Prefill, Sampling
-from specedit.errors import InputError
 from specedit.import_time import frozen
 
 WAITING = "waiting: "  # how `what` begins where a busy server runs others first
@@ -68,6 +64,19 @@ class Plan:
 
 
 @frozen
+class ModelInfo:
+    """What answered: the `model` object of the JSON."""
+
+    name: str
+    sha256: str = ""
+    engine: str = ""
+    device: str = ""
+    threads: int = 0
+    exact: bool = False
+    note: str = ""
+
+
+@frozen
 class Loading:
     """What a run waits for before its model can answer. `total` 0: it is not known."""
 
@@ -81,7 +90,7 @@ class Loading:
 class Ready:
     """The model can answer. `load_s` is what this run waited for it."""
 
-    model: ModelLine
+    model: ModelInfo
     load_s: float
 
 
@@ -99,9 +108,9 @@ class Written:
 
 @frozen
 class Answer:
-    """The whole answer, without opening and closing. `reason`: "stop", or "length" when cut off.
-
-    `closed` says whether the closing line was seen (always, when the plan names none)."""
+    """The whole answer, without opening and closing, and what it cost. `reason`: "stop", or
+    "length" when it was cut off. `closed` says whether the closing line was seen (always, where the
+    plan names none)."""
 
     text: str
     reason: str
@@ -109,21 +118,59 @@ class Answer:
     prompt: int = 0
     reused: int = 0
     completion: int = 0
+    passes: int = 0
+    drafts: dict[str, Tally] = field(default_factory=dict)  # by the drafter's name
+    load_s: float = 0.0
     prefill_s: float = 0.0
     decode_s: float = 0.0
     logits_digest: str | None = None
-    passes: int = 0  # that a remote server tells; 0: each Written was one
     appeared: int = 0  # ids of the prediction that the completion has, where they were counted
     absent: int = 0  # ids of the prediction that it does not have
 
 
-Event = Loading | Ready | Prefill | Written | Answer
+Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire
+
+
+class Progress:
+    """What follows a run of a Plan. Each method is called when its event happens, and does nothing
+    here. A method that raises cancels the run: nothing more is computed after the current pass.
+
+    A `ready` that comes again says that the run started over: what came before it is void."""
+
+    def loading(self, event: Loading) -> None:
+        pass
+
+    def ready(self, event: Ready) -> None:
+        pass
+
+    def prefill(self, event: Prefill) -> None:
+        pass
+
+    def written(self, event: Written) -> None:
+        pass
+
+
+class Forwarding(Progress):
+    """Passes every event on; a base for what changes some of them."""
+
+    def __init__(self, to: Progress) -> None:
+        self._to = to
+
+    def loading(self, event: Loading) -> None:
+        self._to.loading(event)
+
+    def ready(self, event: Ready) -> None:
+        self._to.ready(event)
+
+    def prefill(self, event: Prefill) -> None:
+        self._to.prefill(event)
+
+    def written(self, event: Written) -> None:
+        self._to.written(event)
 
 
 class Backend(Protocol):
-    """Where a Plan runs. Closing the generator cancels the run within one pass.
-
-    A `Ready` that comes again says that the run started over: what came before it is void."""
+    """Where a Plan runs."""
 
     @property
     def server(self) -> str | None:
@@ -135,44 +182,11 @@ class Backend(Protocol):
         """What the user should know of the last run: that a server was lost, what left here."""
         ...
 
-    def run(self, plan: Plan) -> Iterator[Event]: ...
+    @property
+    def model(self) -> ModelInfo | None:
+        """What answered last; None before the first run."""
+        ...
+
+    def run(self, plan: Plan, progress: Progress) -> Answer: ...
 
     def close(self) -> None: ...
-
-
-def run(
-    plan: Plan, name: str, backend: Backend, without: tuple[type[Event], ...] = ()
-) -> Generator[Event, None, tuple[Answer, Figures]]:
-    """Run a plan; returns its Answer and what it cost. `name`: of the file that it is for.
-    `without`: events that are not yielded."""
-    started = time.perf_counter()
-    answer: Answer | None = None
-    load_s, passes = 0.0, 0
-    drafts: dict[str, Tally] = {}
-    for event in backend.run(plan):
-        match event:
-            case Ready():  # again: the run started over elsewhere, and what came before is void
-                load_s, passes, drafts = event.load_s, 0, {}
-            case Written(chunk=chunk):
-                passes += 1
-                if chunk.source != FREE:
-                    tally = Tally(chunk.proposed, chunk.accepted)
-                    drafts[chunk.source] = drafts.get(chunk.source, Tally()) + tally
-            case Answer():
-                answer = event
-        if not isinstance(event, without):
-            yield event
-    if answer is None:
-        raise InputError("the backend gave no answer.", file=name)
-    return answer, Figures(
-        prompt=answer.prompt,
-        reused=answer.reused,
-        completion=answer.completion,
-        passes=answer.passes or passes,
-        drafts=drafts,
-        load_s=load_s,
-        prefill_s=answer.prefill_s,
-        decode_s=answer.decode_s,
-        total_s=time.perf_counter() - started,
-        logits_digest=answer.logits_digest,
-    )

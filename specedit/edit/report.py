@@ -8,31 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+from specedit.check.finding import DECLINED
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
-from specedit.decode import FREE
+from specedit.decode import FREE, Tally
 from specedit.edit.apply.merged import MergedPart
+from specedit.edit.backend import Answer, ModelInfo
 from specedit.engines.base import Sampling
 from specedit.import_time import frozen
-
-
-@frozen
-class Tally:
-    """Draft ids offered to the model, and those it chose itself."""
-
-    proposed: int = 0
-    accepted: int = 0
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.proposed + other.proposed, self.accepted + other.accepted)
-
-    @property
-    def rejected(self) -> int:
-        return self.proposed - self.accepted
-
-    @property
-    def rate(self) -> float:
-        return self.accepted / self.proposed if self.proposed else 0.0
 
 
 @frozen
@@ -63,6 +46,22 @@ class Figures:
     logits_digest: str | None = None
     regions: tuple[EditedRegion, ...] = ()  # none: the whole answer was one
 
+    @classmethod
+    def of(cls, answer: Answer, total_s: float) -> Figures:
+        """What an answer cost."""
+        return cls(
+            prompt=answer.prompt,
+            reused=answer.reused,
+            completion=answer.completion,
+            passes=answer.passes,
+            drafts=answer.drafts,
+            load_s=answer.load_s,
+            prefill_s=answer.prefill_s,
+            decode_s=answer.decode_s,
+            total_s=total_s,
+            logits_digest=answer.logits_digest,
+        )
+
     @property
     def prediction(self) -> Tally:
         return self.drafts.get("prediction", Tally())
@@ -88,19 +87,6 @@ class Figures:
     def beside(self, other: Figures) -> Figures:
         """With what something else cost that the same answer needed."""
         return replace(self + other, logits_digest=self.logits_digest, regions=self.regions)
-
-
-@frozen
-class ModelLine:
-    """What answered: the `model` object of the JSON."""
-
-    name: str
-    sha256: str = ""
-    engine: str = ""
-    device: str = ""
-    threads: int = 0
-    exact: bool = False
-    note: str = ""
 
 
 @frozen
@@ -216,7 +202,7 @@ class Report:
 
     command: str
     edits: tuple[Edit, ...]
-    model: ModelLine | None = None
+    model: ModelInfo | None = None
     server: str | None = None
 
     @property
@@ -226,11 +212,19 @@ class Report:
     def count(self, *statuses: str) -> int:
         return sum(e.status in statuses for e in self.edits)
 
+    @property
+    def changed_nothing(self) -> bool:
+        """Whether an instruction was given, and no file is changed by it."""
+        asked = self.command in ("edit", "refine") and bool(self.edits)
+        declined = any(one.kind == DECLINED for edit in self.edits for one in edit.findings)
+        return asked and not declined and self.count("unchanged") == len(self.edits)
+
     def exit_code(self, *, check: bool = False) -> int:
-        """0 done, 1 `--check` would change, 2 something could not be done."""
+        """0 done; 1 `--check` would change, or an instruction changed nothing; 2 something could
+        not be done."""
         if self.count("refused", "failed") or any(e.written and e.problems for e in self.edits):
             return 2
-        return 1 if check and any(e.changed for e in self.edits) else 0
+        return int(any(e.changed for e in self.edits) if check else self.changed_nothing)
 
 
 @frozen
@@ -266,6 +260,3 @@ class Tried:
 
     whole: Try
     most: int
-
-
-TryItem = Trying | Judging | Baseline | Tried

@@ -1,5 +1,4 @@
-"""Instructions that need no model: a rename of a local name, one text for another, and what an
-installed program does exactly.
+"""Instructions that need no model: a rename of a local name, and one text for another.
 
 Each counts only where it is the whole instruction and the file leaves no choice.
 """
@@ -7,11 +6,9 @@ Each counts only where it is the whole instruction and the file leaves no choice
 from __future__ import annotations
 
 import re
-import shlex
-import shutil
-from collections.abc import Sequence
 
 from specedit.check.finding import Finding, Spot
+from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
 from specedit.import_time import regex
 from specedit.scoping.languages import rules_of
@@ -20,7 +17,7 @@ from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
-from specedit.syntax.languages import Language, language_of
+from specedit.syntax.languages import Language
 from specedit.syntax.outline import CALLABLE
 
 # `Rename the local variable total to result in checkout`
@@ -184,69 +181,27 @@ def _texts(instruction: str) -> tuple[str, str] | None:
     return None
 
 
-# `Sort the imports`, `format the file with ruff`
-SHOWN = 5  # files that a command names
-_IMPORTS = r"(?:imports?|import statements|usings|using directives|use statements)"
-_THE = r"(?:(?:all|the|its|my|any|of|these|this) )*"
-_IN_FILE = r"(?: (?:in|of|at the top of) (?:the|this) (?:whole )?(?:file|module))?"
-_KINDS = {
-    "sort": rf"(?:sort|organi[sz]e|order|reorder) {_THE}{_IMPORTS}(?: alphabetically)?",
-    "unused": rf"(?:remove|delete|drop|clean up) {_THE}(?:unused|unneeded|unnecessary) {_IMPORTS}",
-    "format": rf"(?:re)?format {_THE}(?:whole )?(?:file|code|source|module|it)",
-}
-_NAMED = (
-    r"(?:(?:run|apply|use) (?P<a>[\w.-]+)(?: (?:on|to) (?:the|this) (?:file|code|module))?"
-    r"|format (?:(?:it|the file|this file|the code) )?(?:with|using) (?P<b>[\w.-]+))"
+# `Sort the imports`, and nothing else
+_SORT_IMPORTS = (
+    r"(?:sort|organi[sz]e|order|reorder) (?:(?:all|the|its|my|any|of|these|this) )*"
+    r"(?:imports?|import statements|usings|using directives|use statements)(?: alphabetically)?"
+    r"(?: (?:in|of|at the top of) (?:the|this) (?:whole )?(?:file|module))?"
 )
-_WEB = ("javascript", "typescript", "tsx", "json", "yaml", "css", "html", "markdown")
-TOOLS = {  # kind and language -> commands, the preferred one first
-    "format": {
-        "python": ("ruff format", "black"),
-        "go": ("gofmt -w", "goimports -w"),
-        "rust": ("rustfmt",),
-        **dict.fromkeys(("c", "cpp"), ("clang-format -i",)),
-        "java": ("google-java-format -i",),
-        "csharp": ("csharpier format",),
-        "bash": ("shfmt -w",),
-        **dict.fromkeys(_WEB, ("prettier --write",)),
-    },
-    "sort": {
-        "python": ("ruff check --select I --fix", "isort"),
-        "go": ("goimports -w", "gofmt -w"),
-        "rust": ("rustfmt",),
-    },
-    "unused": {
-        "python": (
-            "ruff check --select F401 --fix",
-            "autoflake --in-place --remove-all-unused-imports",
-        ),
-        "go": ("goimports -w",),
-    },
-}
 
 
-def exact_command(instruction: str, names: Sequence[str]) -> str | None:
-    """The command of an installed program that does all of an instruction in these files; None
-    where a model is needed."""
-    kind, named = _kind(instruction)
-    languages = {one.name if (one := language_of(name)) is not None else "" for name in names}
-    if not kind or len(languages) != 1:
-        return None
-    for command in TOOLS[kind].get(languages.pop(), ()):
-        program = command.split()[0]
-        if named in ("", program) and shutil.which(program):
-            files = [shlex.quote(name) for name in names[:SHOWN]]
-            return " ".join([command, *files, *(["…"] if len(names) > SHOWN else [])])
-    return None
-
-
-def _kind(instruction: str) -> tuple[str, str]:
-    """What an instruction asks for, where that is all that it asks for, and the program that it
-    names; empty texts otherwise."""
+def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
+    """The lines of the import statements, where sorting them is all that is asked for; None where
+    it is not, or where there are none."""
     words = " ".join(instruction.lower().replace("please", " ").split()).strip(" .!")
-    for kind, pattern in _KINDS.items():
-        if re.fullmatch(pattern + _IN_FILE, words):
-            return kind, ""
-    if match := re.fullmatch(_NAMED, words):
-        return "format", match["a"] or match["b"]
-    return "", ""
+    if source.language is None or not re.fullmatch(_SORT_IMPORTS, words):
+        return None
+    first = last = None
+    for node in grow(source.text, source.language).children:
+        if node.type in IMPORTS:
+            first, last = first or node, node
+        elif node.named and first and "comment" not in node.type:
+            break
+    if first is None or last is None:
+        return None
+    before = source.text.encode("utf-8", "surrogatepass")[: last.end].rstrip(b"\n")
+    return first.line, before.count(b"\n") + 1

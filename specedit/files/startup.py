@@ -1,7 +1,7 @@
 """What every command begins with; imports next to nothing.
 
-Signals that ask the process to end behave like Ctrl-C, and wait for a file's write. The marks of
-unfinished runs are looked for in the store, where the journal and the models live.
+Signals that ask the process to end behave like Ctrl-C, and wait for a file's write. The folders of
+this user: the store, with its journal and models, and the warm server's.
 """
 
 from __future__ import annotations
@@ -65,6 +65,30 @@ def home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("specedit", appauthor=False)
+
+
+SERVER_RECORD = "server.json"  # in the runtime folder while a warm server runs
+
+
+def runtime_path() -> Path:
+    """The folder of this user's warm server; it may not exist."""
+    if named := os.environ.get("SPECEDIT_RUNTIME"):
+        return Path(named).expanduser().absolute()
+    system = os.environ.get("XDG_RUNTIME_DIR")
+    if system and Path(system).is_dir() and os.access(system, os.W_OK):
+        return Path(system) / "specedit"
+    import tempfile
+
+    return Path(tempfile.gettempdir()) / f"specedit-{user_name()}"
+
+
+def user_name() -> str:
+    return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+
+
+def warm_server_may_run() -> bool:
+    """Whether a warm server left its record: a look at one path, without the server's modules."""
+    return os.path.exists(runtime_path() / SERVER_RECORD)  # noqa: PTH110  (never raises)
 
 
 def marks(store: Path) -> list[Path]:

@@ -18,7 +18,7 @@ import numpy as np
 from specedit.engines.exact.engine import PREFILL, ExactEngine
 from specedit.errors import UsageError
 from specedit.files import regular, stored
-from specedit.heads.texts import LONGEST, Request, Text, parts, questions
+from specedit.heads.texts import LONGEST, TeacherRequest, Text, parts, questions
 from specedit.import_time import frozen
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def read_parts(
 class Answering:
     """One answer under way: the ids chosen so far, each with the row before it."""
 
-    request: Request
+    request: TeacherRequest
     first: int  # the last id of the prompt
     cache: Any
     chosen: list[tuple[int, Array]] = field(default_factory=list)  # one list: never out of step
@@ -104,7 +104,7 @@ class AnswerWriter:
         self.under_way: list[Answering] = []
         self._passes, self._ends, self._most = passes, ends, most
 
-    def begin(self, request: Request, prompt: list[int]) -> None:
+    def begin(self, request: TeacherRequest, prompt: list[int]) -> None:
         """Read one more prompt; the next passes write its answer with the others."""
         cache = self._passes.new_cache()
         for at in range(0, len(prompt) - 1, PREFILL):

@@ -111,7 +111,7 @@ Turns = Sequence[tuple[str, Sequence[str]]]
 
 
 @frozen
-class Request:
+class TeacherRequest:
     """One prompt, under the name of its rows."""
 
     name: str
@@ -130,7 +130,7 @@ def is_part(name: str) -> bool:
     return name.rsplit(":", 1)[-1].isdigit()
 
 
-def parts(text: Text) -> Iterator[tuple[Request, str]]:
+def parts(text: Text) -> Iterator[tuple[TeacherRequest, str]]:
     """The parts of a text in random order (the same for the same text), each as the answer to a
     request for it."""
     numbers = random.Random(text.digest)
@@ -143,7 +143,7 @@ def parts(text: Text) -> Iterator[tuple[Request, str]]:
         yield asked, "".join(lines[start : start + LINES])
 
 
-def questions(texts: Sequence[Text]) -> Iterator[Request]:
+def questions(texts: Sequence[Text]) -> Iterator[TeacherRequest]:
     """All prompts for the model to answer: some for new text, one for an edit, and so on."""
     both = _new(texts), _edits(texts)
     while batch := [
@@ -152,20 +152,20 @@ def questions(texts: Sequence[Text]) -> Iterator[Request]:
         yield from batch
 
 
-def _edits(texts: Sequence[Text]) -> Iterator[Request]:
+def _edits(texts: Sequence[Text]) -> Iterator[TeacherRequest]:
     for turn, instruction in enumerate(EDITS):
         for text in texts[turn :: len(EDITS)]:
             part = "".join(text.text.splitlines(keepends=True)[:EDITED])
             yield _edit(text, part, instruction, "answer")
 
 
-def _edit(text: Text, part: str, instruction: str, name: str) -> Request:
+def _edit(text: Text, part: str, instruction: str, name: str) -> TeacherRequest:
     messages = prompts.messages(text.name.rsplit("/", 1)[-1], part, instruction)
     turns: Turns = [(message.role, message.segments) for message in messages]
-    return Request(f"{text.digest}:{name}", text.held, turns, prompts.opening("```"))
+    return TeacherRequest(f"{text.digest}:{name}", text.held, turns, prompts.opening("```"))
 
 
-def _new(texts: Sequence[Text]) -> Iterator[Request]:
+def _new(texts: Sequence[Text]) -> Iterator[TeacherRequest]:
     """For the names that a text defines, and for its descriptions of functions."""
     from specedit.syntax.languages import language_of
 
@@ -179,4 +179,4 @@ def _new(texts: Sequence[Text]) -> Iterator[Request]:
                     asked = forms[turn].format(language=language.name, about=subjects[turn])
                     name = f"{text.digest}:{kind}{turn}"
                     turns: Turns = [("user", (asked,))]
-                    yield Request(name, text.held, turns, f"```{language.lexer}\n")
+                    yield TeacherRequest(name, text.held, turns, f"```{language.lexer}\n")

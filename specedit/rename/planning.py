@@ -13,7 +13,7 @@ from functools import partial
 from specedit.check.answer import Checks
 from specedit.check.finding import CHECKER, OFF, parsed_verdicts, verdicts_of_rename
 from specedit.edit.backend import Plan
-from specedit.edit.job import Job, expected, job
+from specedit.edit.job import Job, expected, make_job
 from specedit.edit.outcome import Judge, Judged, guarded
 from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
@@ -117,7 +117,7 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings, most: int = M
         prediction: str | None = question.prediction
         if settings.prediction != "original":
             prediction = expected(about, whole(about), settings)
-        work = job(about, whole(about), instruction, settings, prediction, checks)
+        work = make_job(about, whole(about), instruction, settings, prediction, checks)
         plan = replace(work.plan, copies=True)
         work = replace(work, source=source, original=about, plan=plan, partial=True)
     judge = partial(guarded, source, instruction, checks)

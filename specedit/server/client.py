@@ -7,13 +7,23 @@ started, is `processes`' part. Standard library only.
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from specedit.edit.backend import Backend, Event, Loading, Plan
+from specedit.edit.backend import (
+    Answer,
+    Backend,
+    Loading,
+    ModelInfo,
+    Plan,
+    Progress,
+    Ready,
+    Written,
+)
+from specedit.engines.base import Prefill
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
 from specedit.server import protocol
@@ -58,9 +68,11 @@ def status(record: ServerRecord) -> dict[str, Any]:
     return answer(record, "GET", protocol.STATUS, STATUS_S)
 
 
-def answer(record: ServerRecord, method: str, path: str, timeout_s: float) -> dict[str, Any]:
-    """The one JSON object that a request without a body is answered with."""
-    objects = list(lines(record, path, b"", method, timeout_s))
+def answer(
+    record: ServerRecord, method: str, path: str, timeout_s: float, body: bytes = b""
+) -> dict[str, Any]:
+    """The one JSON object that a request is answered with."""
+    objects = list(lines(record, path, body, method, timeout_s))
     if len(objects) != 1:
         raise ServerGoneError("The warm server sent no answer.")
     return objects[0]
@@ -72,7 +84,7 @@ def lines(
     body: bytes,
     method: str = "POST",
     timeout_s: float = SILENCE_S,
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any], None, None]:
     """The JSON lines of one response. Closing the generator closes the connection."""
     headers = {"Content-Type": "application/json", "Connection": "close"}
     if record.token:
@@ -111,46 +123,64 @@ def listens(record: ServerRecord) -> bool:
 
 
 class ServerBackend:
-    """Runs Plans in a warm server. Closing a run's generator cancels the run there."""
+    """Runs Plans in a warm server. A run that is left closes its connection, which cancels it."""
 
     def __init__(self, record: ServerRecord, *notes: str) -> None:
         self._record = record
         self.notes = notes  # what was done so that this server answers: reported with the first run
+        self.model: ModelInfo | None = None
         self._asked = False
 
     @property
     def server(self) -> str | None:
         return self._record.address
 
-    def run(self, plan: Plan) -> Iterator[Event]:
+    def run(self, plan: Plan, progress: Progress) -> Answer:
         if self._asked:
             self.notes = ()
         self._asked = True
-        return self._events(protocol.RUN, plan)
+        answer = self._send(protocol.RUN, plan, progress)
+        if answer is None:
+            raise ServerGoneError("The warm server ended during the run.")
+        return answer
 
-    def warm(self, plan: Plan) -> Iterator[Event]:
-        """Prefill the plan's prompt only, so that the next run finds it in the cache."""
-        return self._events(protocol.WARM, plan)
+    def warm(self, plan: Plan, progress: Progress) -> None:
+        """Read the plan's prompt only, so that the next run finds it in the cache."""
+        self._send(protocol.WARM, plan, progress)
 
     def close(self) -> None:
         pass
 
-    def _events(self, path: str, plan: Plan) -> Iterator[Event]:
-        ended = False
-        for line in lines(self._record, path, protocol.dump(asdict(plan))):
-            if line.get("event") == "end":
-                ended = True
-                continue
-            yield protocol.event_from(line)
+    def _send(self, path: str, plan: Plan, progress: Progress) -> Answer | None:
+        """Report a run's events; its Answer."""
+        answer, ended = None, False
+        with closing(lines(self._record, path, protocol.dump(asdict(plan)))) as events:
+            for line in events:
+                if line.get("event") == "end":
+                    ended = True
+                    continue
+                match event := protocol.event_from(line):
+                    case Loading():
+                        progress.loading(event)
+                    case Ready():
+                        self.model = event.model
+                        progress.ready(event)
+                    case Prefill():
+                        progress.prefill(event)
+                    case Written():
+                        progress.written(event)
+                    case Answer():
+                        answer = event
         if not ended:
             raise ServerGoneError("The warm server ended during the run.")
+        return answer
 
 
 class WithFallback:
     """A server's backend while the server lives; after that the run starts over in this process.
 
-    Nothing is lost, because nothing is written before a run ends. A second `Ready` tells the
-    reader that earlier events are void."""
+    Nothing is lost, because nothing is written before a run ends. A second `ready` says that what
+    was reported before it is void."""
 
     def __init__(self, server: Backend, local: Backend) -> None:
         self._backends = [server, local]
@@ -164,18 +194,23 @@ class WithFallback:
     def notes(self) -> tuple[str, ...]:
         return (*self._backends[0].notes, *filter(None, (self._lost,)))
 
-    def run(self, plan: Plan) -> Iterator[Event]:
+    @property
+    def model(self) -> ModelInfo | None:
+        return self._backends[0].model
+
+    def run(self, plan: Plan, progress: Progress) -> Answer:
         self._lost = ""
         server, *local = self._backends
         try:
-            yield from server.run(plan)
-            return
+            return server.run(plan, progress)
         except (ServerGoneError, ServerBusyError) as problem:
+            if not local:
+                raise
             self._lost = f"{problem.message} The run continued in this process."
         server.close()
         self._backends = local
-        yield Loading(self._lost)
-        yield from local[0].run(plan)
+        progress.loading(Loading(self._lost))
+        return local[0].run(plan, progress)
 
     def close(self) -> None:
         for backend in self._backends:

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from specedit.edit.backend import Answer, Plan, RawPrompt, Written
-from specedit.edit.reader import stop_at
+from specedit.inference.reader import stop_at
 from specedit.server.chat_request import (
     Absent,
     OpenAIRequest,

@@ -11,9 +11,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Answer, Plan, Written
-from specedit.edit.reader import Unfenced
 from specedit.errors import UsageError
 from specedit.import_time import frozen
+from specedit.inference.reader import Unfenced
 
 MOST_TOKENS = 1 << 40  # a larger count is not one
 TOKEN = -1  # the id of a token whose id is unknown

@@ -8,17 +8,18 @@ imports neither an HTTP library nor torch.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from specedit import errors
 from specedit.edit.backend import Answer, Event, Loading, Plan, Ready, Written
-from specedit.engines.base import Prefill, common
+from specedit.engines.base import Prefill
 from specedit.errors import FileError, InputError, ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
+LISTEN = "/specedit/listen"
 INVALID = "invalid_request_error"
 T = TypeVar("T")
 BEAT = b"\n"  # an empty line while nothing happens, so that the client knows the server lives
@@ -120,35 +121,3 @@ def error_from(data: Mapping[str, Any]) -> SpeceditError:
     if issubclass(kind, FileError):
         return kind(message, file=str(data.get("file", "")), hint=hint)
     return kind(message, hint=hint)
-
-
-def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
-    """How many of the prediction's ids appear in the completion, in order: the longest common
-    subsequence. A shared beginning and end cost nothing; the middle is one row of bits per
-    distinct id of the shorter side, walked once over the longer."""
-    start, most = common(prediction, completion), min(len(prediction), len(completion))
-    end = 0
-    while end < most - start and prediction[-1 - end] == completion[-1 - end]:
-        end += 1
-    middle = (
-        prediction[start : len(prediction) - end],
-        completion[start : len(completion) - end],
-    )
-    short, long = sorted(middle, key=len)
-    return start + end + _longest_common(short, long)
-
-
-def _longest_common(short: Sequence[int], long: Sequence[int]) -> int:
-    """Crochemore and others, 2001: a zero bit per matched position of `short`."""
-    positions: dict[int, int] = {}
-    in_long = set(long)
-    for at, token in enumerate(short):
-        if token in in_long:
-            positions[token] = positions.get(token, 0) | (1 << at)
-    every = (1 << len(short)) - 1
-    row = every
-    for token in long:
-        if bits := positions.get(token):
-            hit = row & bits
-            row = ((row + hit) | (row - hit)) & every
-    return len(short) - row.bit_count()

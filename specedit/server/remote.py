@@ -11,17 +11,18 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import urlsplit
 
-from specedit.decode import FREE, Chunk
-from specedit.edit.backend import Event, Plan, Ready, Written
-from specedit.edit.reader import Unfenced
-from specedit.edit.report import ModelLine
+from specedit.decode import FREE, Chunk, Tally
+from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, Ready, Written
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
+from specedit.inference.reader import Unfenced
 from specedit.server.endpoint import (
     PROFILES,
     TOKEN,
@@ -51,7 +52,7 @@ UNUSED = "x-specedit-prediction"  # header of the vLLM plugin: "not used: WHY"
 
 
 class RemoteBackend:
-    """Runs Plans at a URL. Closing a run's generator closes the connection."""
+    """Runs Plans at a URL. A run that is left closes its connection."""
 
     def __init__(self, settings: Settings) -> None:
         parts, self._host = address(settings.server)
@@ -63,6 +64,7 @@ class RemoteBackend:
         self._unused = False
         self._inexact = False
         self._why = ""  # the server's own reason not to use a prediction
+        self.model: ModelInfo | None = None
 
     @property
     def server(self) -> str | None:
@@ -84,42 +86,50 @@ class RemoteBackend:
     def close(self) -> None:
         pass
 
-    def run(self, plan: Plan) -> Iterator[Event]:
+    def run(self, plan: Plan, progress: Progress) -> Answer:
         if plan.audit:
             raise UsageError("--audit needs logits, which remote servers do not send.")
         body = json.dumps(request_json(plan, self._settings.model, self._profile)).encode()
-        name = self._settings.model
-        yield Ready(ModelLine(name, engine="remote", device=self._host), 0.0)
+        self.model = ModelInfo(self._settings.model, engine="remote", device=self._host)
+        progress.ready(Ready(self.model, 0.0))
         started = time.perf_counter()
         reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
         usage: dict[str, Any] = {}
         drafts: tuple[int, int] | None = None
-        size, most = 0, EXTRA_TEXT + TIMES * max(len(plan.least), len(plan.prediction or ""))
-        for data in self._events(body):
-            usage = table(data.get("usage")) or usage
-            drafts = accepted_drafts(data) or drafts
-            for choice in tables(data.get("choices")):
-                if isinstance(ended_by := choice.get("finish_reason"), str):
-                    reason = ended_by or reason
-                delta = table(choice.get("delta")).get("content")
-                if isinstance(delta, str) and delta:
-                    now = time.perf_counter()
-                    first = first or now
+        size = passes = 0
+        most = EXTRA_TEXT + TIMES * max(len(plan.least), len(plan.prediction or ""))
+        with closing(self._events(body)) as events:
+            for data in events:
+                usage = table(data.get("usage")) or usage
+                drafts = accepted_drafts(data) or drafts
+                for choice in tables(data.get("choices")):
+                    if isinstance(ended_by := choice.get("finish_reason"), str):
+                        reason = ended_by or reason
+                    delta = table(choice.get("delta")).get("content")
+                    if not isinstance(delta, str) or not delta:
+                        continue
+                    first = first or time.perf_counter()
                     size += len(delta)
                     if size > most:
                         raise _endless(self._host, f"more than {most:,} characters")
                     if text := reader.more(delta):
+                        passes += 1
                         chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
-                        yield Written(chunk, (text,))
+                        progress.written(Written(chunk, (text,)))
         ended = time.perf_counter()
         if not reason:
             raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")
         predicted = self._profile.predicts and plan.prediction is not None
         self._unused = predicted and not counts_predictions(usage)
-        yield last_chunk(usage, drafts, reader.end())
-        yield answer_of(reader, reason, usage, drafts, started, first or ended, ended)
+        last = last_chunk(usage, drafts, reader.end())
+        progress.written(last)
+        answer = answer_of(reader, reason, usage, drafts, started, first or ended, ended)
+        tallies = {}
+        if last.chunk.source != FREE:
+            tallies[last.chunk.source] = Tally(last.chunk.proposed, last.chunk.accepted)
+        return replace(answer, passes=answer.passes or passes + 1, drafts=tallies)
 
-    def _events(self, body: bytes) -> Iterator[dict[str, Any]]:
+    def _events(self, body: bytes) -> Generator[dict[str, Any], None, None]:
         self._sent = len(body)
         try:
             with self._open(body) as answer:

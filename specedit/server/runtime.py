@@ -26,6 +26,7 @@ from pathlib import Path
 from specedit.errors import ServerError
 from specedit.files import atomic, stored
 from specedit.files.lock import Lock
+from specedit.files.startup import SERVER_RECORD, runtime_path, user_name
 from specedit.import_time import frozen, regex
 from specedit.settings import Settings
 from specedit.settings.checks import spelled_as_path
@@ -35,6 +36,14 @@ UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
 OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings that it depends on
 _ADDRESS = regex(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
+
+
+@frozen
+class Listener:
+    """One TCP address of a server."""
+
+    url: str
+    token: str = ""  # that its clients send
 
 
 @frozen
@@ -49,6 +58,12 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names beside the model's own that clients may ask for
+    more: tuple[Listener, ...] = ()  # addresses that were added while it ran
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Every TCP address."""
+        return (*([Listener(self.url, self.token)] if self.url else []), *self.more)
 
     @property
     def model(self) -> str:
@@ -69,7 +84,7 @@ class RuntimeFolder:
         import hashlib
 
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-        return private(Path("/tmp") / f"specedit-{_user()}") / f"{name}.sock"
+        return private(Path("/tmp") / f"specedit-{user_name()}") / f"{name}.sock"
 
     @property
     def log(self) -> Path:
@@ -77,7 +92,7 @@ class RuntimeFolder:
 
     def record(self) -> ServerRecord | None:
         """The record of the server that holds the lock; None where no server runs."""
-        path = self.folder / "server.json"
+        path = self.folder / SERVER_RECORD
         record = stored.read(path, ServerRecord)
         if record is None:
             return None
@@ -87,11 +102,11 @@ class RuntimeFolder:
         return record if self.lock("server.lock").is_held() else None
 
     def write(self, record: ServerRecord) -> None:
-        atomic.whole(self.folder / "server.json", json.dumps(asdict(record)).encode(), 0o600)
+        atomic.whole(self.folder / SERVER_RECORD, json.dumps(asdict(record)).encode(), 0o600)
 
     def clear(self) -> None:
         """Remove record and socket. Only for the server that holds the lock."""
-        for path in (self.folder / "server.json", self.socket):
+        for path in (self.folder / SERVER_RECORD, self.socket):
             path.unlink(missing_ok=True)
 
     def lock(self, name: str) -> Lock:
@@ -100,14 +115,7 @@ class RuntimeFolder:
 
 def runtime_folder() -> RuntimeFolder:
     """This user's server folder, created where it is missing."""
-    if named := os.environ.get("SPECEDIT_RUNTIME"):
-        return RuntimeFolder(private(Path(named).expanduser().absolute()))
-    system = os.environ.get("XDG_RUNTIME_DIR")
-    if system and Path(system).is_dir() and os.access(system, os.W_OK):
-        return RuntimeFolder(private(Path(system) / "specedit"))
-    import tempfile
-
-    return RuntimeFolder(private(Path(tempfile.gettempdir()) / f"specedit-{_user()}"))
+    return RuntimeFolder(private(runtime_path()))
 
 
 def private(folder: Path) -> Path:
@@ -130,10 +138,6 @@ def _not_private(folder: Path, why: str) -> ServerError:
         f"{folder} {why}, so no server can be trusted there.",
         hint="Remove it, or name another folder in SPECEDIT_RUNTIME.",
     )
-
-
-def _user() -> str:
-    return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
 
 
 def path_variables() -> dict[str, str]:

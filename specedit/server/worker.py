@@ -11,15 +11,15 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator
-from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
-from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Ready, Written
+from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Progress, Ready, Written
 from specedit.errors import ServerError, SpeceditError
 from specedit.import_time import frozen
-from specedit.server.loaded import Loaded
-from specedit.server.loading import load
+from specedit.inference.loading import load
+from specedit.inference.model import LoadedModel
 from specedit.settings import Settings
 
 STOPPING = "The server is stopping."
@@ -45,12 +45,9 @@ class ServerCounts:
     passes: int = 0
     seconds: float = 0.0  # of answering
 
-    def add(self, event: Event) -> None:
-        if isinstance(event, Written):
-            self.passes += 1
-        elif isinstance(event, Answer):
-            self.answered += 1
-            self.seconds += event.prefill_s + event.decode_s
+    def add(self, answer: Answer) -> None:
+        self.answered += 1
+        self.seconds += answer.prefill_s + answer.decode_s
 
     def retry_s(self, waiting: int) -> int:
         """Estimated whole seconds until a full queue accepts tickets again."""
@@ -79,6 +76,47 @@ class Ticket:
     yields: threading.Event = field(default_factory=threading.Event)  # a run waits: end the warm-up
 
 
+class _Cancelled(Exception):
+    """The run of a ticket is not wanted any more."""
+
+
+class _ToTicket(Progress):
+    """Hands a run's events to its ticket, and ends the run when the ticket does."""
+
+    def __init__(self, ticket: Ticket, counts: ServerCounts) -> None:
+        self._ticket = ticket
+        self._counts = counts
+
+    def _put(self, event: Event) -> None:
+        if self._ticket.cancelled.is_set():
+            raise _Cancelled
+        self._ticket.sink(event)
+        if self._ticket.yields.is_set():
+            raise _Yielded
+
+    loading = ready = prefill = _put
+
+    def written(self, event: Written) -> None:
+        self._counts.passes += 1
+        self._put(event)
+
+
+class _Yielded(Exception):
+    """A warm-up ends early, for a run that waits."""
+
+
+class _ToWaiting(Progress):
+    """Tells all waiting tickets how far the loading of the model is."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def loading(self, event: Loading) -> None:
+        self._worker.loading = event
+        for ticket in self._worker.waiting():
+            ticket.sink(event)
+
+
 class Worker:
     """Owns the engine. The thread owns all state except the queue and a few figures."""
 
@@ -93,8 +131,9 @@ class Worker:
         self._stopping = False
         self.settled = threading.Event()  # loaded, or it is known that nothing will be
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
-        self.loaded: Loaded | None = None
+        self.loaded: LoadedModel | None = None
         self.failed: SpeceditError | None = None
+        self.loading: Loading | None = None  # what it does before the model can answer
         self.active = time.monotonic()  # end of the last work
 
     def start(self) -> None:
@@ -113,6 +152,11 @@ class Worker:
     @property
     def queued(self) -> int:
         return len(self._waiting)
+
+    def waiting(self) -> list[Ticket]:
+        """The tickets in the queue."""
+        with self._changed:
+            return list(self._waiting)
 
     def idle_s(self) -> float:
         busy = self.running or self.queued or self.state == "loading"
@@ -186,17 +230,8 @@ class Worker:
         self.loaded.close()
 
     def _load(self) -> None:
-        loading = load(self._settings)
-        while True:
-            try:
-                event = next(loading)
-            except StopIteration as done:
-                loaded: Loaded = done.value
-                break
-            with self._changed:
-                waiting = list(self._waiting)
-            for ticket in waiting:
-                ticket.sink(event)
+        loaded = load(self._settings, _ToWaiting(self))
+        self.loading = None
         loaded.keep_prefixes(self._settings.cache_bytes)
         self.loaded = loaded
         self._loaded = self.active = time.monotonic()
@@ -237,15 +272,12 @@ class Worker:
         """Run one ticket; no error of it ends the thread."""
         error: SpeceditError | None = None
         try:
-            with closing(self._events(ticket)) as events:
-                for event in events:
-                    if ticket.cancelled.is_set():
-                        self.counts.cancelled += 1
-                        error = ServerError(STOPPING if self._stopping else "Cancelled.")
-                        break
-                    ticket.sink(event)
-                    if ticket.yields.is_set():
-                        break
+            self._answer(ticket)
+        except _Yielded:
+            pass
+        except _Cancelled:
+            self.counts.cancelled += 1
+            error = ServerError(STOPPING if self._stopping else "Cancelled.")
         except SpeceditError as expected:
             error = expected
         except Exception as unexpected:
@@ -253,16 +285,17 @@ class Worker:
             error = ServerError(f"unexpected {type(unexpected).__name__}: {unexpected}")
         ticket.sink(Ended(error))
 
-    def _events(self, ticket: Ticket) -> Generator[Event, None, None]:
+    def _answer(self, ticket: Ticket) -> None:
         assert self.loaded is not None
-        yield Ready(self.loaded.line, max(0.0, self._loaded - ticket.queued))
+        progress = _ToTicket(ticket, self.counts)
+        load_s = max(0.0, self._loaded - ticket.queued)
+        progress.ready(Ready(self.loaded.line, load_s))
         if ticket.warm:
-            yield from self.loaded.warm(ticket.plan)
+            self.loaded.warm(ticket.plan, progress)
             return
-        with closing(self.loaded.run(ticket.plan, count=ticket.count)) as events:
-            for event in events:
-                self.counts.add(event)
-                yield event
+        answer = self.loaded.answer(ticket.plan, progress, count=ticket.count)
+        self.counts.add(answer)
+        ticket.sink(replace(answer, load_s=load_s))
 
 
 def _return_memory() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from specedit.decode import FREE
+from specedit.decode import FREE, Tally
 from specedit.edit.backend import Answer
 from specedit.edit.report import (
     Compared,
@@ -18,7 +18,6 @@ from specedit.edit.report import (
     Figures,
     Finding,
     Report,
-    Tally,
     Try,
 )
 

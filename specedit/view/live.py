@@ -10,14 +10,18 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.filesize import decimal
 from rich.live import Live as Screen
 from rich.text import Text
 
-from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.report import Judging, Tally, TryItem
+from specedit.decode import Tally
+from specedit.edit.backend import Answer, Loading, Ready, Written
+from specedit.edit.job import Job
+from specedit.edit.report import Baseline, Judging, Tried, Trying
+from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.view import colours, terminal
 from specedit.view.progress import ChangeSoFar, FilesProgress, sizes
@@ -43,8 +47,8 @@ class _Phase:
         return time.monotonic() - self.since
 
 
-class Live:
-    """The display of one run over files. Feed it events; it draws from a thread."""
+class Live(Sink):
+    """The display of one run over files; it draws from a thread."""
 
     def __init__(
         self,
@@ -74,7 +78,7 @@ class Live:
         self._entered = False
         self._spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" if colours.unicode(console) else "-\\|/"
 
-    def __enter__(self) -> Live:
+    def __enter__(self) -> Self:
         self._entered = True
         self._start()
         return self
@@ -102,51 +106,73 @@ class Live:
             self._screen.stop()
             self._screen = None
 
-    def begin(self, path: str, before: str = "") -> None:
-        """The next file, and the text that the answer will replace."""
+    def begin(self, path: str, before: str = "", numbers: Sequence[int] = ()) -> None:
+        """The next file, the text that the answer will replace, and where in the file each line of
+        it is."""
         self._start()
         with self._lock:
             self._path = path
             self._phase = _Phase("starting")
             self._answered = False
             if before:
-                self._change = ChangeSoFar(self.console, path, before, self._margin)
+                self._change = ChangeSoFar(self.console, path, before, self._margin, numbers)
             else:
                 self._change = None
 
-    def tries(self, item: TryItem) -> None:
-        """The output of the user's command while it runs; any other item ends that."""
-        with self._lock:
-            if isinstance(item, Judging):
-                if self._phase.what != "testing":
-                    self._phase = _Phase("testing")
-                self._tested = item
-            else:
-                self._phase = _Phase("starting")
-        if isinstance(item, Judging):
-            self._start()
+    def planned(self, job: Job) -> None:
+        self.begin(job.source.name, job.before, job.numbers)
 
-    def event(self, path: str, event: Event) -> None:
+    def file(self, name: str) -> None:
         with self._lock:
-            if path != self._path:
-                self._path, self._change = path, None
-            if isinstance(event, Loading):
-                self._advance(event.what, event.done, event.done, event.total, event.unit)
-            elif isinstance(event, Ready):
-                self._phase = _Phase("reading the prompt")
-                if self._answered and not self._compares:  # another question about the same file
-                    self._answered = False
-                self._progress.begin()
-                self._drafted, self._tokens, self._passes = Tally(), 0, 0
-                if self._change and not self._answered:
-                    self._change.restart()
-            elif isinstance(event, Prefill):
-                self._advance("prefill", event.reused, event.done, event.total, "tokens")
-            elif isinstance(event, Written):
-                self._write(event)
-            elif isinstance(event, Answer):
-                self._phase = _Phase("checking")
-                self._answered = True
+            if name != self._path:
+                self._path, self._change = name, None
+
+    def judging(self, running: Judging) -> None:
+        """The output of the user's command while it runs; any other event ends that."""
+        with self._lock:
+            if self._phase.what != "testing":
+                self._phase = _Phase("testing")
+            self._tested = running
+        self._start()
+
+    def trying(self, attempt: Trying) -> None:
+        self._begin_phase("starting")
+
+    def baseline(self, baseline: Baseline) -> None:
+        self._begin_phase("starting")
+
+    def tried(self, tried: Tried) -> None:
+        self._begin_phase("starting")
+
+    def loading(self, event: Loading) -> None:
+        with self._lock:
+            self._advance(event.what, event.done, event.done, event.total, event.unit)
+
+    def ready(self, event: Ready) -> None:
+        with self._lock:
+            self._phase = _Phase("reading the prompt")
+            if self._answered and not self._compares:  # another question about the same file
+                self._answered = False
+            self._progress.begin()
+            self._drafted, self._tokens, self._passes = Tally(), 0, 0
+            if self._change and not self._answered:
+                self._change.restart()
+
+    def prefill(self, event: Prefill) -> None:
+        with self._lock:
+            self._advance("prefill", event.reused, event.done, event.total, "tokens")
+
+    def written(self, event: Written) -> None:
+        with self._lock:
+            self._write(event)
+
+    def answered(self, answer: Answer) -> None:
+        self._begin_phase("checking")
+        self._answered = True
+
+    def _begin_phase(self, what: str) -> None:
+        with self._lock:
+            self._phase = _Phase(what)
 
     def _advance(self, what: str, first: float, done: float, total: float, unit: str) -> None:
         """The phase is as far as this; `first`: how far it was at its beginning."""

@@ -16,11 +16,13 @@ from pathlib import Path
 
 from rich.text import Text
 
-from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.hunk_choice import HELP, Chosen, Question, choose
 from specedit.edit.hunk_choice import shown as hunk_text
-from specedit.edit.job import Planned
-from specedit.edit.report import Edit, Report, Trying, TryItem
+from specedit.edit.job import Job
+from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
+from specedit.edit.sink import Sink
+from specedit.engines.base import Prefill
 from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
@@ -32,8 +34,8 @@ from specedit.view.live import Live
 from specedit.view.trace import TraceWriter
 
 
-class Screen:
-    """What `edit` and `rename` show. It is fed every item of a run, in order."""
+class Screen(Sink):
+    """What commands show of a run over files."""
 
     def __init__(self, settings: Settings, names: Sequence[str]) -> None:
         self._settings = settings
@@ -47,11 +49,12 @@ class Screen:
             margin=settings.margin,
         )
         self._trace: TraceWriter | None = None
+        self._followers: list[Sink] = [self._live]
         self._written: list[Written] = []
         self._answered = False
         self._kinds: set[str] = set()
         self._asked = False
-        self._path = ""
+        self._name = ""  # of the file at work
         self._steps: dict[str, float] = {}  # seconds of each step of loading
         self._step = ("", 0.0)
 
@@ -59,6 +62,7 @@ class Screen:
         if self._settings.trace:
             self._trace = TraceWriter(self._settings.trace, self._names)
         self._live.__enter__()
+        self._followers = [self._live, *filter(None, (self._trace,))]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -66,50 +70,91 @@ class Screen:
         if self._trace:
             self._trace.close()
 
-    def planned(self, name: str, planned: Planned) -> None:
-        """What the answer will replace."""
-        if self._trace:
-            self._trace.planned(name, planned.job.plan)
-        self._begin(name, planned.job.before)
-
     def pause(self) -> None:
         """Remove the display of progress until the next event."""
         self._live.stop()
 
-    def event(self, name: str, event: Event) -> None:
-        if name != self._path:
-            self._begin(name, "")
-        self._live.event(name, event)
+    def file(self, name: str) -> None:
+        if name != self._name:
+            self._name, self._written, self._answered = name, [], False
+        for follower in self._followers:
+            follower.file(name)
+
+    def planned(self, job: Job) -> None:
+        self._written, self._answered = [], False
+        for follower in self._followers:
+            follower.planned(job)
+
+    def loading(self, event: Loading) -> None:
         self._time(event)
+        self._live.loading(event)
+
+    def ready(self, event: Ready) -> None:
+        self._time(None)
+        self._live.ready(event)
         if self._answered:  # `--compare` runs the file again, without drafts
             return
+        self._written.clear()  # where the run started over
         if self._trace:
-            self._trace.event(name, event)
-        if isinstance(event, Ready):  # again: the run started over
-            self._written.clear()
-        if isinstance(event, Written):
-            self._written.append(event)
-        self._answered = isinstance(event, Answer)
+            self._trace.ready(event)
 
-    def tries(self, name: str, item: TryItem) -> None:
-        """A line for each try, as soon as it has its verdict."""
-        self._live.tries(item)
-        if self._trace and isinstance(item, Trying):
-            self._trace.trying(item)
-        text = tries.lasting(item, self._settings.test)
+    def prefill(self, event: Prefill) -> None:
+        self._live.prefill(event)
+        if self._trace and not self._answered:
+            self._trace.prefill(event)
+
+    def written(self, event: Written) -> None:
+        self._live.written(event)
+        if self._answered:
+            return
+        self._written.append(event)
+        if self._trace:
+            self._trace.written(event)
+
+    def answered(self, answer: Answer) -> None:
+        self._live.answered(answer)
+        if self._trace and not self._answered:
+            self._trace.answered(answer)
+        self._answered = True
+
+    def trying(self, attempt: Trying) -> None:
+        for follower in self._followers:
+            follower.trying(attempt)
+
+    def judging(self, running: Judging) -> None:
+        self._live.judging(running)
+
+    def baseline(self, baseline: Baseline) -> None:
+        self._live.baseline(baseline)
+        self._print_lasting(tries.failing_before(baseline, self._settings.test))
+
+    def tried(self, tried: Tried) -> None:
+        self._live.tried(tried)
+        self._print_lasting(tries.line_of(tried))
+
+    def _print_lasting(self, text: Text | None) -> None:
+        """A line that stays."""
         if text is not None and not self._settings.quiet:
             self._live.stop()
             self._print(text)
 
-    def _time(self, event: Event) -> None:
-        """How long each step of loading takes."""
+    def _time(self, event: Loading | None) -> None:
+        """How long each step of loading takes; None ends the last one."""
         what, since = self._step
         now = time.monotonic()
-        if isinstance(event, Loading) and event.what == what:
+        if event is not None and event.what == what:
             return
         if what:
             self._steps[what] = self._steps.get(what, 0.0) + now - since
-        self._step = (event.what, now) if isinstance(event, Loading) else ("", now)
+        self._step = (event.what if event is not None else "", now)
+
+    def proposed(self, job: Job, edit: Edit) -> str | None:
+        if not self._settings.ask:
+            return None
+        chosen = self.ask(job.source, edit)
+        if chosen.quit:
+            self.skip_rest = "not looked at: you quit"
+        return chosen.text
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""
@@ -136,9 +181,9 @@ class Screen:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen
 
-    def edit(self, name: str, edit: Edit) -> None:
-        """This file is done: show its change, unless it was shown already."""
-        self._live.finish(name)
+    def done(self, edit: Edit) -> None:
+        """Show the file's change, unless it was shown already."""
+        self._live.finish(edit.path)
         self._live.stop()
         settings = self._settings
         patch_on_screen = settings.diff and sys.stdout.isatty()
@@ -163,16 +208,13 @@ class Screen:
                 names += f" and {len(not_done) - summary.NAMED} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
-        summary.show(self._console, report, verbose=verbose, quiet=quiet)
+        check = self._settings.check
+        summary.show(self._console, report, verbose=verbose, quiet=quiet, check=check)
         if not quiet and (prepared := summary.prepared(self._steps)):
             self._print(prepared)
         if self._trace and self._trace.begun and not quiet:
             words = f"trace: {settings.trace}   (specedit view makes it a page)"
             self._print(Text(terminal.name(words), "dim"))
-
-    def _begin(self, name: str, before: str) -> None:
-        self._path, self._written, self._answered = name, [], False
-        self._live.begin(name, before)
 
     def _print(self, text: Text) -> None:
         colours.say(self._console, text)

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from specedit.decode import Chunk
-from specedit.edit.backend import Answer, Event, Plan, Ready, Written
+from specedit.edit.backend import Answer, Ready, Written
+from specedit.edit.job import Job
 from specedit.edit.report import Trying
+from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
@@ -136,7 +138,7 @@ def _written(line: Mapping[str, Any]) -> Written:
     return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
 
 
-class TraceWriter:
+class TraceWriter(Sink):
     """Writes a trace. The last line of a file is written when its run is over.
 
     An older trace of that name is replaced when the first line is written; any other file is
@@ -167,42 +169,49 @@ class TraceWriter:
         self._expected: dict[str, Any] = {}
         self._answers: dict[str, dict[str, int]] = {}  # by file and text: the try that gave it
         self._waiting: dict[str, Any] | None = None  # a line that may be the last of its file
+        self._name = ""  # of the file that events are about
         self._number = 0
         self._at = 0.0
 
-    def event(self, file: str, event: Event) -> None:
-        if isinstance(event, Ready):
-            self._flush()
-            self._number, self._at = 0, 0.0
-            self._model = {"model": asdict(event.model), "load_s": event.load_s}
-        elif isinstance(event, Prefill):
-            prompt = event.total + 1  # its last id is read by the first pass
-            prefill = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
-            self._begin = {**self._model, **prefill}
-        elif isinstance(event, Written):
-            self._flush()
-            self._empty()
-            self._waiting = line_of(file, self._number, self._at, event)
-            if self._number == 0:
-                tried = {"try": self._try, **self._expected} if self._try else {}
-                self._waiting["begin"] = {**(self._begin or self._model), **tried}
-            self._number += 1
-            self._at += event.chunk.seconds
-        elif isinstance(event, Answer):
-            answer = asdict(event)
-            text = answer.pop("text")
-            self._answers.setdefault(file, {}).setdefault(text, self._try.get("number", 1))
-            self._flush(answer)
-            self._number, self._at, self._begin = 0, 0.0, {}
+    def file(self, name: str) -> None:
+        self._name = name
 
-    def trying(self, item: Trying) -> None:
+    def ready(self, event: Ready) -> None:
+        self._flush()
+        self._number, self._at = 0, 0.0
+        self._model = {"model": asdict(event.model), "load_s": event.load_s}
+
+    def prefill(self, event: Prefill) -> None:
+        prompt = event.total + 1  # its last id is read by the first pass
+        prefill = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
+        self._begin = {**self._model, **prefill}
+
+    def written(self, event: Written) -> None:
+        self._flush()
+        self._empty()
+        self._waiting = line_of(self._name, self._number, self._at, event)
+        if self._number == 0:
+            tried = {"try": self._try, **self._expected} if self._try else {}
+            self._waiting["begin"] = {**(self._begin or self._model), **tried}
+        self._number += 1
+        self._at += event.chunk.seconds
+
+    def answered(self, answer: Answer) -> None:
+        end = asdict(answer)
+        text = end.pop("text")
+        self._answers.setdefault(self._name, {}).setdefault(text, self._try.get("number", 1))
+        self._flush(end)
+        self._number, self._at, self._begin = 0, 0.0, {}
+
+    def trying(self, attempt: Trying) -> None:
         """The passes that follow are this try's."""
-        self._try = {"number": item.number, "seed": item.sampling.seed}
-        self._try |= {"temperature": item.sampling.temperature, "with_feedback": item.with_feedback}
+        self._try = {"number": attempt.number, "seed": attempt.sampling.seed}
+        self._try["temperature"] = attempt.sampling.temperature
+        self._try["with_feedback"] = attempt.with_feedback
 
-    def planned(self, file: str, plan: Plan) -> None:
+    def planned(self, job: Job) -> None:
         """Record the names of the predictions, in the order that a pass numbers them."""
-        known = self._answers.setdefault(file, {})
+        plan, known = job.plan, self._answers.setdefault(self._name, {})
         names = {text: f"try {known[text]}" for text in plan.predictions if text in known}
         if plan.prediction is not None:
             names.setdefault(plan.prediction, "original")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from specedit.edit.report import Baseline, Figures, Report, Tried, Try, TryItem
+from specedit.edit.report import Baseline, Figures, Report, Tried, Try
 from specedit.view import terminal
 from specedit.view.colours import count, seconds
 
@@ -16,32 +16,30 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def lasting(item: TryItem, command: str) -> Text | None:
-    """What stays on the screen of an item."""
-    match item:
-        case Baseline() if not item.verdict.passed:
-            why = f"{command!r} fails before the edit, too: {item.verdict.line}"
-            return Text(terminal.harmless(why), "yellow")
-        case Tried():
-            return _line(item)
-    return None
+def failing_before(baseline: Baseline, command: str) -> Text | None:
+    """That the command fails before anything is edited."""
+    if baseline.verdict.passed:
+        return None
+    why = f"{command!r} fails before the edit, too: {baseline.verdict.line}"
+    return Text(terminal.harmless(why), "yellow")
 
 
-def _line(item: Tried) -> Text:
-    one = item.whole
-    text = Text.assemble((f"try {one.number} of {item.most}", "bold"), f" ({way(one)}): ")
-    cost = f"{count(one.figures.passes, 'pass', 'passes')}, {seconds(_spent(one.figures))}"
+def line_of(tried: Tried) -> Text:
+    """The line of a try."""
+    whole = tried.whole
+    text = Text.assemble((f"try {whole.number} of {tried.most}", "bold"), f" ({way(whole)}): ")
+    cost = f"{count(whole.figures.passes, 'pass', 'passes')}, {seconds(_spent(whole.figures))}"
     text.append(f"{cost}: ", "dim")
-    word, style = verdict(one)
+    word, style = verdict(whole)
     text.append(word, style)
-    if why := _why(one):
+    if why := _why(whole):
         text.append(": ").append(why)
     return text
 
 
-def _why(one: Try) -> str:
+def _why(tried: Try) -> str:
     """Why it was not kept, unless an earlier try shows it."""
-    return "" if one.kept or one.same_as else terminal.harmless(one.line)
+    return "" if tried.kept or tried.same_as else terminal.harmless(tried.line)
 
 
 def way(one: Try) -> str:

@@ -27,10 +27,10 @@ from specedit.bench.cases import Case
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.job import plan_edit
-from specedit.edit.reader import Pieces, reader_of, whole_answer
 from specedit.errors import SpeceditError, UsageError
 from specedit.files.source import Source
 from specedit.import_time import frozen
+from specedit.inference.reader import Pieces, reader_of, whole_answer
 from specedit.settings import Settings
 
 

@@ -9,17 +9,15 @@ from dataclasses import replace
 from typing import Any, cast
 
 from specedit.bench.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
-from specedit.decode import FREE
+from specedit.decode import Tally
 from specedit.decode.drafters import HEADS_NAMES
-from specedit.edit.backend import Answer, Plan, Written
+from specedit.edit.backend import Plan, Progress, Written
 from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
 from specedit.engines.exact.engine import ExactEngine
 from specedit.errors import ModelError, UsageError
+from specedit.inference.loading import heads_of, load
+from specedit.inference.model import LoadedModel
 from specedit.models.store import store_path
-from specedit.server import loading
-from specedit.server.loaded import Loaded
-from specedit.server.loading import heads_of
-from specedit.settings import Settings
 
 ROUNDS = 5
 
@@ -54,7 +52,7 @@ class Dictated:
 class Own:
     """specedit in this process."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedModel) -> None:
         self.loaded = loaded
         self._heads = {**loaded.heads}
         info = loaded.engine.info
@@ -77,7 +75,7 @@ class Own:
             if way != PREDICTED and passes and {*plan.draft} & {*HEADS_NAMES}:
                 # every kind of heads, not only what auto takes
                 loaded.heads = heads_of(passes, HEADS_NAMES, loaded.line.name, store_path())
-            run = folded(run_plan(loaded, plan, task))
+            run = run_plan(loaded, plan, task)
         except UsageError:
             return None
         if task.dictated and run.tokens != task.answer:
@@ -105,37 +103,37 @@ class Own:
         return table
 
 
-def run_plan(loaded: Loaded, plan: Plan, task: Task) -> Iterator[Written | Answer]:
-    """The plan's events. A dictated answer is written whole, whatever the model would choose."""
+def run_plan(loaded: LoadedModel, plan: Plan, task: Task) -> PeerRun:
+    """A measured run. A dictated answer is written whole, whatever the model would choose."""
     engine = loaded.engine
     if task.dictated:
         loaded.engine = cast(Engine, Dictated(engine, len(task.prompt), task.answer))
         prediction = plan.prediction if plan.prediction is None else plan.prediction + plan.closing
         plan = replace(plan, prediction=prediction, closing="")  # nothing in the text ends it
+    tokens = Tokens()
     try:
-        for event in loaded.run(plan):
-            if isinstance(event, Written | Answer):
-                yield event
+        answer = loaded.answer(plan, tokens)
     finally:
         loaded.engine = engine
+    drafted = sum(answer.drafts.values(), Tally())
+    return PeerRun(
+        answer.prefill_s,
+        answer.decode_s,
+        tuple(tokens.ids),
+        answer.passes,
+        drafted.proposed,
+        drafted.accepted,
+    )
 
 
-def folded(events: Iterator[Written | Answer]) -> PeerRun:
-    """The events of one answer as a measured run."""
-    tokens: list[int] = []
-    passes = proposed = accepted = 0
-    answer: Answer | None = None
-    for event in events:
-        if isinstance(event, Answer):
-            answer = event
-            continue
-        passes += 1
-        tokens += event.chunk.tokens
-        if event.chunk.source != FREE:
-            proposed += event.chunk.proposed
-            accepted += event.chunk.accepted
-    assert answer is not None, "a run ends with its Answer"
-    return PeerRun(answer.prefill_s, answer.decode_s, tuple(tokens), passes, proposed, accepted)
+class Tokens(Progress):
+    """Keeps the ids of an answer."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+
+    def written(self, event: Written) -> None:
+        self.ids += event.chunk.tokens
 
 
 def medians(run: Callable[[int], object], widths: Sequence[int]) -> dict[int, float]:
@@ -150,16 +148,5 @@ def medians(run: Callable[[int], object], widths: Sequence[int]) -> dict[int, fl
     return {width: statistics.median(values) for width, values in seconds.items()}
 
 
-def load(settings: Settings) -> Loaded:
-    """A model ready to answer, as `specedit edit` has it."""
-    events = loading.load(settings)
-    while True:
-        try:
-            next(events)
-        except StopIteration as end:
-            loaded: Loaded = end.value
-            return loaded
-
-
 def open_peer(options: PeerOptions) -> Own:
-    return Own(load(replace(options.settings, threads=options.threads, server="off")))
+    return Own(load(replace(options.settings, threads=options.threads, server="off"), Progress()))

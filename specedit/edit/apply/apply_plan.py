@@ -17,7 +17,7 @@ from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
 from specedit.edit.apply.merging import merge_parts, merged_parts
 from specedit.edit.apply.model_merge import merge_job, open_regions, placed
-from specedit.edit.job import Job, job
+from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Judged, checks_of, guarded, outcome
 from specedit.edit.report import Edit
 from specedit.edit.splice import whole
@@ -54,9 +54,12 @@ def changes_of(change: str) -> list[FileChange]:
     if not changes:
         raise UsageError("The change contains nothing to merge.", hint=f"Pass {FORMS}.")
     for one in changes:
-        if one.creates or one.deletes:
-            what = "creates" if one.creates else "deletes"
-            raise InputError(f"the change {what} it; apply changes files only", file=one.path)
+        if one.other:
+            raise InputError(
+                f"the change {one.other}; apply changes only the text of files that exist",
+                file=one.path,
+                hint="Do that by hand, or with git apply, and take it out of the change.",
+            )
     return changes
 
 
@@ -121,7 +124,7 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
     judge = partial(_judged, source, _checks(settings, explicit))
     if merged.text is not None:
-        planned = job(source, whole(source), "", settings, None)
+        planned = make_job(source, whole(source), "", settings, None)
         return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
     findings = tuple(map(_finding, merged.ambiguous))
     regions = open_regions(merged.doubtful) if merged.doubtful else []

@@ -14,7 +14,7 @@ from dataclasses import replace
 from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful, Splice, joined
 from specedit.edit.backend import Plan
-from specedit.edit.job import Job, RegionJob, expected, job
+from specedit.edit.job import Job, RegionJob, expected, make_job
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
@@ -108,7 +108,7 @@ def merge_job(
     text = "\n".join(joined(doubtful.lines, [s for s in doubtful.readings[0] if not s.doubts]))
     text += "\n" if source.text.endswith("\n") else ""
     about = Source.from_bytes(source.name, source.encode(text), source.path)
-    planned = job(about, whole(about), "", settings, expected(about, whole(about), settings))
+    planned = make_job(about, whole(about), "", settings, expected(about, whole(about), settings))
     listed, jobs = catalogue.find(settings.model), []
     own_form = listed is not None and listed.merges
     for one in regions:

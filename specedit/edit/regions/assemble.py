@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Event, Plan, Ready, run
+from specedit.edit.backend import Answer, Backend, Forwarding, Plan, Ready
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
 from specedit.edit.regions.insertion import context_behind, definition_alone, placed
 from specedit.edit.report import EditedRegion, Figures
+from specedit.edit.sink import Sink
 from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
 from specedit.import_time import frozen
@@ -33,55 +34,78 @@ class _Done:
     figures: Figures
 
 
-def answer_regions(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
+def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figures]:
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
-    blocks = blocks_of(work.about.text, work.about.language)
+    blocks = blocks_of(job.about.text, job.about.language)
     done: list[_Done] = []
-    for target in work.regions:
-        plan = plan_of(work, blocks, target)
-        done.append((yield from _asked(work, plan, target, backend, bool(done))))
-        if done[-1].answer.reason == "length":
+    for target in job.regions:
+        plan = plan_of(job, blocks, target)
+        progress = _LaterRegion(sink) if done else sink
+        region_started = time.perf_counter()
+        answer = backend.run(plan, progress)
+        figures = Figures.of(answer, time.perf_counter() - region_started)
+        done.append(_Done(target, answer, _text_of(job, target, answer), figures))
+        if answer.reason == "length":
             break
-    answer = _one_answer(work.about, done)
-    yield answer
+    whole = _one_answer(job.about, done)
     total_s = time.perf_counter() - started
-    return answer, _figures(work.about, done, total_s, answer.logits_digest)
+    return whole, _figures(job.about, done, total_s, whole.logits_digest)
 
 
-def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
+class _LaterRegion(Forwarding):
+    """Reports a region's run as a part of the run that the first region began: without the first
+    `ready`, for another says that the run started over."""
+
+    _is_ready = False
+
+    def ready(self, event: Ready) -> None:
+        if self._is_ready:
+            super().ready(event)
+        self._is_ready = True
+
+
+def _text_of(job: Job, target: RegionJob, answer: Answer) -> str:
+    """What an answer puts in its region."""
+    text = target.settled(answer.text)
+    if target.insertion is not None:
+        return placed(job.about, target.insertion, text)
+    if target.blocks[0].kind == TARGET:
+        return definition_alone(job.about, target.symbol, text)
+    return text
+
+
+def plan_of(job: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
     """The Plan of one region: the Job's own, with the region's text and context."""
-    source = work.about
+    source = job.about
     if (own := target.plan) is not None:
-        messages = prompt.with_feedback(own.messages, work.feedback) if work.feedback else None
-        prediction = None if work.plan.prediction is None else own.prediction
+        messages = prompt.with_feedback(own.messages, job.feedback) if job.feedback else None
+        prediction = None if job.plan.prediction is None else own.prediction
         return replace(
             own,
             messages=messages or own.messages,
             prediction=prediction,
-            draft=work.plan.draft,
-            sampling=work.plan.sampling,
+            draft=job.plan.draft,
+            sampling=job.plan.sampling,
         )
     text = dedented(taken(source, target.region))
     marks = prompt.fence(text)
-    earlier = [part_of_changed(source.text, target.region, one) for one in work.plan.predictions]
+    earlier = [part_of_changed(source.text, target.region, one) for one in job.plan.predictions]
     if (place := target.insertion) is not None:
         text = dedented("".join(lines_of(source.text)[place.first - 1 : place.last]))
         context = context_behind(source.text, blocks, target.blocks[0])
         marks = prompt.fence(text + context)
-        messages = prompt.insertion(source.name, work.instruction, context, work.beside)
+        messages = prompt.insertion(source.name, job.instruction, context, job.beside)
     else:
         name = target.symbol.rpartition(".")[2]
-        part = f"only `{name}`" if name and len(work.regions) > 1 else prompt.A_PART
-        messages = prompt.messages(
-            source.name, text, work.instruction, part=part, beside=work.beside
-        )
+        part = f"only `{name}`" if name and len(job.regions) > 1 else prompt.A_PART
+        messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
     return replace(
-        work.plan,
-        messages=prompt.with_feedback(messages, work.feedback) if work.feedback else messages,
+        job.plan,
+        messages=prompt.with_feedback(messages, job.feedback) if job.feedback else messages,
         opening=prompt.opening(marks),
         closing=marks,
-        prediction=None if work.plan.prediction is None else prompt.finished(text),
+        prediction=None if job.plan.prediction is None else prompt.finished(text),
         predictions=tuple(dict.fromkeys(prompt.finished(dedented(one)) for one in earlier)),
         least=prompt.finished(text),
     )
@@ -114,30 +138,6 @@ def region_name(symbol: str, lines: tuple[int, int]) -> str:
     return f"{symbol} ({where})" if symbol else where
 
 
-def _asked(
-    work: Job, plan: Plan, target: RegionJob, backend: Backend, ready: bool
-) -> Generator[Event, None, _Done]:
-    """One region's run. Its events are a part of one run: one `Ready`, one `Answer`. `ready`: an
-    earlier region's `Ready` was passed on."""
-    running = run(plan, work.source.name, backend)
-    while True:
-        try:
-            event = next(running)
-        except StopIteration as end:
-            answer, figures = end.value
-            place = target.insertion
-            text = target.settled(answer.text)
-            if place is not None:
-                text = placed(work.about, place, text)
-            elif target.blocks[0].kind == TARGET:
-                text = definition_alone(work.about, target.symbol, text)
-            return _Done(target, answer, text, figures)
-        if isinstance(event, Ready) and ready:
-            ready = False
-        elif not isinstance(event, Answer):
-            yield event
-
-
 def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
     answers = [one.answer for one in done]
     digests = [one.logits_digest for one in answers if one.logits_digest is not None]
@@ -152,6 +152,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
         decode_s=sum(one.decode_s for one in answers),
         logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
         passes=sum(one.passes for one in answers),
+        load_s=sum(one.load_s for one in answers),
     )
 
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -81,8 +81,9 @@ def plain(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
-def running(command: str, folder: Path, timeout_s: float) -> Generator[str, None, Ran]:
-    """Run it. Yields the last line of its output, repeatedly; closing the generator ends it."""
+def run_command(command: str, folder: Path, timeout_s: float, report: Callable[[str], None]) -> Ran:
+    """Run it, and `report` the last line of its output again and again. Where `report` raises, the
+    command is ended."""
     started = time.monotonic()
     ours, theirs = os.pipe()
     try:
@@ -99,7 +100,7 @@ def running(command: str, folder: Path, timeout_s: float) -> Generator[str, None
             if timeout_s and time.monotonic() - started > timeout_s:
                 problem = f"took more than {timeout_s:g} s"
                 break
-            yield output.last_line()
+            report(output.last_line())
             with suppress(subprocess.TimeoutExpired):
                 child.wait(LOOK)
     finally:

@@ -1,4 +1,4 @@
-"""Tries that the user's own command judges: all files of a session are one try.
+"""Tries that the user's own command judges: all files of a command are one try.
 
 The originals are journalled, a try is written, the command runs, and its exit code decides whether
 the try stays or is taken out again.
@@ -6,31 +6,28 @@ the try stays or is taken out again.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from specedit.check.finding import Finding
-from specedit.edit.attempt import Answered
-from specedit.edit.backend import Event
-from specedit.edit.inputs import Input, SessionRequest
-from specedit.edit.job import Job, Planned
+from specedit.edit.backend import Backend
+from specedit.edit.job import Job
 from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
-from specedit.edit.report import Baseline, Edit, Judgement, Judging, Tried, Try, TryItem
-from specedit.edit.tries.attempts import (
-    Earlier,
-    answer,
-    as_earlier,
-    attempts,
+from specedit.edit.regions.locate import locate
+from specedit.edit.report import Baseline, Edit, Figures, Judgement, Judging, Tried, Try, Trying
+from specedit.edit.request import Input, Request
+from specedit.edit.sink import Sink
+from specedit.edit.tries.command import run_command
+from specedit.edit.tries.failure import Failures
+from specedit.edit.tries.loop import (
+    TriedFile,
     best,
     none_passes,
-    try_of,
+    try_until_kept,
     whole_of,
     with_all_tries,
 )
-from specedit.edit.tries.command import running
-from specedit.edit.tries.failure import Failures
 from specedit.errors import FileError, UsageError
 from specedit.files import worktree
 from specedit.files.journal import home
@@ -38,107 +35,124 @@ from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.trial import Settled, Trial
 
+NOT_DONE = ("refused", "failed")  # statuses of an Edit
 CHANGED_BY_TEST = "test-changed"  # the kind of a finding: the command wrote to a file of the try
 
-Items = Generator[tuple[str, Planned | Event | TryItem | Edit], None, None]
 
-
-@dataclass
-class _TriedFile:
-    """One file through all tries."""
-
-    input: Input
-    source: Source
-    job: Job
-    tries: list[Try] = field(default_factory=list)
-    edits: list[Edit] = field(default_factory=list)  # one for each try
-    earlier: list[Earlier] = field(default_factory=list)
-    notes: list[Finding] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.input.name
-
-
-def tested_tries(request: SessionRequest) -> Items:
-    """Everything that happens; each file's last item is its Edit."""
-    files: list[_TriedFile] = []
-    broken = ""
-    for one in request.inputs:
+def tested_edits(
+    inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink
+) -> list[Edit]:
+    """The Edit of each file, in the order of the inputs."""
+    files: list[TriedFile] = []
+    edits: dict[str, Edit] = {}
+    for unread in inputs:
         try:
-            source = one.read()
+            source = unread.read()
             check_writable(source)
             planned = request.planner(source)
         except FileError as problem:
-            planned = failed(one.name, problem)
+            planned = failed(unread.name, problem)
         if isinstance(planned, Job):
-            files.append(_TriedFile(one, source, planned))
-            continue
-        if planned.status in ("refused", "failed"):
-            broken = broken or planned.path
-        yield one.name, planned
+            files.append(TriedFile(source, planned, unread.uncommitted))
+        else:
+            edits[unread.name] = planned
+    broken = next((edit.path for edit in edits.values() if edit.status in NOT_DONE), "")
     if broken and request.together:  # one change, of which a part cannot be done
         for file in files:
-            yield file.name, with_others_failed(Edit(file.name, "refused"), broken)
+            edits[file.name] = with_others_failed(Edit(file.name, "refused"), broken)
     elif files:
         root = root_of([file.source for file in files])
         with Trial(home(), root, request.command, request.wish) as trial:
-            yield from _Tries(request, files, root, trial).items()
+            edits |= _tried(files, request, backend, sink, root, trial)
+    for edit in edits.values():
+        sink.done(edit)
+    return [edits[unread.name] for unread in inputs]
 
 
-class _Tries:
-    """All files of a session through its tries."""
+def _tried(
+    files: Sequence[TriedFile],
+    request: Request,
+    backend: Backend,
+    sink: Sink,
+    root: Path,
+    trial: Trial,
+) -> dict[str, Edit]:
+    """Locate, then try until the command passes; the Edit of each file."""
+    settings = request.settings
+    judge = _Command(request, files, root, trial, sink)
+    judge.check_baseline()
+    located: dict[str, Figures] = {}
+    for file in files:
+        sink.file(file.name)
+        file.job, figures = locate(file.job, backend, settings, sink)
+        if figures is not None:
+            located[file.name] = figures
+    at = try_until_kept(files, judge, backend, settings, sink)
+    why = None
+    if at is None:
+        at, why = judge.none_passed()
+    edits = {}
+    for file in files:
+        edit = with_all_tries(file.edits[at].noting(*file.notes), file.tries)
+        if file.name in located:
+            edit = replace(edit, figures=edit.figures.beside(located[file.name]))
+        if why is not None and edit.status != "unchanged":
+            edit = edit.noting(why)
+        edits[file.name] = edit
+    return edits
+
+
+class _Command:
+    """Keeps the first try that the user's command passes."""
 
     def __init__(
-        self, request: SessionRequest, files: Sequence[_TriedFile], root: Path, trial: Trial
+        self,
+        request: Request,
+        files: Sequence[TriedFile],
+        root: Path,
+        trial: Trial,
+        sink: Sink,
     ) -> None:
         self._request = request
         self._settings = request.settings
         self._files = files
         self._root = root
         self._trial = trial
-        self._name = files[0].name  # of the file that items about all of them go with
+        self._sink = sink
         self._failures = Failures()
         self._before = Judgement(None)  # of the work tree as it was
         self._wholes: list[Try] = []  # each try, over all files
 
-    def items(self) -> Items:
-        files, settings = self._files, self._settings
+    def check_baseline(self) -> None:
+        """Run the command before anything is edited."""
         # The command may write: the originals are put, and so journalled, before it runs.
-        self._trial.put([(file.source, file.source.data) for file in files])
-        self._before = yield from self._run(0)
-        self._take_out(files)
-        yield self._name, Baseline(self._before, self._failures.seconds)
-        if not self._before.passed and settings.require_green:
+        self._trial.put([(file.source, file.source.data) for file in self._files])
+        self._before = self._run(0)
+        self._take_out(self._files)
+        self._sink.baseline(Baseline(self._before, self._failures.seconds))
+        if not self._before.passed and self._settings.require_green:
             raise UsageError(
                 f"The test command fails before any edit: {self._before.line}",
                 hint="Fix that first, or run without --require-green. Nothing was changed.",
             )
-        for attempt in attempts(settings):
-            yield self._name, attempt
-            for file in files:
-                answers = answer(file.job, attempt, file.earlier, self._request.backend, settings)
-                answered = yield from _named(file.name, answers)
-                if attempt.number == 1:
-                    file.job = answered.job
-                file.tries.append(try_of(attempt, answered, file.tries))
-                file.edits.append(answered.edit)
-                file.earlier.append(as_earlier(answered))
-            whole = yield from self._judged()
-            self._wholes.append(whole)
-            yield self._name, Tried(whole, attempt.most)
-            if whole.kept:
-                yield from self._ended(attempt.number - 1)
-                return
-            if all(file.job.known is not None for file in files):
-                break  # there is no other answer
-            for file in files:  # feedback for the next try
-                last = file.earlier[-1]
-                problem = last.problem or self._failures.text(whole)
-                file.earlier[-1] = replace(last, problem=problem)
-        yield from self._none_passed()
 
-    def _judged(self) -> Generator[tuple[str, Judging], None, Try]:
+    def begins(self, attempt: Trying) -> None:
+        self._sink.trying(attempt)
+
+    def keeps(self, attempt: Trying) -> bool:
+        whole = self._judged()
+        self._wholes.append(whole)
+        self._sink.tried(Tried(whole, attempt.most))
+        for file in self._files:  # feedback for the next try
+            last = file.earlier[-1]
+            problem = last.problem or self._failures.text(whole)
+            file.earlier[-1] = replace(last, problem=problem)
+        return whole.kept
+
+    def ends(self) -> bool:
+        return False
+
+    def _judged(self) -> Try:
         """This try's verdict over all files; one that does not pass is taken out again."""
         files = self._files
         whole = whole_of([file.tries[-1] for file in files], [file.name for file in files])
@@ -152,7 +166,7 @@ class _Tries:
             whole = replace(whole, test=self._before, same_as=0, kept=self._before.passed)
         else:
             self._trial.put([(file.source, file.edits[-1].after) for file in changed])
-            verdict = yield from self._run(whole.number)
+            verdict = self._run(whole.number)
             if verdict.passed and self._request.writes:
                 self._keep(changed)
             else:
@@ -164,40 +178,32 @@ class _Tries:
             )
         return whole
 
-    def _run(self, number: int) -> Generator[tuple[str, Judging], None, Judgement]:
+    def _run(self, number: int) -> Judgement:
         """Run the command on what is in the work tree now."""
         command = self._settings.test
-        output = running(command, self._root, self._settings.test_timeout)
-        with closing(output):
-            try:
-                while True:
-                    yield self._name, Judging(number, command, next(output))
-            except StopIteration as end:
-                return self._failures.verdict(end.value, self._root, number)
 
-    def _keep(self, changed: Sequence[_TriedFile]) -> None:
+        def report(line: str) -> None:
+            self._sink.judging(Judging(number, command, line))
+
+        ran = run_command(command, self._root, self._settings.test_timeout, report)
+        return self._failures.verdict(ran, self._root, number)
+
+    def _keep(self, changed: Sequence[TriedFile]) -> None:
         for file, one in _paired(changed, self._trial.keep()):
             edit = file.edits[-1]
             if one.changed:
                 edit = _as_left(file.source, edit, one.data)
-            file.edits[-1] = as_written(edit, file.input.uncommitted)
+            file.edits[-1] = as_written(edit, file.uncommitted)
 
-    def _take_out(self, tried: Sequence[_TriedFile]) -> None:
+    def _take_out(self, tried: Sequence[TriedFile]) -> None:
         for file, one in _paired(tried, self._trial.take_out()):
             if one.aside:
                 message = f"the test command changed it; its version is in {one.aside}"
                 file.notes.append(Finding(CHANGED_BY_TEST, message))
 
-    def _ended(self, at: int, why: Finding | None = None) -> Iterator[tuple[str, Edit]]:
-        """Each file's Edit: that of the try at index `at`, with the figures of all tries."""
-        for file in self._files:
-            edit = with_all_tries(file.edits[at].noting(*file.notes), file.tries)
-            if why is not None and edit.status != "unchanged":
-                edit = edit.noting(why)
-            yield file.name, edit
-
-    def _none_passed(self) -> Iterator[tuple[str, Edit]]:
-        """No try passed: nothing is written, except the best try with --keep-best."""
+    def none_passed(self) -> tuple[int, Finding]:
+        """No try passed: nothing is written, except the best try with --keep-best. The index of the
+        try to report, and the finding."""
         files, settings, at = self._files, self._settings, best(self._wholes)
         message = none_passes(self._wholes, settings.test, self._before)
         changed = [file for file in files if file.edits[at].changed]
@@ -212,7 +218,7 @@ class _Tries:
             for file in files:
                 if _changes(file.edits[at]) or not some:
                     file.edits[at] = keep(replace(file.edits[at], status="refused", written=False))
-        yield from self._ended(at, Finding("test", message, refuses=True))
+        return at, Finding("test", message, refuses=True)
 
 
 def root_of(sources: Sequence[Source]) -> Path:
@@ -227,8 +233,8 @@ def root_of(sources: Sequence[Source]) -> Path:
 
 
 def _paired(
-    files: Sequence[_TriedFile], settled: Sequence[Settled]
-) -> Iterator[tuple[_TriedFile, Settled]]:
+    files: Sequence[TriedFile], settled: Sequence[Settled]
+) -> Iterator[tuple[TriedFile, Settled]]:
     by = {str(one.path): one for one in settled}
     for file in files:
         one = by.get(str(worktree.real(file.source.path or file.source.name)))
@@ -251,15 +257,3 @@ def _as_left(source: Source, edit: Edit, data: bytes) -> Edit:
 def _changes(edit: Edit) -> bool:
     """Whether an answer changes its file, or was refused."""
     return edit.after != edit.before or bool(edit.problems)
-
-
-def _named(
-    name: str, answers: Generator[Planned | Event, None, Answered]
-) -> Generator[tuple[str, Planned | Event], None, Answered]:
-    """The events of one file's answer, each with the file's name."""
-    while True:
-        try:
-            yield name, next(answers)
-        except StopIteration as end:
-            result: Answered = end.value
-            return result

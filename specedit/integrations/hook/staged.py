@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from specedit.edit.backend import Backend, Event
-from specedit.edit.job import Job, Planned, plan_edit
-from specedit.edit.report import Edit, Finding, TryItem
-from specedit.edit.session import run_one
+from specedit.edit.backend import Answer, Backend, Loading, Ready, Written
+from specedit.edit.job import Job, plan_edit
+from specedit.edit.report import Edit, Finding, Judging
+from specedit.edit.request import Request
+from specedit.edit.run import run_edit
+from specedit.edit.sink import Sink
+from specedit.engines.base import Prefill
 from specedit.errors import FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.journal import home
@@ -26,6 +29,7 @@ from specedit.import_time import frozen
 from specedit.integrations.hook.hook_rules import CHECK, CleanFiles, Rule, Step
 from specedit.settings import Settings
 
+BY_MODEL = "?"  # after the digest of a text that no model changed: nothing else was checked
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
@@ -46,7 +50,14 @@ class FileNote:
     fixed: bool = False
 
 
-HookItem = Event | StepResult | FileNote  # an Event is of the model's work on a file
+class HookSink(Sink):
+    """What follows a run of the hook, besides the events of each edit."""
+
+    def step(self, name: str, result: StepResult) -> None:
+        """A step has edited a file, or failed."""
+
+    def note(self, name: str, note: FileNote) -> None:
+        """A file was not checked, or was rewritten."""
 
 
 @dataclass
@@ -58,6 +69,53 @@ class _StagedFile:
     fixed: bytes = b""  # after the fixes so far
     # Answered steps, each with the text that it did not change; None: it changed the text.
     answered: list[tuple[Step, bytes | None]] = field(default_factory=list)
+    by_model: list[Step] = field(default_factory=list)  # those for which the model changed nothing
+
+
+class _OutOfTime(Exception):
+    """A rule took more seconds than a commit waits for it."""
+
+
+class _Limited(Sink):
+    """Passes events on, and cancels the run when its time is over."""
+
+    def __init__(self, to: HookSink, limit: float) -> None:
+        self._to = to
+        self._limit = limit  # of time.perf_counter
+
+    def _check(self) -> None:
+        if time.perf_counter() > self._limit:
+            raise _OutOfTime
+
+    def file(self, name: str) -> None:
+        self._to.file(name)
+
+    def planned(self, job: Job) -> None:
+        self._check()
+        self._to.planned(job)
+
+    def loading(self, event: Loading) -> None:
+        self._check()
+        self._to.loading(event)
+
+    def ready(self, event: Ready) -> None:
+        self._check()
+        self._to.ready(event)
+
+    def prefill(self, event: Prefill) -> None:
+        self._check()
+        self._to.prefill(event)
+
+    def written(self, event: Written) -> None:
+        self._check()
+        self._to.written(event)
+
+    def answered(self, answer: Answer) -> None:
+        self._to.answered(answer)
+
+    def judging(self, running: Judging) -> None:
+        self._check()
+        self._to.judging(running)
 
 
 class HookRun:
@@ -70,7 +128,9 @@ class HookRun:
         backend: Backend,
         settings: Settings,
         clean: CleanFiles,
+        sink: HookSink,
     ) -> None:
+        self._sink = sink
         self._root = root
         self._rules = rules
         self._seconds = defaultdict[Rule, float](float)  # that each rule has taken in this commit
@@ -79,39 +139,38 @@ class HookRun:
         self._clean = clean
         self._recorder: Recorder | None = None
 
-    def items(self, entries: Iterable[git.Staged]) -> Iterator[tuple[str, HookItem]]:
-        """Apply the rules to one entry after another; yields items with the file's name. A failure
-        ends one file, not the run."""
+    def run(self, entries: Iterable[git.Staged]) -> None:
+        """Apply the rules to one entry after another. A failure ends one file, not the run."""
         for entry in entries:
-            for item in self._entry(entry):
-                yield entry.name, item
+            if entry.conflicted:
+                self._sink.note(entry.name, FileNote("in conflict"))
+                continue
+            try:
+                check_within(self._root / entry.name)
+                self._file(_StagedFile(entry))
+            except FileError as problem:
+                self._sink.note(entry.name, FileNote(problem.reason))
+            except OSError as problem:
+                self._sink.note(entry.name, FileNote(problem.strerror or str(problem)))
 
-    def _entry(self, entry: git.Staged) -> Iterator[HookItem]:
-        if entry.conflicted:
-            yield FileNote("in conflict")
-            return
-        try:
-            check_within(self._root / entry.name)
-            yield from self._file(_StagedFile(entry))
-        except FileError as problem:
-            yield FileNote(problem.reason)
-        except OSError as problem:
-            yield FileNote(problem.strerror or str(problem))
-
-    def _file(self, file: _StagedFile) -> Iterator[HookItem]:
-        for rule in (one for one in self._rules if one.wants(file.entry.name)):
+    def _file(self, file: _StagedFile) -> None:
+        name = file.entry.name
+        for rule in (rule for rule in self._rules if rule.wants(name)):
             for step in rule.steps:
-                if file.fixed == file.staged and self._key(file, step) in self._clean:
+                if file.fixed == file.staged and (key := self._key(file, step)) in self._clean:
+                    continue
+                if file.fixed == file.staged and key + BY_MODEL in self._clean:
+                    self._sink.note(name, _undecided(step))
                     continue
                 if self._seconds[rule] >= rule.max_seconds:
-                    yield _out_of_time(rule, step)
+                    self._sink.note(name, _out_of_time(rule, step))
                     continue
                 if not file.staged:
                     self._read(file)
                 if _is_text(file.staged):
-                    yield from self._step(file, rule, step)
+                    self._step(file, rule, step)
         if file.fixed != file.staged:
-            yield self._fix(file)
+            self._sink.note(name, self._fix(file))
         self._record(file)
 
     def _read(self, file: _StagedFile) -> None:
@@ -122,27 +181,29 @@ class HookRun:
         )
         file.fixed = file.staged
 
-    def _step(self, file: _StagedFile, rule: Rule, step: Step) -> Iterator[HookItem]:
+    def _step(self, file: _StagedFile, rule: Rule, step: Step) -> None:
+        name = file.entry.name
         if rule.test and not self._as_on_disk(file):
-            yield FileNote(f"not tested for “{step.title}”: {NOT_THERE}")
+            self._sink.note(name, FileNote(f"not tested for “{step.title}”: {NOT_THERE}"))
             return
         unmet = self._unmet(file, step, file.fixed)
         if unmet == "":  # nothing to ask a model for
             file.answered.append((step, file.fixed))
             return
-        edit = yield from self._answer(file, rule, step)
-        if edit is None:
-            yield _out_of_time(rule, step)
+        try:
+            edit = self._answer(file, rule, step)
+        except _OutOfTime:
+            self._sink.note(name, _out_of_time(rule, step))
             return
         if edit.status == "unchanged":
-            if unmet:
-                yield FileNote(f"“{step.title}” changed nothing, though {unmet}")
-            else:
+            self._sink.note(name, _undecided(step, unmet or ""))
+            if not unmet:
                 file.answered.append((step, file.fixed))
+                file.by_model.append(step)
             return
         if edit.changed and (still := self._unmet(file, step, edit.after)):
             edit = _refused(edit, still)
-        yield StepResult(step, edit, rule.mode)
+        self._sink.step(name, StepResult(step, edit, rule.mode))
         if edit.changed and rule.mode != CHECK:
             file.fixed = edit.after
             file.answered.append((step, None))
@@ -161,42 +222,24 @@ class HookRun:
         except RefusedEdit:
             return None
 
-    def _answer(
-        self, file: _StagedFile, rule: Rule, step: Step
-    ) -> Generator[Event, None, Edit | None]:
-        """The step's Edit; None if the rule's time ran out. A rule's test command runs in the work
-        tree, which is restored afterwards; `_fix` writes what passed."""
-        from specedit.edit.outcome import failed
-
+    def _answer(self, file: _StagedFile, rule: Rule, step: Step) -> Edit:
+        """The step's Edit. A rule's test command runs in the work tree, which is restored
+        afterwards; `_fix` writes what passed."""
         name = file.entry.name
         source = Source.from_bytes(name, file.fixed, self._root / name)
         settings = replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
         started = time.perf_counter()
-        items = run_one(
-            "hook run",
-            source,
-            lambda source: _planned(source, step, settings),
-            self._backend,
-            settings,
-            alone=False,
+        limit = started + rule.max_seconds - self._seconds[rule]
+        request = Request(
+            "hook run", lambda source: _planned(source, step, settings), settings, alone=False
         )
         try:
-            for item in items:
-                if isinstance(item, Edit):
-                    return item
-                if self._seconds[rule] + time.perf_counter() - started > rule.max_seconds:
-                    return None
-                if not isinstance(item, Planned | TryItem):
-                    yield item
+            return run_edit(source, request, self._backend, _Limited(self._sink, limit))
         except UsageError as problem:
             message = f"The rule “{step.title}”: {problem.message}"
             raise UsageError(message, hint=problem.hint) from None
-        except RefusedEdit as problem:
-            return failed(name, problem)
         finally:
-            items.close()  # cancels the answer within a pass and removes a try from the work tree
             self._seconds[rule] += time.perf_counter() - started
-        return None
 
     def _as_on_disk(self, file: _StagedFile) -> bool:
         """Whether the work tree holds the step's text; only then a test command can judge it."""
@@ -239,14 +282,21 @@ class HookRun:
         if file.fixed != file.staged:
             final = git.blob_of(self._root, file.entry.name, file.fixed)
         for step, text in file.answered:
+            mark = BY_MODEL if step in file.by_model else ""
             if text == file.staged:
-                self._clean.add(self._key(file, step))
+                self._clean.add(self._key(file, step) + mark)
             if text is None or text == file.fixed:
-                self._clean.add(self._key(file, step, final))
+                self._clean.add(self._key(file, step, final) + mark)
 
 
 def _out_of_time(rule: Rule, step: Step) -> FileNote:
-    return FileNote(f"not checked for “{step.title}”: over {rule.max_seconds:g} s")
+    return FileNote(f"unchecked for “{step.title}”: over {rule.max_seconds:g} s")
+
+
+def _undecided(step: Step, unmet: str = "") -> FileNote:
+    """That the model changed nothing, which does not tell that a file meets the rule."""
+    then = f", though {unmet}" if unmet else "; look whether something is missing"
+    return FileNote(f"unchecked for “{step.title}”: the model changed nothing{then}")
 
 
 def _is_text(data: bytes) -> bool:

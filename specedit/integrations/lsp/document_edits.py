@@ -8,16 +8,19 @@ tree, and no model is asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 
+from specedit.connect import connect
 from specedit.edit.backend import Loading, Written
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.report import Edit
-from specedit.edit.session import run_one
+from specedit.edit.request import Request
+from specedit.edit.run import run_edit
+from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
@@ -26,21 +29,21 @@ from specedit.integrations.lsp.connection import Stopped
 from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
-from specedit.server.connect import connect
 from specedit.settings import Settings
 
 COMMENT = regex(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
 
 
-def ask(
+def edit_lines(
     document: Document,
     instruction: str,
     lines: tuple[int, int],
     settings: Settings,
     flag: Flag,
-) -> Iterator[str | Edit]:
-    """The progress, pass by pass (the last line written so far), then the Edit; Stopped once the
-    flag is set. `lines`: from 1, both ends in."""
+    report: Callable[[str], None],
+) -> Edit:
+    """Edit lines of a document (from 1, both ends in). `report` is called with the progress, pass
+    by pass: the last line written so far. Stopped once the flag is set."""
     first, last = lines
     if not instruction:
         instruction, document = _without_comment(document, first, last)
@@ -52,29 +55,43 @@ def ask(
             hint="Give it as the command's third argument, or in the selection: `# specedit: …`.",
         )
 
+    span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
+
     def planner(source: Source) -> Job:
-        return plan_edit(source, instruction, settings, lines=(first, max(first, last)))
+        return plan_edit(source, instruction, settings, lines=span)
 
     settings = replace(settings, test="")  # a command would see the file on disk, not this text
-    written = ""
-    with (
-        closing(connect(settings)) as backend,
-        closing(run_one("lsp", document.source, planner, backend, settings)) as items,
-    ):
-        for item in items:
-            if flag.is_set():
-                raise Stopped
-            if isinstance(item, Loading):
-                yield item.what
-            elif isinstance(item, Prefill):
-                yield f"read {item.done} of {item.total} tokens"
-            elif isinstance(item, Written):
-                written = (written + item.text)[-1000:]
-                yield next((line for line in reversed(written.split("\n")) if line.strip()), "")
-            elif isinstance(item, Edit):
-                if item.status == "failed":
-                    raise InputError("; ".join(item.problems), file=document.source.name)
-                yield item
+    request = Request("lsp", planner, settings)
+    with closing(connect(settings)) as backend:
+        edit = run_edit(document.source, request, backend, _EditorProgress(flag, report))
+    if edit.status == "failed":
+        raise InputError("; ".join(edit.problems), file=document.source.name)
+    return edit
+
+
+class _EditorProgress(Sink):
+    """Reports progress to the editor, and ends the run once its flag is set."""
+
+    def __init__(self, flag: Flag, report: Callable[[str], None]) -> None:
+        self._flag = flag
+        self._report = report
+        self._text = ""  # the end of what is written
+
+    def _send(self, text: str) -> None:
+        if self._flag.is_set():
+            raise Stopped
+        self._report(text)
+
+    def loading(self, event: Loading) -> None:
+        self._send(event.what)
+
+    def prefill(self, event: Prefill) -> None:
+        self._send(f"read {event.done} of {event.total} tokens")
+
+    def written(self, event: Written) -> None:
+        self._text = (self._text + event.text)[-1000:]
+        lines = reversed(self._text.split("\n"))
+        self._send(next((line for line in lines if line.strip()), ""))
 
 
 def _without_comment(document: Document, first: int, last: int) -> tuple[str, Document]:
@@ -123,9 +140,8 @@ def rename_at(
             by_name[name] = one
             tree.project.hold(name, _text(one))
     name = tree.path(str(path))
-    start = (
-        sum(len(before) + 1 for before in _text(document).split("\n")[:line]) + identifier.start()
-    )
+    rows = _text(document).split("\n")[: document.line_of_source(line) - 1]
+    start = sum(len(before) + 1 for before in rows) + identifier.start()
     start -= line == 0 and document.text.startswith(BOM)
     paths = [name]
     if tree.tracks:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specedit.edit.report import Edit
 from specedit.integrations.lsp.connection import (
     CONTENT_MODIFIED,
     ERROR,
@@ -30,7 +29,12 @@ from specedit.integrations.lsp.connection import (
     position_of,
     range_of,
 )
-from specedit.integrations.lsp.document_edits import TreeEdit, ask, identifier_at, rename_at
+from specedit.integrations.lsp.document_edits import (
+    TreeEdit,
+    edit_lines,
+    identifier_at,
+    rename_at,
+)
 from specedit.integrations.lsp.documents import Document, Documents, uri_of
 from specedit.settings import Settings
 from specedit.version import VERSION
@@ -237,13 +241,10 @@ class Session(Connection):
     def _edit(
         self, request: Pending, document: Document, lines: tuple[int, int], instruction: str
     ) -> None:
-        edit: Edit | None = None
-        for item in ask(document, instruction, lines, self._settings, request.stopped):
-            if isinstance(item, Edit):
-                edit = item
-            else:
-                self._progress(request, "report", message=item)
-        assert edit is not None
+        def report(message: str) -> None:
+            self._progress(request, "report", message=message)
+
+        edit = edit_lines(document, instruction, lines, self._settings, request.stopped, report)
         refused = edit.status in ("refused", "failed")
         text = document.text if refused else edit.after.decode("utf-8")
         change = document.edit_to(text)

@@ -18,10 +18,11 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import GenerateJsonSchema
 
 from specedit.edit.backend import Backend, Loading, Written
-from specedit.edit.inputs import Planner, of_files, uncommitted
-from specedit.edit.job import Planned
+from specedit.edit.job import Job
 from specedit.edit.report import Edit, Finding
-from specedit.edit.session import EditSession
+from specedit.edit.request import Planner, Request, of_files, uncommitted
+from specedit.edit.run import run_files
+from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError
 from specedit.files.recorder import Wish
@@ -151,40 +152,67 @@ class Call:
         *,
         writes: bool,
     ) -> ToolResult:
-        """Run one session over files of a root to its end, or until the call is cancelled."""
+        """Run a command over files of a root to its end, or until the call is cancelled."""
         writes = writes and not (settings.check or settings.diff)
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
         dirty = uncommitted(names, settings, root) if writes or settings.clean_only else ()
         inputs = of_files(names, dirty, root=root, skips=command == "rename")
-        together, written = len(names) > 1, 0
         with closing(self.connect(settings)) as backend:
-            session = EditSession(
+            request = Request(
                 AGENT + command,
-                inputs,
                 planner,
-                backend,
                 settings,
-                writes=writes,
-                wish=replace(wish, root=root),
-                together=together,
+                writes,
+                replace(wish, root=root),
+                together=len(names) > 1,
+                alone=len(names) == 1,
             )
-            with closing(iter(session)) as items:
-                for name, item in items:
-                    if self.stop.is_set():
-                        break
-                    if isinstance(item, Planned) and item.job.known is None:
-                        check_model(settings)
-                    elif isinstance(item, Loading):
-                        self.report(item.what)
-                    elif isinstance(item, Prefill):
-                        self.report(f"{name}: read {item.done} of {item.total} tokens")
-                    elif isinstance(item, Written):
-                        written += len(item.pieces)
-                        self.report(f"{name}: {written} tokens written")
-        result = result_of(session.report().edits)
+            try:
+                report = run_files(inputs, request, backend, _CallProgress(self, settings))
+            except _Stopped:
+                return ToolResult(status="refused", summary="cancelled; nothing was written")
+        result = result_of(report.edits)
         if len(self.workspace.roots) > 1:
             result.roots = [str(root)]  # that the names count from
         return result
+
+
+class _Stopped(Exception):
+    """The client has cancelled the call."""
+
+
+class _CallProgress(Sink):
+    """Sends the progress of a call, and ends its run once the call is cancelled."""
+
+    def __init__(self, call: Call, settings: Settings) -> None:
+        self._call = call
+        self._settings = settings
+        self._name = ""
+        self._tokens = 0
+
+    def _send(self, text: str) -> None:
+        if self._call.stop.is_set():
+            raise _Stopped
+        self._call.report(text)
+
+    def file(self, name: str) -> None:
+        if self._call.stop.is_set():
+            raise _Stopped
+        self._name = name
+
+    def planned(self, job: Job) -> None:
+        if job.known is None:
+            check_model(self._settings)
+
+    def loading(self, event: Loading) -> None:
+        self._send(event.what)
+
+    def prefill(self, event: Prefill) -> None:
+        self._send(f"{self._name}: read {event.done} of {event.total} tokens")
+
+    def written(self, event: Written) -> None:
+        self._tokens += len(event.pieces)
+        self._send(f"{self._name}: {self._tokens} tokens written")
 
 
 def check_model(settings: Settings) -> None:

@@ -18,11 +18,11 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from specedit.connect import connect
 from specedit.edit.backend import Backend
 from specedit.errors import SpeceditError
 from specedit.integrations.mcp.agent_call import Call, ToolResult, Workspace, schema_of
 from specedit.integrations.mcp.tools import TOOLS, perform
-from specedit.server.connect import connect
 from specedit.settings import Settings
 from specedit.version import VERSION
 from specedit.view.terminal import harmless

@@ -15,11 +15,12 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from specedit.inference.appeared import appeared
 from specedit.integrations.vllm.drafting import MOST, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.models.tokenizer import Tokenizer
 from specedit.server.chat_request import Predicted, Unsupported, refuse
-from specedit.server.protocol import RefusedError, appeared
+from specedit.server.protocol import RefusedError
 from specedit.server.remote import EXACT, UNUSED
 from specedit.server.requests import replayed, respond
 

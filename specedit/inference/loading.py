@@ -1,11 +1,11 @@
-"""From a model's name to a `Loaded`: fetch, convert, open an engine, measure its cost curve.
+"""From a model's name to a `LoadedModel`: fetch, convert, open an engine, measure its cost curve.
 
-Yields progress for the display. Torch is imported only where the generic engine is opened.
+Torch is imported only where the generic engine is opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 from specedit.decode import cost
 from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, SmallModel
 from specedit.decode.width import Widths
-from specedit.edit.backend import Event, Loading
-from specedit.edit.report import ModelLine
+from specedit.edit.backend import Loading, ModelInfo, Progress
 from specedit.engines.base import Engine
 from specedit.engines.cores import thread_count
 from specedit.errors import UsageError
+from specedit.inference.model import LoadedModel
 from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
 from specedit.models.store import ModelFiles, store_path
-from specedit.server.loaded import Loaded
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,23 +34,23 @@ if TYPE_CHECKING:
 USUAL = 32_768
 
 
-def load(settings: Settings) -> Generator[Event, None, Loaded]:
-    """Everything between a model's name and a `Loaded`, which the generator returns."""
+def load(settings: Settings, progress: Progress) -> LoadedModel:
+    """Load the model that the settings name."""
     if settings.engine == "scripted":
         return _scripted(settings)
     from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
-    files = yield from _files(settings.model, store, settings.weights)
-    engine = yield from _engine(files, settings, store)
+    files = _files(settings.model, store, settings.weights, progress)
+    engine = _engine(files, settings, store, progress)
     tokenizer = load_tokenizer(files)
     small = None
     if _wants_draft_model(settings):
-        small = yield from _draft_model(settings, store, files.name, tokenizer)
+        small = _draft_model(settings, store, files.name, tokenizer, progress)
     heads, note = choose_heads(settings, engine, files.name, store)
     info = engine.info
-    line = ModelLine(
+    line = ModelInfo(
         name=files.name,
         sha256=files.sha256,
         engine=info.name,
@@ -64,13 +63,13 @@ def load(settings: Settings) -> Generator[Event, None, Loaded]:
     path, key = store / cost.KEPT, cost.key(line.sha256 or line.name, info)
     curve = cost.load(path, key)
     if curve is None:
-        yield Loading("Measuring what passes cost here")
+        progress.loading(Loading("Measuring what passes cost here"))
         curve = cost.measure(engine)
         with suppress(OSError):  # a read-only store: every run measures
             cost.save(path, key, curve)
     widths = Widths(clock=cost.Clock(curve))
     render = partial(prompt_ids, tokenizer)
-    return Loaded(line, engine, tokenizer, render, widths, (path, key), small, heads)
+    return LoadedModel(line, engine, tokenizer, render, widths, (path, key), small, heads)
 
 
 def _wants_draft_model(settings: Settings) -> bool:
@@ -82,29 +81,29 @@ def _wants_draft_model(settings: Settings) -> bool:
 
 
 def _draft_model(
-    settings: Settings, store: Path, target: str, tokenizer: Any
-) -> Generator[Event, None, SmallModel]:
+    settings: Settings, store: Path, target: str, tokenizer: Any, progress: Progress
+) -> SmallModel:
     """The draft model, after a check that it fits the target."""
     from specedit.models.compatibility import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
-    files = yield from _files(settings.draft_model, store, settings.weights)
+    files = _files(settings.draft_model, store, settings.weights, progress)
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
-    engine = yield from _engine(files, replace(settings, engine=engine_name), store)
+    engine = _engine(files, replace(settings, engine=engine_name), store, progress)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
     small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)))
     small.warm()
     return small
 
 
-def _scripted(settings: Settings) -> Loaded:
+def _scripted(settings: Settings) -> LoadedModel:
     import os
 
     from specedit.engines import scripted
 
     engine = scripted.from_file(Path(os.environ["SPECEDIT_SCRIPT"]))
-    line = ModelLine("scripted", engine="scripted", device="cpu", threads=1, exact=True)
+    line = ModelInfo("scripted", engine="scripted", device="cpu", threads=1, exact=True)
     tokenizer = scripted.ScriptedTokenizer()
 
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
@@ -113,20 +112,20 @@ def _scripted(settings: Settings) -> Loaded:
     small = None
     if _wants_draft_model(settings):
         small = SmallModel(scripted.from_file(Path(settings.draft_model)), "scripted")
-    return Loaded(line, engine, tokenizer, render, Widths(), small=small)
+    return LoadedModel(line, engine, tokenizer, render, Widths(), small=small)
 
 
-def _files(model: str, store: Path, weights: str) -> Generator[Event, None, ModelFiles]:
+def _files(model: str, store: Path, weights: str, progress: Progress) -> ModelFiles:
     from specedit.engines.exact.shards import converting
 
     for step in converting(resolve(model, home=store), store, weights):
         if isinstance(step, ModelFiles):
             return step
-        yield Loading(step.note or step.title, step.done, step.total, "bytes")
+        progress.loading(Loading(step.note or step.title, step.done, step.total, "bytes"))
     raise AssertionError("resolve ends with the model's files")
 
 
-def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Event, None, Engine]:
+def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progress) -> Engine:
     """The named engine; `auto` is the exact one where it runs, else the generic one with a note."""
     threads = thread_count(settings.threads)
     wanted = settings.engine in ("auto", "exact")
@@ -141,8 +140,8 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
         from specedit.engines.exact.conversion import convert
 
         for step in convert(files, store, settings.weights):
-            yield Loading(step.what, step.done, step.total, "bytes")
-        yield Loading(f"Loading {files.name}")
+            progress.loading(Loading(step.what, step.done, step.total, "bytes"))
+        progress.loading(Loading(f"Loading {files.name}"))
         return open_exact(
             files,
             store=store,
@@ -160,7 +159,7 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
             hint="Use another model, or --weights auto and the generic engine.",
         )
     require_torch("the generic engine" if because else "The generic engine", because)
-    yield Loading(f"Loading {files.name} with transformers")
+    progress.loading(Loading(f"Loading {files.name} with transformers"))
     from specedit.engines.huggingface import open_huggingface
 
     generic = open_huggingface(files, device=settings.device, threads=threads)

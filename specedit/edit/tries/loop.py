@@ -1,7 +1,7 @@
-"""The attempts of a run: how each try differs, its Job, one answer to it, and the tries of a run
-that the checks alone judge.
+"""The tries of an edit: how each differs, one answer to it, and the loop that ends when a judge
+keeps one. The checks alone judge here; the user's command does in `tested`.
 
-The first attempt is what a run without tries asks for. With a test command later ones sample from
+The first try is what a run without tries asks for. With a test command later ones sample from
 the same prompt, or show the model what was wrong with the try before; without one a second try
 shows the model why the first was refused.
 Seeds are fixed (the settings' seed and the number of the try): the same command line gives the same
@@ -10,17 +10,20 @@ tries. Earlier answers are predictions of later ones, which changes the speed an
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from specedit.check.finding import NOTHING
 from specedit.edit import prompt
-from specedit.edit.attempt import Answered, answered, once
-from specedit.edit.backend import Backend, Event
-from specedit.edit.job import Job, Planned, sampling_of
+from specedit.edit.ask import Answered, ask, narrow
+from specedit.edit.backend import Backend
+from specedit.edit.job import Job, sampling_of
 from specedit.edit.outcome import keep
 from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
+from specedit.edit.sink import Sink
 from specedit.errors import TooLong
+from specedit.files.source import Source
 from specedit.import_time import frozen
 from specedit.settings import Settings
 
@@ -76,24 +79,31 @@ def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
     return replace(job, plan=plan, feedback=feedback)
 
 
-def answer(
-    job: Job, attempt: Trying, earlier: Sequence[Earlier], backend: Backend, settings: Settings
-) -> Generator[Planned | Event, None, Answered]:
-    """Run one try. The first may narrow its Job, and the others use what it was narrowed to. Where
-    the longer prompt of a try with feedback does not fit the window, the first one's is used."""
-    work = job_of(job, attempt, earlier)
-    if not earlier:
-        return (yield from answered(work, backend, settings))
+def ask_try(
+    job: Job,
+    attempt: Trying,
+    earlier: Sequence[Earlier],
+    backend: Backend,
+    settings: Settings,
+    sink: Sink,
+) -> Answered:
+    """Run one try. The first may narrow its Job to what fits the window, and the others use what it
+    was narrowed to. Where the longer prompt of a try with feedback does not fit, the first one's is
+    used."""
+    own = job_of(job, attempt, earlier)
     try:
-        return (yield from once(work, backend, settings))
-    except TooLong:
-        plain = job_of(job, replace(attempt, with_feedback=False), earlier)
-        return (yield from once(plain, backend, settings))
+        return ask(own, backend, settings, sink)
+    except TooLong as problem:
+        if earlier:
+            smaller = job_of(job, replace(attempt, with_feedback=False), earlier)
+        else:
+            smaller = narrow(own, settings, problem)
+        return ask(smaller, backend, settings, sink)
 
 
-def as_earlier(answered: Answered, problem: str = "") -> Earlier:
+def as_earlier(answered: Answered) -> Earlier:
     """An answer as later tries use it: a prediction, and feedback."""
-    problems = problem or "\n".join(_line(one) for one in answered.edit.findings if one.refuses)
+    problems = "\n".join(_line(one) for one in answered.edit.findings if one.refuses)
     return Earlier(answered.answer.text, problems)
 
 
@@ -127,48 +137,111 @@ def with_all_tries(edit: Edit, tries: Sequence[Try]) -> Edit:
     return replace(edit, tries=tuple(tries), figures=spent)
 
 
+@dataclass
+class TriedFile:
+    """One file through all tries."""
+
+    source: Source
+    job: Job
+    uncommitted: bool = False
+    tries: list[Try] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)  # one for each try
+    earlier: list[Earlier] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+
+class TryJudge(Protocol):
+    """Decides which try is kept."""
+
+    def begins(self, attempt: Trying) -> None:
+        """A try begins."""
+        ...
+
+    def keeps(self, attempt: Trying) -> bool:
+        """Whether the try that was just answered, over all files, is kept. What was wrong with it
+        is noted for the next one."""
+        ...
+
+    def ends(self) -> bool:
+        """Whether no further try is worth asking for."""
+        ...
+
+
+def try_until_kept(
+    files: Sequence[TriedFile], judge: TryJudge, backend: Backend, settings: Settings, sink: Sink
+) -> int | None:
+    """Ask for all files, try after try, until one is kept; its index, None where none is."""
+    for attempt in attempts(settings):
+        judge.begins(attempt)
+        for file in files:
+            sink.file(file.name)
+            answered = ask_try(file.job, attempt, file.earlier, backend, settings, sink)
+            if attempt.number == 1:
+                file.job = answered.job
+            file.tries.append(try_of(attempt, answered, file.tries))
+            file.edits.append(answered.edit)
+            file.earlier.append(as_earlier(answered))
+        if judge.keeps(attempt):
+            return attempt.number - 1
+        if judge.ends() or all(file.job.known is not None for file in files):
+            return None  # there is no other answer
+    return None
+
+
 UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
 # Another answer would be cut off as well, and each takes the longest time; where a part of a change
 # belongs, the model is asked once.
 LAST = ("cut-off", "ambiguous")
 
 
-def checked_tries(
-    job: Job, backend: Backend, settings: Settings, *, alone: bool
-) -> Generator[Planned | Event | Trying | Tried | Edit, None, None]:
-    """Try until an answer passes its checks; the Edit comes last: that of the first answer that
-    passed, otherwise that of the first. `alone`: an answer without a change does not pass."""
-    tries: list[Try] = []
-    edits: list[Edit] = []  # one for each try
-    earlier: list[Earlier] = []
-    for attempt in attempts(settings):
-        if tries:
-            yield attempt
-        answered = yield from answer(job, attempt, earlier, backend, settings)
-        edit = answered.edit
-        job = job if tries else answered.job
-        unchanged = _why_unchanged(edit) if alone and not edit.problems else ""
-        passed = not (edit.problems or unchanged)
-        tries.append(replace(try_of(attempt, answered, tries), noted=unchanged, kept=passed))
-        edits.append(edit)
-        asked_again = job.known is None and attempt.most > 1
-        if asked_again and (tries[-1].line or len(tries) > 1):
-            yield Tried(tries[-1], attempt.most)
-        if passed or job.known is not None:  # there is no other answer
-            break
-        if any(one.kind in LAST for one in edit.findings):
-            break
-        earlier.append(as_earlier(answered, unchanged))
-    kept = [n for n, one in enumerate(tries) if one.kept or one.noted]
-    at = next((n for n in kept if tries[n].kept), kept[0] if kept else 0)
+def checked_edit(
+    file: TriedFile, backend: Backend, settings: Settings, sink: Sink, *, alone: bool
+) -> Edit:
+    """The Edit of the first answer that passes its checks, otherwise that of the first. `alone`: an
+    answer without a change does not pass."""
+    try_until_kept([file], _Checks(file, sink, alone), backend, settings, sink)
+    tries = file.tries
+    kept = [at for at, tried in enumerate(tries) if tried.kept or tried.noted]
+    at = next((at for at in kept if tries[at].kept), kept[0] if kept else 0)
     tries[at] = replace(tries[at], kept=bool(kept))
-    result = edits[at] if len(tries) == 1 else with_all_tries(edits[at], tries)
-    yield result if kept else keep(result)
+    edit = file.edits[at] if len(tries) == 1 else with_all_tries(file.edits[at], tries)
+    return edit if kept else keep(edit)
+
+
+class _Checks:
+    """Keeps the first answer to one file that passes its checks."""
+
+    def __init__(self, file: TriedFile, sink: Sink, alone: bool) -> None:
+        self._file = file
+        self._sink = sink
+        self._alone = alone
+
+    def begins(self, attempt: Trying) -> None:
+        if attempt.number > 1:
+            self._sink.trying(attempt)
+
+    def keeps(self, attempt: Trying) -> bool:
+        file, edit = self._file, self._file.edits[-1]
+        unchanged = _why_unchanged(edit) if self._alone and not edit.problems else ""
+        passed = not (edit.problems or unchanged)
+        file.tries[-1] = tried = replace(file.tries[-1], noted=unchanged, kept=passed)
+        file.earlier[-1] = replace(file.earlier[-1], problem=unchanged or file.earlier[-1].problem)
+        asked_again = file.job.known is None and attempt.most > 1
+        if asked_again and (tried.line or len(file.tries) > 1):
+            self._sink.tried(Tried(tried, attempt.most))
+        return passed
+
+    def ends(self) -> bool:
+        return any(finding.kind in LAST for finding in self._file.edits[-1].findings)
 
 
 def _why_unchanged(edit: Edit) -> str:
     """The finding of an answer without a change; "" for any other answer."""
-    return next((one.text for one in edit.findings if one.kind in UNCHANGED), "")
+    return next((finding.text for finding in edit.findings if finding.kind in UNCHANGED), "")
 
 
 def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:

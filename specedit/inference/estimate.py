@@ -1,69 +1,16 @@
-"""Chooses the backend of a run: a server that the user named, a warm server, or this process; and
-estimates how long a run in this process will take.
-
-Imports no torch, and the parts that talk to servers only where one is wanted.
-"""
+"""How long an edit in this process will take, before it begins."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.edit.backend import Backend, Event, Loading, Plan, Ready
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.decode.cost import Curve
     from specedit.edit.job import Job
-    from specedit.server.loaded import Loaded
-
-
-def connect(settings: Settings) -> Backend:
-    """The backend that the settings name."""
-    if settings.server not in ("auto", "off"):
-        from specedit.server.remote import RemoteBackend
-
-        return RemoteBackend(settings)
-    note = ""
-    if settings.server == "auto":
-        from specedit.server.client import WithFallback
-        from specedit.server.processes import find
-
-        server, note = find(settings)
-        if server is not None:
-            return WithFallback(server, LocalBackend(settings))
-    return LocalBackend(settings, note=note)
-
-
-class LocalBackend:
-    """One model in this process, loaded for its first Plan. Not thread-safe: one run at a time."""
-
-    server: str | None = None
-
-    def __init__(self, settings: Settings, *, note: str = "") -> None:
-        self.notes: tuple[str, ...] = (note,) if note else ()
-        self._settings = settings
-        self._loaded: Loaded | None = None
-
-    def run(self, plan: Plan) -> Iterator[Event]:
-        started = time.perf_counter()
-        if self._loaded is None:
-            yield Loading("starting")  # at once, so that the progress display appears
-            from specedit.server.loading import load
-
-            self._loaded = yield from load(self._settings)
-            if self._settings.test:  # tries return to each file: a prefix cache for every one
-                self._loaded.keep_prefixes(self._settings.cache_bytes)
-        yield Ready(self._loaded.line, time.perf_counter() - started)
-        yield from self._loaded.run(plan)
-
-    def close(self) -> None:
-        if self._loaded is not None:
-            self._loaded.close()
-        self._loaded = None
-
 
 TYPICAL_SIZE = 1.5  # billions of parameters of the model that TYPICAL was measured with
 
@@ -92,7 +39,7 @@ def expected_curve(settings: Settings) -> Curve | None:
 
 def expected_seconds(job: Job, curve: Curve) -> float:
     """The seconds that one answer to a Job likely takes."""
-    from specedit.edit.regions.narrowing import CHARACTERS, READ
+    from specedit.edit.regions.locate import CHARACTERS, READ
 
     if job.regions:
         parts = [2 * (one.region.end - one.region.start) / CHARACTERS for one in job.regions]
@@ -107,7 +54,7 @@ def expected_seconds(job: Job, curve: Curve) -> float:
 def run_seconds(job: Job, others: Iterable[str], settings: Settings) -> float | None:
     """The seconds that a run over one Job and further files likely takes; None where nothing is
     known of what answers."""
-    from specedit.edit.regions.narrowing import CHARACTERS
+    from specedit.edit.regions.locate import CHARACTERS
 
     curve = expected_curve(settings)
     if curve is None:
@@ -119,6 +66,6 @@ def run_seconds(job: Job, others: Iterable[str], settings: Settings) -> float | 
 
 
 def _seconds(tokens: float, curve: Curve) -> float:
-    from specedit.edit.regions.narrowing import NARROW, READ, WIDTH
+    from specedit.edit.regions.locate import NARROW, READ, WIDTH
 
     return tokens * curve.seconds(READ) / READ + NARROW * curve.seconds(WIDTH)

@@ -1,9 +1,8 @@
-"""What a session is asked for, and its inputs: files by name, or standard input."""
+"""What a command asks for, and its inputs: files by name, or standard input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +17,6 @@ from specedit.files.worktree import check_within, in_work_tree
 from specedit.import_time import frozen
 
 if TYPE_CHECKING:
-    from specedit.edit.backend import Backend
     from specedit.files.recorder import Wish
     from specedit.settings import Settings
 
@@ -35,22 +33,22 @@ class Input:
     uncommitted: bool = False  # its text is in no commit, so git cannot restore it
 
 
-@dataclass(eq=False)
-class SessionRequest:
-    """What a session does: a command over its inputs.
+@frozen
+class Request:
+    """What a command asks for.
 
     `writes`: files are journalled and written; otherwise Edits are only returned, and what is
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is
-    written if one of them cannot be edited."""
+    written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
+    answer without a change is asked for again."""
 
     command: str
-    inputs: Sequence[Input]
     planner: Planner
-    backend: Backend
     settings: Settings
     writes: bool = False
     wish: Wish | None = None
     together: bool = False
+    alone: bool = True
 
 
 def of_files(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.attempt import minimal
+from specedit.edit.reverting import without_form_changes
 from specedit.syntax.languages import language_of
 
 PY = '''\
@@ -45,14 +45,17 @@ KEPT = {
 @pytest.mark.parametrize("after", REVERTED.values(), ids=REVERTED)
 def test_a_change_of_form_alone_is_reverted(after: str) -> None:
     both = after.replace("a + b", "a - b")
-    text, findings = minimal(PY, both, language_of("a.py"), "Subtract b from a in g")
+    text, findings = without_form_changes(PY, both, language_of("a.py"), "Subtract b from a in g")
     assert text == DONE
     assert [one.kind for one in findings] == ["reverted"]
 
 
 @pytest.mark.parametrize("after", KEPT.values(), ids=KEPT)
 def test_a_change_that_means_something_stays(after: str) -> None:
-    assert minimal(PY, after, language_of("a.py"), "Subtract b from a in g") == (after, [])
+    assert without_form_changes(PY, after, language_of("a.py"), "Subtract b from a in g") == (
+        after,
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_a_change_that_means_something_stays(after: str) -> None:
     ],
 )
 def test_what_is_asked_for_stays(instruction: str, after: str) -> None:
-    assert minimal(PY, after, language_of("a.py"), instruction)[0] == after
+    assert without_form_changes(PY, after, language_of("a.py"), instruction)[0] == after
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,7 @@ def test_what_is_asked_for_stays(instruction: str, after: str) -> None:
 def test_comments_only_leaves_code_as_it_is(instruction: str) -> None:
     after = PY.replace("about b", "über b").replace("a + b", "b + a").replace("'x'", "'y'")
     after = after.replace("def g(a, b):\n", 'def g(a, b):\n    """Adds."""\n\n')
-    text, findings = minimal(PY, after, language_of("a.py"), instruction)
+    text, findings = without_form_changes(PY, after, language_of("a.py"), instruction)
     assert ("{'x': 1}" in text and "a + b" in text) or "b + a" in text
     assert "über b" in text or "'y'" not in text
     assert findings
@@ -93,7 +96,7 @@ def test_comments_only_leaves_code_as_it_is(instruction: str) -> None:
     ],
 )  # fmt: skip
 def test_in_other_languages(name: str, before: str, after: str) -> None:
-    text, _ = minimal(before, after, language_of(name), "Set b to 3")
+    text, _ = without_form_changes(before, after, language_of(name), "Set b to 3")
     assert text == before.replace("2", "3")
 
 
@@ -105,7 +108,7 @@ def test_what_is_kept_is_a_line_of_either_text(
     old: list[str], new: list[str], instruction: str
 ) -> None:
     before, after = "".join(old), "".join(new)
-    text, findings = minimal(before, after, language_of("a.py"), instruction)
+    text, findings = without_form_changes(before, after, language_of("a.py"), instruction)
     assert set(text.splitlines()) <= set(before.splitlines()) | set(after.splitlines())
-    assert minimal(before, before, language_of("a.py"), instruction) == (before, [])
+    assert without_form_changes(before, before, language_of("a.py"), instruction) == (before, [])
     assert findings or text == after

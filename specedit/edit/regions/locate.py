@@ -1,18 +1,20 @@
-"""A Job for a whole file becomes one with regions, where that pays and the choice is sure.
+"""Locates an edit: a Job for a whole file becomes one with regions, where that pays and the choice
+is sure.
 
 Words decide first, and the model where they leave it open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
 from specedit.check.finding import Finding, Spot
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Event, Plan, Written, run
+from specedit.edit.backend import Backend, Forwarding, Plan, Written
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
@@ -39,6 +41,7 @@ from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.insertion import insertion_behind
 from specedit.edit.regions.targets import EditTarget, targets_of
 from specedit.edit.report import Figures
+from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -59,49 +62,47 @@ NAMED = 8  # regions that the report names
 ANSWER = 60  # tokens of the answer to which parts are meant
 
 
-def with_regions(
-    work: Job, backend: Backend, settings: Settings
-) -> Generator[Event, None, tuple[Job, Figures | None]]:
+def locate(
+    job: Job, backend: Backend, settings: Settings, sink: Sink
+) -> tuple[Job, Figures | None]:
     """The Job with its regions, or as it was; and the cost of asking the model, if it was asked."""
-    source = work.about
-    if not may_divide(work, settings):
-        return work, None
+    source = job.about
+    if not may_divide(job, settings):
+        return job, None
     large = is_large(source, settings)
     if not readable(source.text):
-        return (
-            _whole(work, "its lines are too long to be lines of source") if large else work
-        ), None
+        return (_whole(job, "its lines are too long to be lines of source") if large else job), None
     if not large and settings.focus != "auto":
-        return work, None
+        return job, None
     blocks = blocks_of(source.text, source.language)
-    regions = _named_regions(work, blocks)
+    regions = _named_regions(job, blocks)
     lines = sum(b - a + 1 for a, b in (one.lines for one in regions))
     if regions and lines <= LONG_TARGETS:
-        return _with(work, regions), None
+        return _with(job, regions), None
     if not (large or regions):
-        return work, None
-    evidence = evidence_of(source.text, blocks, work.instruction)
+        return job, None
+    evidence = evidence_of(source.text, blocks, job.instruction)
     if regions:  # a class of many lines: its likely parts
         spans = [one.lines for one in regions]
         held = [any(a <= o.block.first and o.block.last <= b for a, b in spans) for o in evidence]
         evidence = list(compress(evidence, held))
-    choice = choose(evidence, work.instruction)
-    if work.original is not None:
-        choice = with_earlier(choice, _changed(work, blocks), evidence, work.instruction)
+    choice = choose(evidence, job.instruction)
+    if job.original is not None:
+        choice = with_earlier(choice, _changed(job, blocks), evidence, job.instruction)
     asked: Figures | None = None
     if choice.unsure:
-        named, asked = yield from ask_model(work, blocks, evidence, backend)
-        choice = choose(with_named(evidence, named), work.instruction, asked=True)
-    return (_whole(work, choice.why) if choice.whole else _some(work, choice)), asked
+        named, asked = ask_model(job, blocks, evidence, backend, sink)
+        choice = choose(with_named(evidence, named), job.instruction, asked=True)
+    return (_whole(job, choice.why) if choice.whole else _some(job, choice)), asked
 
 
-def may_divide(work: Job, settings: Settings) -> bool:
+def may_divide(job: Job, settings: Settings) -> bool:
     """Whether regions may be chosen: the user has named none, and does not want the whole file."""
     if settings.prediction not in ("original", "none"):  # a file's is one of the whole answer
         return False
     if settings.whole or settings.focus == "off":
         return False
-    return work.divisible and work.known is None and work.region == whole(work.about)
+    return job.divisible and job.known is None and job.region == whole(job.about)
 
 
 def is_large(source: Source, settings: Settings) -> bool:
@@ -120,66 +121,75 @@ def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
     return whole_file > TWICE * regions
 
 
-def shared_beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
+def shared_beginnings(job: Job, settings: Settings) -> Iterator[Plan]:
     """The Plans whose prompts begin as those of any instruction on the same file do: for a large
     file its outline, else the file."""
-    if not (may_divide(work, settings) and is_large(work.about, settings)) or not readable(
-        work.about.text
+    if not (may_divide(job, settings) and is_large(job.about, settings)) or not readable(
+        job.about.text
     ):
-        yield work.plan
+        yield job.plan
         return
-    outline = listing_of(work.about.text, blocks_of(work.about.text, work.about.language))
+    outline = listing_of(job.about.text, blocks_of(job.about.text, job.about.language))
     if len(outline.names) <= MOST_LISTED:  # a longer one depends on the instruction
-        yield _question(work, outline)
+        yield _question(job, outline)
 
 
-def in_parts(work: Job) -> Job | None:
+def in_parts(job: Job) -> Job | None:
     """The Job as regions that are all of its file, where its instruction is about all of it and
     the regions are not what was too long."""
-    if work.regions or not about_all(work.instruction) or not readable(work.about.text):
+    if job.regions or not about_all(job.instruction) or not readable(job.about.text):
         return None
-    parts = grouped(blocks_of(work.about.text, work.about.language), LONG)
+    parts = grouped(blocks_of(job.about.text, job.about.language), LONG)
     if len(parts) < 2:
         return None
     text = f"too long for the window: edited in {len(parts)} parts, one after the other"
-    findings = (one for one in work.findings if one.kind != "whole")
+    findings = (one for one in job.findings if one.kind != "whole")
     return replace(
-        work,
-        regions=tuple(region_job(work.about, part, 1.0) for part in parts),
+        job,
+        regions=tuple(region_job(job.about, part, 1.0) for part in parts),
         findings=(*findings, Finding("focused", text)),
     )
 
 
 def ask_model(
-    work: Job, blocks: Sequence[Block], evidence: Sequence[Evidence], backend: Backend
-) -> Generator[Event, None, tuple[list[Block], Figures]]:
+    job: Job, blocks: Sequence[Block], evidence: Sequence[Evidence], backend: Backend, sink: Sink
+) -> tuple[list[Block], Figures]:
     """The blocks that the model names when it is shown the outline."""
-    outline = listing_of(work.about.text, blocks)
+    outline = listing_of(job.about.text, blocks)
     if len(outline.names) > MOST_LISTED:
         best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST_LISTED]
-        outline = listing_of(work.about.text, blocks, frozenset(one.block for one in best))
-    plan = _question(work, outline)
-    answer, figures = yield from run(plan, work.about.name, backend, without=(Answer, Written))
+        outline = listing_of(job.about.text, blocks, frozenset(one.block for one in best))
+    plan = _question(job, outline)
+    started = time.perf_counter()
+    answer = backend.run(plan, _Question(sink))
+    figures = Figures.of(answer, time.perf_counter() - started)
     return outline.named(answer.text), figures
 
 
-def _changed(work: Job, blocks: Sequence[Block]) -> list[Block]:
+class _Question(Forwarding):
+    """Reports how far the question about places is, and not the words of its answer."""
+
+    def written(self, event: Written) -> None:
+        pass
+
+
+def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
     """The blocks in which the file differs by now from the text that is asked about."""
-    old, new = lines_of(work.about.text), lines_of(work.source.text)
+    old, new = lines_of(job.about.text), lines_of(job.source.text)
     spans = [(a, max(a + 1, b)) for tag, a, b, *_ in opcodes(old, new) if tag != "equal"]
     last = len(old)
     spans = [(min(a, last - 1), b) for a, b in spans]  # what was added behind the last line
     return [one for one in blocks if any(a < one.last and one.first <= b for a, b in spans)]
 
 
-def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
+def _named_regions(job: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
     """The regions that the instruction names outright; none where it names none, or where nothing
     but the imports would be left."""
-    source = work.about
-    if work.original is not None or beyond_named(work.instruction):
+    source = job.about
+    if job.original is not None or beyond_named(job.instruction):
         return ()
     symbols = trees.symbols(source.text, source.language)
-    targets = targets_of(symbols, source.text, work.instruction)
+    targets = targets_of(symbols, source.text, job.instruction)
     spans = [_with_lead(one, blocks) for one in targets]
     left = [
         one
@@ -208,7 +218,7 @@ def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
     return next(starts, target.first), target.last
 
 
-def _with(work: Job, regions: tuple[RegionJob, ...]) -> Job:
+def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
     names = ", ".join(region_name(one.symbol, one.lines) for one in regions[:NAMED])
     more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
@@ -218,33 +228,33 @@ def _with(work: Job, regions: tuple[RegionJob, ...]) -> Job:
         f"open to change: {names}{more}: {why}; --whole opens all of the file",
         tuple(Spot(one.lines[0]) for one in regions),
     )
-    return replace(work, regions=regions, findings=(*work.findings, note))
+    return replace(job, regions=regions, findings=(*job.findings, note))
 
 
-def _whole(work: Job, why: str) -> Job:
+def _whole(job: Job, why: str) -> Job:
     note = Finding("whole", f"all of it was read and written: {why}")
-    return replace(work, findings=(*work.findings, note))
+    return replace(job, findings=(*job.findings, note))
 
 
-def _some(work: Job, choice: BlockChoice) -> Job:
+def _some(job: Job, choice: BlockChoice) -> Job:
     chances = {one.block: one.chance for one in choice.blocks}
     regions = tuple(
         replace(
-            region_job(work.about, group, min(1.0, sum(chances[one] for one in group))),
+            region_job(job.about, group, min(1.0, sum(chances[one] for one in group))),
             why=choice.why,
         )
         for group in grouped(list(chances), LONG)
     )
-    return _with(work, regions)
+    return _with(job, regions)
 
 
-def _question(work: Job, outline: BlockListing) -> Plan:
+def _question(job: Job, outline: BlockListing) -> Plan:
     marks = prompt.fence(outline.text)
     return Plan(
-        messages=prompt.places(work.about.name, outline.text, work.instruction),
+        messages=prompt.places(job.about.name, outline.text, job.instruction),
         opening=prompt.opening(marks),
         closing=marks,
-        instruction=work.instruction,
-        draft=("lookup",) if work.plan.draft else (),
+        instruction=job.instruction,
+        draft=("lookup",) if job.plan.draft else (),
         max_tokens=ANSWER,
     )

@@ -1,0 +1,242 @@
+"""Runs a command over its files, or as a filter, and shows the run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specedit.cli.streams import put, put_json, put_patch, say
+from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
+from specedit.edit.sink import Sink
+from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
+
+if TYPE_CHECKING:
+    from specedit.edit.backend import Answer, Loading, Ready, Written
+    from specedit.edit.job import Job
+    from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
+    from specedit.edit.request import Planner
+    from specedit.engines.base import Prefill
+    from specedit.files.recorder import Wish
+    from specedit.settings import Settings
+    from specedit.view.screen import Screen
+
+LONG_S = 60.0  # a run that likely takes longer is announced
+
+
+def run_command(
+    command: str,
+    targets: ResolvedTargets,
+    planner: Planner,
+    wish: Wish | None = None,
+    *,
+    together: bool = False,
+) -> int:
+    """Run one command over its files, or as a filter; returns the exit code. `together`: all files
+    are one change."""
+    from specedit.connect import connect
+    from specedit.edit.report import Report
+    from specedit.edit.request import Request, of_files, uncommitted
+    from specedit.edit.run import run_files
+
+    names, settings = targets.names, targets.settings
+    if names == STDIN:
+        return _filter(command, planner, settings)
+    writes = not (settings.check or settings.diff)
+    dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
+    skips = targets.searched and not settings.strict
+    inputs = of_files(names, dirty, allowed_links(names), skips=skips)
+    alone = len(inputs) == 1
+    request = Request(command, planner, settings, writes, wish, together, alone)
+    why, broken = "", None  # why the run ended before its files did
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
+    with (
+        closing(connect(settings)) as backend,
+        Display(command, names, settings, asks=asks, patches=settings.diff) as display,
+    ):
+        try:
+            report = run_files(inputs, request, backend, display)
+        except KeyboardInterrupt:
+            why = "interrupted"
+        except SpeceditError as problem:  # not of one file: the model, the server, the settings
+            if not display.edits:
+                raise
+            why, broken = "broken off", problem
+        not_done: Sequence[str] = ()
+        if why:
+            report = Report(command, tuple(display.edits), backend.model, backend.server)
+            not_done = names if together and writes else names[len(display.edits) :]
+        display.report(report, not_done, why)
+    if settings.json:
+        put_json(report)
+    if broken is not None:
+        raise broken
+    return INTERRUPTED if why else report.exit_code(check=settings.check)
+
+
+def _filter(command: str, planner: Planner, settings: Settings) -> int:
+    """Read all of stdin, then write exactly one text: the new one or, on any failure, the old."""
+    data = sys.stdin.buffer.read()
+    out, code = data, FAILED
+    report: Report | None = None
+    is_text = not (settings.check or settings.diff or settings.json)
+    try:
+        from specedit.connect import connect
+        from specedit.edit.request import Request, of_stdin
+        from specedit.edit.run import run_files
+
+        text = of_stdin(data, settings.stdin_filename)
+        request = Request(command, planner, settings)
+        with (
+            closing(connect(settings)) as backend,
+            Display(command, [text.name], settings) as display,
+        ):
+            report = run_files([text], request, backend, display)
+            display.report(report, on_stdout=is_text)
+        code = report.exit_code(check=settings.check)
+        if code != FAILED:
+            out = report.edits[0].after
+    except SpeceditError as error:
+        say(str(error))
+    except KeyboardInterrupt:
+        say("interrupted; the text is unchanged")
+        code = INTERRUPTED
+    except Exception as error:  # guarantee 5: the text is always returned
+        say(f"unexpected {type(error).__name__}: {error}")
+    if report is not None and settings.json:
+        put_json(report)
+    elif report is not None and settings.diff:
+        put("".join(edit.diff for edit in report.edits if edit.changed))
+    elif not (settings.json or settings.diff):
+        sys.stdout.buffer.write(data if settings.check else out)
+        sys.stdout.buffer.flush()
+    return code
+
+
+class Display(ExitStack, Sink):
+    """Passes a run's events to the screen.
+
+    The screen is created when the backend reports something: a warm server reads the prompt while
+    this process imports what displays and checks its answer (60 ms)."""
+
+    def __init__(
+        self,
+        command: str,
+        names: Sequence[str],
+        settings: Settings,
+        *,
+        asks: bool = False,
+        patches: bool = False,
+    ) -> None:
+        super().__init__()
+        self._patches = patches  # put each patch on stdout as soon as its file is done
+        self.edits: list[Edit] = []  # of the files that are done
+        self._command = command
+        self._names = names
+        self._settings = settings
+        self._asks = asks
+        self._announced = False
+        self._created: Screen | None = None
+        self._waiting: list[Callable[[Screen], None]] = []  # events before the screen is there
+
+    @property
+    def is_shown(self) -> bool:
+        return self._created is not None
+
+    @property
+    def _screen(self) -> Screen:
+        if self._created is None:
+            from importlib import import_module
+
+            from specedit.view.screen import Screen
+
+            import_module("specedit.check.answer")  # while the model loads
+            self._created = self.enter_context(Screen(self._settings, self._names))
+        while self._waiting:
+            self._waiting.pop(0)(self._created)
+        return self._created
+
+    def file(self, name: str) -> None:
+        self._waiting.append(lambda screen: screen.file(name))
+
+    def planned(self, job: Job) -> None:
+        self._announce(job)
+        self._waiting.append(lambda screen: screen.planned(job))
+
+    def loading(self, event: Loading) -> None:
+        self._screen.loading(event)
+
+    def ready(self, event: Ready) -> None:
+        self._screen.ready(event)
+
+    def prefill(self, event: Prefill) -> None:
+        self._screen.prefill(event)
+
+    def written(self, event: Written) -> None:
+        self._screen.written(event)
+
+    def answered(self, answer: Answer) -> None:
+        self._screen.answered(answer)
+
+    def trying(self, attempt: Trying) -> None:
+        self._screen.trying(attempt)
+
+    def judging(self, running: Judging) -> None:
+        self._screen.judging(running)
+
+    def baseline(self, baseline: Baseline) -> None:
+        self._screen.baseline(baseline)
+
+    def tried(self, tried: Tried) -> None:
+        self._screen.tried(tried)
+
+    def proposed(self, job: Job, edit: Edit) -> str | None:
+        text = self._screen.proposed(job, edit)
+        self.skip_rest = self._screen.skip_rest
+        return text
+
+    def done(self, edit: Edit) -> None:
+        self._screen.done(edit)
+        self.edits.append(edit)
+        if self._patches and edit.changed:
+            put_patch(edit.diff)
+
+    def _announce(self, job: Job) -> None:
+        """Say before a long run how long it will likely take; at a terminal the user decides."""
+        if self._announced or self._command not in ("edit", "refine"):
+            return
+        self._announced = True
+        from specedit.inference.estimate import run_seconds
+
+        name = job.source.name
+        others = [other for other in self._names if other != name]
+        seconds = run_seconds(job, others, self._settings)
+        if seconds is None or seconds < LONG_S or (self._settings.quiet and not self._asks):
+            return
+        subject = name if not others else f"{1 + len(others)} files"
+        minutes = max(1, round(seconds / 60))
+        faster = "" if job.regions else "; --symbol NAME or --selected TEXT is faster"
+        message = f"about {minutes} min for {subject}{faster}."
+        if self._created is not None:
+            self._created.pause()
+        if not self._asks:
+            say(message)
+        elif not confirmed(f"{message} Continue?"):
+            raise UsageError("Cancelled; nothing was changed.")
+
+    def report(
+        self,
+        report: Report,
+        not_done: Sequence[str] = (),
+        why: str = "",
+        *,
+        on_stdout: bool = False,
+    ) -> None:
+        """Show the report; `why` some files were `not_done`. `on_stdout`: the changed text was
+        written to stdout."""
+        if on_stdout:
+            done = (replace(e, status="edited") if e.changed else e for e in report.edits)
+            report = replace(report, edits=tuple(done))
+        self._screen.report(report, not_done, why)

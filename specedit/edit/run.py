@@ -1,0 +1,130 @@
+"""Runs an edit: plan, locate, ask, check, propose, write. Every interface calls these functions.
+
+`run_edit` is for one text, `run_files` for the files of a command. With the setting `test` the
+user's command judges each try, else the checks alone do (`tries`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from specedit.check.finding import DECLINED, Finding
+from specedit.edit.backend import Backend
+from specedit.edit.job import Job
+from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
+from specedit.edit.regions.locate import locate
+from specedit.edit.report import Edit, Report
+from specedit.edit.request import Input, Request
+from specedit.edit.sink import Sink
+from specedit.edit.tries.loop import TriedFile, checked_edit
+from specedit.errors import FileError, NotDefined, Skipped
+from specedit.files.journal import home
+from specedit.files.recorder import Recorder
+from specedit.files.replacement import check_writable
+from specedit.files.source import Source
+
+
+def run_edit(
+    source: Source,
+    request: Request,
+    backend: Backend,
+    sink: Sink,
+    recorder: Recorder | None = None,
+) -> Edit:
+    """Edit one text; the Edit is `failed` where the file cannot be done. Nothing is written without
+    a `recorder`."""
+    if request.settings.test:
+        return _tested([Input(source.name, lambda: source)], request, backend, sink)[0]
+    try:
+        sink.file(source.name)
+        planned = request.planner(source)
+        if isinstance(planned, Edit):
+            return planned
+        job, located = locate(planned, backend, request.settings, sink)
+        file = TriedFile(source, job)
+        edit = checked_edit(file, backend, request.settings, sink, alone=request.alone)
+        if located is not None:
+            edit = replace(edit, figures=edit.figures.beside(located))
+        if not edit.changed:
+            return edit
+        edit = _as_chosen(file.job, edit, sink.proposed(file.job, edit))
+        if recorder is None or not edit.changed:
+            return edit
+        recorder.write(source, edit.after)
+        return as_written(edit, uncommitted=False)
+    except FileError as problem:
+        if isinstance(problem, NotDefined) and not request.alone:
+            problem = Skipped(problem.reason)  # the instruction is about another file
+        return failed(source.name, problem)
+
+
+def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> Report:
+    """Edit the files of a command. A file that fails does not stop the others."""
+    if request.settings.test:
+        edits = _tested(inputs, request, backend, sink)
+        return Report(request.command, tuple(edits), backend.model, backend.server)
+    writes = request.writes and not request.together
+    recorder = Recorder(home(), request.command, request.wish) if writes else None
+    sources: list[Source | None] = []
+    edits = []
+    for unread in inputs:
+        source = None
+        try:
+            if sink.skip_rest:
+                raise Skipped(sink.skip_rest)
+            source = unread.read()
+            if request.writes:
+                check_writable(source)
+            edit = run_edit(source, request, backend, sink, recorder)
+        except FileError as problem:
+            edit = failed(unread.name, problem)
+        if edit.written:
+            edit = as_written(edit, unread.uncommitted)
+        sink.done(edit)
+        sources.append(source)
+        edits.append(edit)
+    if request.writes and request.together:
+        edits = _written_together(sources, edits, request, inputs)
+    return Report(request.command, tuple(edits), backend.model, backend.server)
+
+
+def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
+    """The proposed edit, or the text that the user chose instead, checked again."""
+    if chosen_text is None:
+        return edit
+    chosen = outcome(job.source, chosen_text, edit.figures)
+    verdict = guarded(job.source, job.instruction, job.checks, chosen_text)
+    if verdict.problems:
+        findings = (*edit.findings, *verdict.problems)
+        return replace(chosen, status="refused", findings=findings)
+    chosen = replace(chosen, findings=edit.findings, compared=edit.compared)
+    return chosen if chosen.changed else chosen.noting(Finding(DECLINED, "no hunk was applied"))
+
+
+def _written_together(
+    sources: Sequence[Source | None], edits: list[Edit], request: Request, inputs: Sequence[Input]
+) -> list[Edit]:
+    """Write the files that are one change: all of them or none."""
+    changed = [at for at, edit in enumerate(edits) if edit.changed]
+    if not changed:
+        return edits
+    texts = [(source, edits[at].after) for at in changed if (source := sources[at]) is not None]
+    broken = next((edit.path for edit in edits if edit.status in ("refused", "failed")), "")
+    if not broken:
+        try:
+            Recorder(home(), request.command, request.wish).write_all(texts)
+        except FileError as problem:  # a full disk, a file that another program changed
+            broken = f"{problem.file or edits[changed[0]].path} ({problem.reason})"
+    for at in changed:
+        if broken:
+            edits[at] = with_others_failed(edits[at], broken)
+        else:
+            edits[at] = as_written(edits[at], inputs[at].uncommitted)
+    return edits
+
+
+def _tested(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> list[Edit]:
+    from specedit.edit.tries.tested import tested_edits  # 5 modules, 2 ms
+
+    return tested_edits(inputs, request, backend, sink)

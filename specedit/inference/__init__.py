@@ -1,0 +1,1 @@
+"""Runs a Plan with a model in this process: loads the model, prompts, decodes."""
