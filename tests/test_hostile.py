@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import hostile
 import pytest
 from git_repository import Repository
-from hostile import FRAMES, NAME, OTHER, Frame, Outcome
+from hostile import NAME, OTHER, Outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 SIZES = (60_000, 500_000)  # characters
@@ -54,9 +53,7 @@ def _apply(path: Path) -> int:
     last = path.read_text().splitlines()[-1]
     new = last.replace("last", "late").replace("return", "return 1 +")
     change = path.with_name("change.txt")
-    change.write_text(
-        f"<<<<<<< SEARCH\n{last}\n=======\n{new}\n// added\n>>>>>>> REPLACE\n"
-    )
+    change.write_text(f"<<<<<<< SEARCH\n{last}\n=======\n{new}\n// added\n>>>>>>> REPLACE\n")
     return _run("apply", path.name, change.name, "--no-model", "--diff")
 
 

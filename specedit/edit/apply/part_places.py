@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from specedit.import_time import frozen
 
@@ -51,6 +53,11 @@ class FileIndex:
         self._keys: dict[int, list[str]] = {}
         self._rows: dict[int, dict[str, list[int]]] = {}
         self.equal: dict[tuple[str, ...], list[HunkPlace]] = {}  # of parts that are looked for
+        self.likeness: Any = None  # of its lines, once it is asked for
+
+    @cached_property
+    def weights(self) -> list[float]:
+        return [weight(line) for line in self.lines]
 
     def keys(self, level: int) -> list[str]:
         if level not in self._keys:

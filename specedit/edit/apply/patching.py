@@ -62,11 +62,32 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
     for place in places:
         filled = _filled(hunk, place, index, "")
         if isinstance(filled, Splice):
-            text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
-            results.setdefault(text, place)
+            results.setdefault(_changed(index.lines, filled), place)
         elif place is places[0]:
             return [place]
     return list(results.values())
+
+
+def _changed(lines: Sequence[str], splice: Splice) -> tuple[int, tuple[str, ...], int]:
+    """The lines that a splice changes, with the number of equal lines before and after them: the
+    same where two splices give the same text."""
+    new, more = splice.lines, len(splice.lines) - (splice.last - splice.first)
+
+    def line(row: int) -> str:
+        if row < splice.first:
+            return lines[row]
+        own = row - splice.first
+        return new[own] if own < len(new) else lines[row - more]
+
+    count = len(lines) + more
+    most = min(len(lines), count)
+    start = splice.first
+    while start < most and line(start) == lines[start]:
+        start += 1
+    end = min(len(lines) - splice.last, most - start)
+    while end < most - start and line(count - 1 - end) == lines[-1 - end]:
+        end += 1
+    return start, tuple(map(line, range(start, count - end))), end
 
 
 def _decided(

@@ -108,7 +108,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if len(old) * len(lines) > LARGEST:
         return []
     signs = [sign for sign, _ in hunk.lines if sign != "+"]
-    like = Likeness(lines)
+    like = index.likeness = index.likeness or Likeness(lines)
     scores = np.full((len(old), len(lines)), NO)
     rows = index.rows(3)
     weights = np.array([weight(line) for line in old])
@@ -121,7 +121,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         scores,
         [n == 0 for n in range(len(old))],
         np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights,
-        np.array([0.3 * weight(line) for line in lines]),
+        0.3 * np.array(index.weights),
     )
     aligner = Aligner(costs)
     path = aligner.path()
