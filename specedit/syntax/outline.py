@@ -79,8 +79,8 @@ class Symbol:
         return self.name.rpartition(".")[2]
 
 
-def outline(root: Node) -> Iterator[Symbol]:
-    """Definitions in reading order; locals of functions are left out."""
+def outline(root: Node, nested: bool = False) -> Iterator[Symbol]:
+    """Definitions in reading order. `nested`: with namespaces, and with functions in functions."""
     waiting: list[tuple[Node, str, int, bool]] = [(root, "", 0, False)]
     while waiting:
         node, prefix, depth, inside = waiting.pop()
@@ -90,9 +90,10 @@ def outline(root: Node) -> Iterator[Symbol]:
         if node.type == "variable_declarator" and _is_function(node):
             kind = "function"
         name = definition_name(node) if kind else ""
-        if kind and name and _counts(node, kind, inside):
+        local = inside and not (nested and kind in CALLABLE)
+        if kind and name and _counts(node, kind, local):
             qualified = f"{prefix}.{name}" if prefix else name
-            if kind != "namespace":
+            if kind != "namespace" or nested:
                 whole = _wrapped(node)
                 last = whole.end_point[0] + (1 if whole.end_point[1] else 0)
                 yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)

@@ -123,11 +123,12 @@ def _faults(root: Node) -> Iterator[SyntaxFault]:
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)
 
 
-def symbols(text: str, language: Language | None) -> list[Symbol]:
-    """Everything defined in `text`: functions, classes, types, members; outer before inner."""
+def symbols(text: str, language: Language | None, nested: bool = False) -> list[Symbol]:
+    """Everything defined in `text`: functions, classes, types, members; outer before inner.
+    `nested`: with namespaces, and with functions in functions."""
     if language is None or not language.grammar:
         return []
-    return list(outline(parse(text, language).root_node))
+    return list(outline(parse(text, language).root_node, nested))
 
 
 def find_symbol(text: str, language: Language | None, name: str) -> list[Symbol]:

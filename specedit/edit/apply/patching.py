@@ -13,6 +13,7 @@ from specedit.edit.apply.part_places import (
     HunkPlace,
     Margins,
     equal_places,
+    margin,
     squeezed,
 )
 from specedit.edit.apply.scoring import similar_places
@@ -156,7 +157,10 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         for line, row in zip(hunk.old, place.rows, strict=True)
         if row is not None and squeezed(line) == squeezed(index.lines[row])
     ]
-    margins = Margins(pairs)
+    known = {old.strip(): old for _, old in pairs if old.strip()}
+    shown = [text for sign, text in hunk.lines if sign == "+" and text.strip() in known]
+    as_shown = shown and all(margin(text) == margin(known[text.strip()]) for text in shown)
+    margins = Margins([] if as_shown else pairs)
     result: list[str] = []
     rows = iter(place.rows)
     at = place.first
@@ -171,11 +175,12 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
                 reason = f"it removes a line that is not there: {text.strip()[:60]}"
                 return Ambiguity(first, reason, hint=QUOTE)
             continue
-        skipped = [line for line in index.lines[at:row] if line.strip()]
-        if gone and sign == "-" and skipped:
+        skipped = index.lines[at:row]
+        if gone and sign == "-" and any(line.strip() for line in skipped):
             reason = "it removes lines around one that it does not show"
             return Ambiguity(first, reason, ((at + 1, row + 1),), QUOTE)
-        result += index.lines[at:row] if not (gone and sign == "-") else ()
+        if not gone or sign == " " and (hunk.numbered or any(line.strip() for line in skipped)):
+            result += skipped
         at = row + 1
         gone = sign == "-"
         result += [] if gone else [index.lines[row]]
