@@ -54,7 +54,7 @@ def test_an_answer_that_changes_nothing_says_so_even_when_strict(
 ) -> None:
     script(replace=[])
     done = inside("edit", "Round it", file, "--strict")
-    assert (done.returncode, file.read_text()) == (0, BEFORE)
+    assert (done.returncode, file.read_text()) == (1, BEFORE)
     assert b"the answer changes nothing" in done.stderr
 
 

@@ -51,6 +51,71 @@ def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
     assert done.returncode == (1 if flag == "--check" else 0)
 
 
+@pytest.mark.parametrize("command", ["edit", "ask"])
+@pytest.mark.parametrize("name", ["user.cs", "usr.cs"])
+def test_a_file_and_words_that_are_swapped_are_told_apart(
+    specedit: Run, file: Path, command: str, name: str
+) -> None:
+    done = specedit(command, name, "Add a doc comment", cwd=file.parent)
+    assert done.returncode == 2
+    assert b"`Add a doc comment` looks like the words" in done.stderr
+    assert f'specedit {command} "Add a doc comment" {name}'.encode() in done.stderr
+    done = specedit("edit", "rename it", "no such file.cs", cwd=file.parent)
+    assert done.returncode == 2 and b"no such file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "owners"),
+    [
+        ("ask", "--test=true", "edit, refine, rename and apply"),
+        ("ask", "--selected=x", "edit"),
+        ("apply", "--tries=2", "edit, refine and rename"),
+    ],
+)
+def test_an_option_of_another_command_is_named_with_its_command(
+    specedit: Run, file: Path, command: str, option: str, owners: str
+) -> None:
+    done = specedit(command, "What is it?", file, option)
+    assert done.returncode == 2
+    assert f"{option.partition('=')[0]}: it is an option of {owners}.".encode() in done.stderr
+
+
+@pytest.mark.parametrize("place", ["In User.totl, ", "the totl method: ", "In `totl`, "])
+def test_a_definition_that_is_not_there_fails_before_the_model_runs(
+    specedit: Run, tmp_path: Path, script: Script, place: str
+) -> None:
+    file = tmp_path / "user.py"
+    file.write_text("class User:\n    def total(self):\n        return 1\n")
+    calls = script(replace=[["return 1", "return 0"]])
+    done = specedit("edit", f"{place}return 0", file)
+    assert done.returncode == 2 and b"The nearest name is User.total." in done.stderr
+    assert not calls.exists() and b"return 1" in file.read_bytes()
+
+
+@pytest.mark.parametrize("flags", [[], ["--diff"], ["--json"], ["--quiet"]], ids=str)
+def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(
+    specedit: Run, file: Path, script: Script, flags: list[str]
+) -> None:
+    script(replace=[])
+    done = specedit("edit", "nothing", file, *flags)
+    assert done.returncode == 1 and file.read_bytes() == BEFORE
+    assert b"nothing was changed; name the place in the instruction" in done.stderr
+
+
+def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(
+    specedit: Run, script: Script
+) -> None:
+    script(replace=[])
+    done = specedit("edit", "nothing", "-", "--stdin-filename", "a.py", stdin=BEFORE)
+    assert (done.returncode, done.stdout) == (1, BEFORE)
+
+
+def test_an_edit_that_changes_one_of_two_files_is_0(specedit: Run, file: Path) -> None:
+    other = file.with_name("other.py")
+    other.write_bytes(b"x = 1\n")
+    assert specedit("edit", "rename it", file, other).returncode == 0
+
+
 def test_check_of_an_unchanged_file_is_0(specedit: Run, file: Path, script: Script) -> None:
     script(replace=[])
     assert specedit("edit", "nothing", file, "--check").returncode == 0

@@ -571,7 +571,7 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
     writer = AnswerWriter(engine.passes, {end}, 16)
     done = {}
     for number, prompt in enumerate(prompts):  # one more begins before every pass
-        writer.begin(requests.Request(str(number), False, [], ""), prompt)
+        writer.begin(requests.TeacherRequest(str(number), False, [], ""), prompt)
         done.update({one.request.name: one for one in writer.step()})
     while writer.under_way:
         done.update({one.request.name: one for one in writer.step()})

@@ -53,7 +53,10 @@ ELSEWHERE = {  # of others
 TOKENS = re.compile(r'&&|[|<>]|(?:"[^"]*"|\'[^\']*\'|[^\s|&;<>"\'])+')
 ANSWERS = b"a\n" * 9  # to `--ask`: all hunks
 SERVES = re.compile(r"\bserve\b|\bcurl\b|\bhook\b|8737")  # drives a server or git's hook
-FAILS = {"--check": 1, "specedit hook run": 1}  # it found something, as it should
+FAILS = {
+    **{"--check": 1, "specedit hook run": 1},  # it found something, as it should
+    "specedit refine": 1,  # the script changes nothing more
+}
 
 
 def marked(blocks: Iterator[tuple[str, str]]) -> list[Any]:
@@ -311,7 +314,7 @@ def test_every_link_leads_somewhere(name: str) -> None:
 
 def test_a_newcomer_reads_readme_in_five_minutes() -> None:
     assert PAGES["README"].count("\n") <= 120
-    assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 8_000
+    assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 9_500
     assert {f"(specedit/manual/{name}.md)" for name in manual.TOPICS} <= set(
         re.findall(r"\(specedit/manual/\w+\.md\)", PAGES["README"])
     )

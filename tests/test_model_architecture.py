@@ -138,7 +138,7 @@ def test_rows_of_a_file_are_not_written_to(tmp_path: Path) -> None:
     before = files.path.read_bytes()
     assert struct.unpack_from("<I", before, 4) == (3,)
     build(files.path, torch.float32)
-    rows = open_checkpoint(files).matrix("token_embd.weight")
-    rows += 1  # a copy
+    for rows in (open_checkpoint(files).matrix, open_gguf(files.path).rows):
+        taken = rows("token_embd.weight")
+        taken += 1  # a copy
     assert files.path.read_bytes() == before
-    assert not open_gguf(files.path).rows("token_embd.weight").flags.writeable

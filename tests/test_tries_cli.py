@@ -325,7 +325,7 @@ def test_an_answer_that_changes_nothing_is_asked_for_again_where_one_file_is_nam
     assert "changes nothing" in tries[0]["noted"] and tries[1]["noted"] is None
     inside("undo")
     says(script, CALC, RIGHT)
-    assert inside("edit", "Do it", "calc.py", "--tries", "1").returncode == 0
+    assert inside("edit", "Do it", "calc.py", "--tries", "1").returncode == 1
     assert tree.read("calc.py") == CALC
 
 
@@ -334,7 +334,7 @@ def test_two_answers_that_change_nothing_leave_the_file_be(
 ) -> None:
     calls = says(script, CALC, CALC, CALC, CALC, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--json")
-    assert done.returncode == 0 and tree.read("calc.py") == CALC
+    assert done.returncode == 1 and tree.read("calc.py") == CALC
     (file,) = json.loads(done.stdout)["files"]
     assert file["status"] == "unchanged" and len(file["tries"]) == 2
     assert [one["kept"] for one in file["tries"]] == [True, False]
@@ -360,7 +360,7 @@ def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(
     runs = tmp_path / "runs"
     says(script, CALC)
     done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}")
-    assert done.returncode == 0 and "unchanged" in done.stderr.decode()
+    assert done.returncode == 1 and "unchanged" in done.stderr.decode()
     assert len(runs.read_text().splitlines()) == 1
 
 
@@ -626,6 +626,7 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
     assert "the same as try 1" in lines[2] and "passes" in lines[3]
     head = next(n for n, line in enumerate(message) if line.startswith("try  "))
     assert [row.split()[0] for row in message[head + 1 : head + 5]] == ["1", "2", "3", "4"]
+    inside("undo")
     quiet = inside("edit", "Do it", "calc.py", "--test", QUICK, "-q")
     assert quiet.stderr == b""
 

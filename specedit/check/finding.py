@@ -18,6 +18,7 @@ T = TypeVar("T")
 REFUSE, NOTE, OFF = "refuse", "note", "off"
 QUESTION, CHECKER = "question", "checker"
 NOTHING = "nothing"  # often right when many files share an instruction: `strict` leaves it a note
+DECLINED = "declined"  # the user was asked, and chose nothing of a change
 VERDICTS = (REFUSE, NOTE, OFF)
 
 Verdicts = Mapping[str, str]  # by kind

@@ -129,6 +129,15 @@ def _show_every_option(command: Any) -> None:
         parameter.hidden = False
 
 
+def _owners(option: str) -> str:
+    """The commands that change files and have an option, where another was given it."""
+    if not option:
+        return ""
+    commands = every_command().commands
+    names = [name for name in LONG if any(option in one.opts for one in commands[name].params)]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
@@ -156,6 +165,9 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
         if hasattr(error, "show"):  # typer's own errors, which share no exported base
             if "Did you mean" in str(getattr(error, "message", "")):
                 error.possibilities = None  # type: ignore[attr-defined]  # not said twice
+            if owners := _owners(getattr(error, "option_name", "")):
+                error.possibilities = None  # type: ignore[attr-defined]
+                error.message += f": it is an option of {owners}."  # type: ignore[attr-defined]
             error.show(sys.stderr)
             return FAILED
         with contextlib.suppress(OSError):

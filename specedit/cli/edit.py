@@ -79,6 +79,7 @@ def edit(
         )
     chosen_lines = lines_range(lines)
     _check_encoding(instruction)
+    _check_order("edit", instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
@@ -135,6 +136,17 @@ def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
     return read_beside(names) if names else ()
 
 
+def _check_order(command: str, words: str, files: Sequence[str]) -> None:
+    """An error where the words are a file's name, and a file's name is words."""
+    sentences = [one for one in files if " " in one.strip() and not Path(one).exists()]
+    if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
+        said, name = harmless(sentences[0]), harmless(words)
+        raise UsageError(
+            f"`{said[:60]}` looks like the words, and `{name}` like a file: they are swapped.",
+            hint=f'specedit {command} "{said}" {name}',
+        )
+
+
 def _check_encoding(instruction: str) -> None:
     """Refuse an argument that is not text; a shell passes any bytes."""
     try:
@@ -163,6 +175,7 @@ def ask(
     from specedit.view.contract import asked_json
 
     settings = resolved.values
+    _check_order("ask", question, [file])
     source = _read(file, settings.stdin_filename)
     beside = _beside(context)
     plan = plan_ask(

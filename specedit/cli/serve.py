@@ -6,7 +6,7 @@ The warm server's addresses go to stderr, `status` to stdout.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -95,25 +95,32 @@ def serve(
             return 0
         if (record := folder.record()) is None:
             raise error from None
-        addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
+        urls = [listener.url for listener in record.listeners]
+        addresses = ", ".join(dict.fromkeys([record.address, *(urls or ["no TCP"])]))
         about = f"{addresses} (process {record.pid}, model {record.model})"
         raise ServerError(
             f"A server is already running: {about}.",
-            hint="To replace it, add --replace to this command.",
+            hint="To let it listen at this address too, add --background to this command; "
+            "to replace it, add --replace.",
         ) from None
 
 
 def _background(
     settings: Settings, options: Options, folder: RuntimeFolder, *, replaces: bool
 ) -> int:
-    """Start this same command again, detached from the terminal."""
+    """Start this same command again, detached from the terminal. A server that answers as these
+    settings ask is kept, and listens at one more address."""
     from specedit.server import processes
 
     with folder.lock("start.lock"):
         record = folder.record()
-        if record is not None and processes.answers(record, settings) and _fits(record, options):
-            _listening(record)
-            return 0
+        if record is not None and processes.answers(record, settings):
+            reached, named = _reached(record, options), set(options.aliases) <= set(record.aliases)
+            if reached and named:
+                return _loaded(folder, record)
+            if not replaces:
+                wanted = asdict(options) | ({"port": None} if reached else {})
+                return _loaded(folder, processes.listen(record, wanted))
         if replaces and record is not None:
             processes.stop(folder, record)
         try:
@@ -127,19 +134,35 @@ def _background(
         if options.port is not None and not options.any_port:
             flags += ["--port", str(options.port)]
         flags += [word for name in options.aliases for word in ("--alias", name)]
-        _listening(processes.launch(folder, settings, flags, options.token))
-    return 0
+        record = processes.launch(folder, settings, flags, options.token)
+    return _loaded(folder, record)
 
 
-def _fits(record: ServerRecord, options: Options) -> bool:
-    """Whether a running server listens as these options ask."""
-    if not set(options.aliases) <= set(record.aliases):
-        return False
-    if options.token and options.token != record.token:
-        return False
-    fixed_port = options.port and not options.any_port
-    suffix = f":{options.port}" if fixed_port else ""
-    return options.port is None or bool(record.url and record.url.endswith(suffix))
+def _reached(record: ServerRecord, options: Options) -> bool:
+    """Whether a running server listens where these options ask."""
+    from specedit.server.listener import is_loopback
+    from specedit.server.processes import address
+
+    fixed_port = 0 if options.any_port else options.port
+    for listener in record.listeners:
+        host, port = address(listener.url)
+        same = host == options.host or (is_loopback(host) and is_loopback(options.host))
+        if same and fixed_port in (0, port) and options.token in ("", listener.token):
+            return True
+    return options.port is None
+
+
+def _loaded(folder: RuntimeFolder, record: ServerRecord) -> int:
+    """Wait until the model can answer, or say why it cannot."""
+    from specedit.server import processes
+    from specedit.view.colours import terminal
+    from specedit.view.live import Live
+
+    _listening(record)
+    with Live(terminal()) as live:
+        for step in processes.loading(folder, record):
+            live.loading(step)
+    return DONE
 
 
 @app.command()
@@ -172,11 +195,11 @@ def stop() -> int:
 
 def _listening(record: ServerRecord) -> None:
     say(f"listening on {record.address} (process {record.pid})")
-    if record.url:
-        say(f"OpenAI clients: base_url={record.url}/v1")
-    if record.token and record.url:
-        say("TCP clients send the token as their API key")
-        say(f"agents find tools at {record.url}/mcp")
+    for listener in record.listeners:
+        say(f"OpenAI clients: base_url={listener.url}/v1")
+        if listener.token:
+            say("TCP clients send the token as their API key")
+            say(f"agents find tools at {listener.url}/mcp")
 
 
 def _table(state: dict[str, Any]) -> str:
@@ -185,7 +208,7 @@ def _table(state: dict[str, Any]) -> str:
         "model": f"{model['name']} ({model['engine'] or state['state']})",
         "state": state["state"],
         "address": state["address"],
-        "url": f"{state['url']}/v1" if state["url"] else "no TCP",
+        "url": ", ".join(f"{url}/v1" for url in state["urls"]) or "no TCP",
         "process": state["pid"],
         "version": state["version"],
         "memory": f"{state['memory_bytes'] / 2**20:.0f} MiB",

@@ -14,8 +14,9 @@ from specedit.check.finding import parsed_verdicts, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
-from specedit.files.atomic import aside
+from specedit.files import refused
 from specedit.files.source import Source
+from specedit.files.startup import home
 from specedit.files.worktree import patch_name, real, top_of
 from specedit.import_time import frozen
 
@@ -108,10 +109,10 @@ def failed(name: str, problem: FileError) -> Edit:
 
 
 def keep(edit: Edit) -> Edit:
-    """The Edit with the path of a temporary file where the user can look at a refused answer."""
+    """The Edit with the path of a file where the user can look at a refused answer."""
     if edit.status != "refused" or edit.after == edit.before:
         return edit
-    return replace(edit, kept=aside(edit.path, edit.after, "refused"))
+    return replace(edit, kept=refused.keep(home(), edit.path, edit.after))
 
 
 def as_written(edit: Edit, uncommitted: bool) -> Edit:

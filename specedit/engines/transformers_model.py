@@ -147,11 +147,7 @@ def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tu
         if name == architecture.ROPE_FACTORS:
             continue
         taken = architecture.rows(gguf, numbers, name).reshape(info.shape)
-        if not taken.flags.writeable:  # a view of the file
-            taken = taken.copy()
-        tensor = torch.from_numpy(taken).to(dtype)
-        gguf.release(name)
-        yield architecture.their_name(name), tensor
+        yield architecture.their_name(name), torch.from_numpy(taken).to(dtype)
     if numbers.bias and numbers.family != "qwen2":  # transformers wants one behind attention, too
         for layer in range(numbers.layers):
             yield (

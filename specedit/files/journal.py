@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import atomic, regular
+from specedit.files import atomic, refused, regular
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
@@ -161,7 +161,8 @@ def runs(store: Path) -> list[JournalRun]:
 
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
     """Delete the oldest runs beyond `most`, or beyond `most_bytes` of originals; never an
-    unfinished one."""
+    unfinished one. Delete refused answers that are old."""
+    refused.clear(store)
     total = 0
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
 LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
-LINE_END = regex("\r\n|\r|\n")
+LINE_END = regex("\r?\r?\n|\r")  # "\r\r\n" is what a text mode makes of "\r\n"
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 

@@ -54,6 +54,8 @@ class Listed:
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
+    memory: int = 0  # bytes on the exact engine, while a large file is edited
+    memory_int4: int = 0  # the same with `--weights int4`
     note: str = ""  # shown before the user chooses it
     drafter: str = ""  # the model that drafts for it best
     merges: bool = False  # trained for `specedit apply` alone, with a prompt of its own
@@ -72,17 +74,6 @@ class Listed:
     def general(self) -> bool:
         """Whether it can be suggested: for every use, and for edits by instruction."""
         return self.free and not self.merges
-
-    @property
-    def memory(self) -> int:
-        """Approximate bytes in memory on the exact engine, with weights of 8 bits, the program and
-        the KV cache of one large file: 7.2 GB measured for 7.62 billion parameters."""
-        return int(0.92e9 * self.parameters + 0.4e9)
-
-    @property
-    def memory_int4(self) -> int:
-        """The same with `--weights int4`: 4.6 GB measured for 7.62 billion parameters."""
-        return int(0.56e9 * self.parameters + 0.4e9)
 
 
 FREE = frozenset({"Apache-2.0", "MIT"})
@@ -104,6 +95,8 @@ CATALOGUE: tuple[Listed, ...] = (
             part_size=50 << 20,
         ),
         parameters=1.54,
+        memory=1_890_000_000,
+        memory_int4=1_340_000_000,
     ),
     Listed(
         name="qwen2.5-coder-0.5b",
@@ -120,6 +113,8 @@ CATALOGUE: tuple[Listed, ...] = (
             part_size=85 << 20,
         ),
         parameters=0.49,
+        memory=790_000_000,
+        memory_int4=680_000_000,
     ),
     Listed(
         name="fastapply-1.5b",
@@ -129,6 +124,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Kortix/FastApply-1.5B-v1.0",
         parameters=1.54,
+        memory=1_890_000_000,
+        memory_int4=1_340_000_000,
         note="untested; trained for `specedit apply` alone",
         merges=True,
     ),
@@ -142,6 +139,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Qwen-Research",
         hub="Qwen/Qwen2.5-Coder-3B-Instruct-GGUF",
         parameters=3.09,
+        memory=3_470_000_000,
+        memory_int4=2_320_000_000,
         note="its licence allows research only",
     ),
     Listed(
@@ -152,6 +151,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen3-4B-GGUF",
         parameters=4.02,
+        memory=4_750_000_000,
+        memory_int4=3_270_000_000,
         note="not trained for code alone",
     ),
     Listed(
@@ -162,6 +163,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen2.5-Coder-7B-Instruct-GGUF",
         parameters=7.62,
+        memory=7_520_000_000,
+        memory_int4=4_870_000_000,
         drafter="qwen2.5-coder-0.5b",
     ),
     Listed(
@@ -172,6 +175,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="MIT",
         hub="microsoft/NextCoder-7B",
         parameters=7.62,
+        memory=7_520_000_000,
+        memory_int4=4_870_000_000,
         note="trained for edits; its files have 32 bits and are converted while they are fetched",
         drafter="qwen2.5-coder-0.5b",
     ),
@@ -183,6 +188,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen3-8B-GGUF",
         parameters=8.19,
+        memory=8_300_000_000,
+        memory_int4=5_490_000_000,
         note="not trained for code alone",
     ),
     Listed(
@@ -193,6 +200,8 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen2.5-Coder-14B-Instruct-GGUF",
         parameters=14.77,
+        memory=14_890_000_000,
+        memory_int4=9_630_000_000,
         drafter="qwen2.5-coder-0.5b",
     ),
 )

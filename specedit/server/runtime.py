@@ -39,6 +39,14 @@ _ADDRESS = regex(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.D
 
 
 @frozen
+class Listener:
+    """One TCP address of a server."""
+
+    url: str
+    token: str = ""  # that its clients send
+
+
+@frozen
 class ServerRecord:
     """What `server.json` holds: how to reach a running server, and what it serves."""
 
@@ -50,6 +58,12 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names beside the model's own that clients may ask for
+    more: tuple[Listener, ...] = ()  # addresses that were added while it ran
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Every TCP address."""
+        return (*([Listener(self.url, self.token)] if self.url else []), *self.more)
 
     @property
     def model(self) -> str:

@@ -112,6 +112,7 @@ class _ToWaiting(Progress):
         self._worker = worker
 
     def loading(self, event: Loading) -> None:
+        self._worker.loading = event
         for ticket in self._worker.waiting():
             ticket.sink(event)
 
@@ -132,6 +133,7 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: LoadedModel | None = None
         self.failed: SpeceditError | None = None
+        self.loading: Loading | None = None  # what it does before the model can answer
         self.active = time.monotonic()  # end of the last work
 
     def start(self) -> None:
@@ -229,6 +231,7 @@ class Worker:
 
     def _load(self) -> None:
         loaded = load(self._settings, _ToWaiting(self))
+        self.loading = None
         loaded.keep_prefixes(self._settings.cache_bytes)
         self.loaded = loaded
         self._loaded = self.active = time.monotonic()

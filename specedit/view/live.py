@@ -106,20 +106,21 @@ class Live(Sink):
             self._screen.stop()
             self._screen = None
 
-    def begin(self, path: str, before: str = "") -> None:
-        """The next file, and the text that the answer will replace."""
+    def begin(self, path: str, before: str = "", numbers: Sequence[int] = ()) -> None:
+        """The next file, the text that the answer will replace, and where in the file each line of
+        it is."""
         self._start()
         with self._lock:
             self._path = path
             self._phase = _Phase("starting")
             self._answered = False
             if before:
-                self._change = ChangeSoFar(self.console, path, before, self._margin)
+                self._change = ChangeSoFar(self.console, path, before, self._margin, numbers)
             else:
                 self._change = None
 
     def planned(self, job: Job) -> None:
-        self.begin(job.source.name, job.before)
+        self.begin(job.source.name, job.before, job.numbers)
 
     def file(self, name: str) -> None:
         with self._lock:

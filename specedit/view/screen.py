@@ -208,7 +208,8 @@ class Screen(Sink):
                 names += f" and {len(not_done) - summary.NAMED} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
-        summary.show(self._console, report, verbose=verbose, quiet=quiet)
+        check = self._settings.check
+        summary.show(self._console, report, verbose=verbose, quiet=quiet, check=check)
         if not quiet and (prepared := summary.prepared(self._steps)):
             self._print(prepared)
         if self._trace and self._trace.begun and not quiet:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # files that a line names
 NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or decided by rule
+NAME_IT = "name the place in the instruction, or with --symbol NAME or --selected TEXT"
 NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
 ONCE = 5.0  # seconds of preparation that are reported
 DONE = {
@@ -99,7 +100,14 @@ def compared(one: Compared, what: str = "") -> Text:
     return text
 
 
-def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool = False) -> None:
+def show(
+    console: Console,
+    report: Report,
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    check: bool = False,
+) -> None:
     """Notes, the line and (verbose) the table unless quiet. Problems are always shown, and last:
     the end of the output is what editors show and users read first."""
     if report.edits and not quiet:
@@ -115,6 +123,8 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
         for one in edit.findings:
             if one.refuses and (one.kind, one.text) not in held:
                 _about(console, edit, one.text, "red")
+    if report.changed_nothing and not check:
+        say(console, Text(f"nothing was changed; {NAME_IT}", "yellow"))
 
 
 def _advice(edit: Edit, command: str) -> str:
@@ -122,7 +132,7 @@ def _advice(edit: Edit, command: str) -> str:
     if command == "apply" or any(one.test for one in edit.tries):
         return ""
     if not edit.figures.regions:
-        return "next: name the place in the instruction, or with --symbol NAME or --selected TEXT"
+        return f"next: {NAME_IT}"
     return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"
 
 

@@ -54,9 +54,12 @@ def changes_of(change: str) -> list[FileChange]:
     if not changes:
         raise UsageError("The change contains nothing to merge.", hint=f"Pass {FORMS}.")
     for one in changes:
-        if one.creates or one.deletes:
-            what = "creates" if one.creates else "deletes"
-            raise InputError(f"the change {what} it; apply changes files only", file=one.path)
+        if one.other:
+            raise InputError(
+                f"the change {one.other}; apply changes only the text of files that exist",
+                file=one.path,
+                hint="Do that by hand, or with git apply, and take it out of the change.",
+            )
     return changes
 
 

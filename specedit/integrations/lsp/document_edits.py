@@ -55,8 +55,10 @@ def edit_lines(
             hint="Give it as the command's third argument, or in the selection: `# specedit: …`.",
         )
 
+    span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
+
     def planner(source: Source) -> Job:
-        return plan_edit(source, instruction, settings, lines=(first, max(first, last)))
+        return plan_edit(source, instruction, settings, lines=span)
 
     settings = replace(settings, test="")  # a command would see the file on disk, not this text
     request = Request("lsp", planner, settings)
@@ -138,9 +140,8 @@ def rename_at(
             by_name[name] = one
             tree.project.hold(name, _text(one))
     name = tree.path(str(path))
-    start = (
-        sum(len(before) + 1 for before in _text(document).split("\n")[:line]) + identifier.start()
-    )
+    rows = _text(document).split("\n")[: document.line_of_source(line) - 1]
+    start = sum(len(before) + 1 for before in rows) + identifier.start()
     start -= line == 0 and document.text.startswith(BOM)
     paths = [name]
     if tree.tracks:
