@@ -18,8 +18,7 @@ from typing import Any
 NO = -1e9
 NEVER = 1e9
 GAP_OPEN = 0.3  # lines of the file that are dropped or replaced by unlike ones,
-DROP_MOST = 3.0  # and the most that dropping costs,
-DROP_HELD = 100.0  # but for each line that may not be dropped
+DROP_MOST = 3.0  # and the most that dropping costs
 _MATCH, _HEAD, _TAIL, _GONE, _GAP = range(5)
 # States: matched; new lines before, after; standing for file lines; new lines between.
 
@@ -33,7 +32,6 @@ class Costs:
     gone: Sequence[float]  # cost of a line that stands for file lines; NEVER where it cannot
     insert: Any  # [snippet line]: cost of a line that is new
     drop: Any  # [file line]: cost of dropping it
-    held: Any  # [file line]: whether it may not be dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,6 @@ class Aligner:
                     costs.gone[::-1],
                     costs.insert[::-1],
                     costs.drop[::-1],
-                    costs.held[::-1],
                 )
             )
         return self._reverse
@@ -122,9 +119,7 @@ class _Pass:
         count, length = costs.scores.shape
         self.states = np.full((count + 1, 5, length + 1), NO, dtype=np.float64)
         self.states[0, _MATCH] = 0.0
-        held = DROP_HELD * np.asarray(costs.held, dtype=np.float64)
-        self._held = np.concatenate([[0.0], np.cumsum(held)])
-        self._dropped = np.concatenate([[0.0], np.cumsum(costs.drop + held)])
+        self._dropped = np.concatenate([[0.0], np.cumsum(costs.drop)])
         for line in range(count):
             self._advance(line)
         self.best = float(self._ends(count).max()) if count else 0.0
@@ -141,10 +136,9 @@ class _Pass:
 
     def _gap(self, line: int) -> Any:
         """Scores in a gap, file lines dropped or none."""
-        highest, dropped, held = self._np.maximum.accumulate, self._dropped, self._held
+        highest, dropped = self._np.maximum.accumulate, self._dropped
         opened = self._opened(line)
-        near = highest(opened + dropped) - dropped
-        return self._np.maximum(near, highest(opened + held) - held - DROP_MOST)
+        return self._np.maximum(highest(opened + dropped) - dropped, highest(opened) - DROP_MOST)
 
     def _advance(self, line: int) -> None:
         np, costs = self._np, self._costs
@@ -215,11 +209,9 @@ class _Pass:
             ended = self._ended(line, at)
             if _same(float(values[ended]) - self._costs.skips[line], wanted):
                 return *ended, True
-        dropped, held = self._dropped, self._held
-        near = dropped[at] - dropped[: at + 1]
-        far = DROP_MOST + held[at] - held[: at + 1]
+        dropped = self._dropped[at] - self._dropped[: at + 1]
         opened = self._opened(line)[: at + 1]
-        at = int((opened - self._np.minimum(near, far)).argmax())
+        at = int((opened - self._np.minimum(dropped, DROP_MOST)).argmax())
         if _same(float(values[_GAP, at]), float(opened[at])):
             return _GAP, at, False
         return max((_MATCH, _TAIL), key=lambda state: float(values[state, at])), at, False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import Snippet
@@ -27,7 +27,7 @@ from specedit.edit.apply.markers import (
 from specedit.edit.apply.merged import Ambiguity, Lines, clearer
 from specedit.edit.apply.part_places import FileIndex, likeness, margin, same_line
 from specedit.edit.apply.reindent import reindented
-from specedit.edit.apply.scoring import Column, Row, costs_of
+from specedit.edit.apply.scoring import Column, Row, costs_of, stays_beside
 from specedit.edit.apply.structure import (
     SPACE,
     TYPE,
@@ -132,14 +132,30 @@ class _Merge:
         self._kinds = shown.kinds
         self._file = file
         self._index = FileIndex(file)
-        self._own = own
         self._old = old
         self._language = language
         self._removed: set[Definition] = set()
         every = [inner for definition in old for inner in definition.walk()]
         self._every = every
-        self._root = self._paired(own, every, shown.lines)
-        self._lines = reindented(shown, own, self._root, self._index)
+        self._own, self._root = self._apart(own, shown.lines)
+        self._lines = reindented(shown, self._own, self._root, self._index)
+
+    def _apart(
+        self, own: Sequence[Definition], lines: Sequence[str]
+    ) -> tuple[Sequence[Definition], dict[Definition, Definition]]:
+        """The snippet's definitions, and the file's for which they stand. One that stands for the
+        holder of another's is read as lines with its members."""
+        while True:
+            pairs = paired(own, self._every, lines, self._file, self._language)
+            spans = sorted(((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2])
+            outer = {
+                one
+                for (_, last, one), (first, *_) in pairwise(spans)
+                if first < -last
+            }
+            if not outer:
+                return own, self._paired(own, self._every, lines)
+            own = [part for one in own for part in (one.children if one in outer else (one,))]
 
     def _paired(
         self, own: Sequence[Definition], old: Sequence[Definition], lines: Sequence[str]
@@ -214,10 +230,10 @@ class _Merge:
         if bound and not any(kinds) and not self._misses(bound, pairs):
             return [*self._lines[first:last]]
         removed, words = self._removals(first, last, own, old, pairs)
-        scope = self._rows(first, last, own, pairs, removed)
+        scope = self._rows(first, last, own, pairs, removed, bound)
         self._columns(scope, begin, end, pairs, old, removed, words)
         ordered = [row.definition.first for row in scope.rows if row.definition is not None]
-        if all(row.definition is not None or not row.text.strip() for row in scope.rows):
+        if all(stays_beside(row) or not row.text.strip() for row in scope.rows):
             scope = _only_definitions(scope)
             return self._joined(scope, _in_place(scope))
         if ordered != sorted(ordered):
@@ -297,6 +313,7 @@ class _Merge:
         own: Sequence[Definition],
         pairs: dict[Definition, Definition],
         removed: dict[int, list[Definition]],
+        bound: tuple[Definition, Definition] | None,
     ) -> _Scope:
         scope, rows = _Scope(), list[Row]()
         starts = {one.top: one for one in own}
@@ -306,7 +323,7 @@ class _Merge:
         n = first
         while n < last:
             line, definition = self._lines[n], starts.get(n)
-            if definition is not None and (definition in pairs or definition.kind != VALUE):
+            if definition is not None and (definition in pairs or self._is_new(definition)):
                 n = definition.last
                 if definition not in pairs:
                     new = self._lines[definition.top : definition.last]
@@ -350,8 +367,7 @@ class _Merge:
                     rows.append(Row("", n - 1, blank=True))
                 continue
             else:
-                fresh = definition is not None
-                row = Row(line, n, maybe=self._kinds[n] == MAYBE, fresh=fresh)
+                row = Row(line, n, maybe=self._kinds[n] == MAYBE)
                 n += 1
             if waiting:
                 trail = 0 if self._kinds[row.number] == REMOVED else blank
@@ -363,10 +379,9 @@ class _Merge:
             rows.pop()
         if waiting:
             scope.last += waiting
-        scope.rows = [
-            replace(row, fresh=row.fresh or self._in_fresh_value(row.number, own, pairs))
-            for row in rows
-        ]
+        if bound is not None:
+            rows = [replace(row, fresh=self._in_fresh_value(row.number, own, pairs)) for row in rows]
+        scope.rows = rows
         return scope
 
     def _in_fresh_value(
@@ -375,6 +390,11 @@ class _Merge:
         return any(
             one.first <= n < one.last and one.kind == VALUE and one not in pairs for one in own
         )
+
+    def _is_new(self, definition: Definition) -> bool:
+        """Whether the snippet shows all of a definition that the file does not have."""
+        kinds = self._kinds[definition.top : definition.last]
+        return definition.kind != VALUE and LEFT_OUT not in kinds
 
     def _comment_above(self, rows: list[Row]) -> list[str]:
         """The lines of a new comment that stands apart above a new definition; they leave `rows`."""
@@ -396,9 +416,10 @@ class _Merge:
     def _inner(self, own: Definition, old: Definition) -> list[Item]:
         """What a definition of the file becomes."""
         begin = self._top(own, old)
-        return self._scope(
+        items = self._scope(
             own.top, own.last, own.children, begin, old.last, old.children, (own, old)
         )
+        return [*self._file[old.top : begin], *items]
 
     def _top(self, own: Definition, old: Definition) -> int:
         """Where the file's lines begin that a definition stands for: with its comments and
@@ -423,20 +444,18 @@ class _Merge:
         words: dict[int, set[str]],
     ) -> None:
         starts: dict[int, tuple[Definition, int]] = {}
-        for own, other in pairs.items():
-            start = self._top(own, other)
-            starts[start] = (other, other.last)
+        for other in pairs.values():
+            starts[other.top] = (other, other.last)
         rest = {other: others[0] for others in removed.values() for other in others}
         for other in rest:
             starts[other.top] = (other, other.last)
-        held = {one.first for one in old if one.kind != VALUE} if old else set()
         names = set().union(*words.values()) if words else set()
         row = begin
         while row < end:
             if row not in starts:
                 line = self._file[row]
                 free = any(name in line for name in names)
-                scope.columns.append(Column(line, row, row + 1, held=row in held, free=free))
+                scope.columns.append(Column(line, row, row + 1, free=free))
                 row += 1
                 continue
             other, last = starts[row]

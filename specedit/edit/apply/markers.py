@@ -12,7 +12,7 @@ from specedit.edit.apply.part_places import margin
 
 LEFT_OUT, MAYBE, REMOVED = "left out", "maybe", "removed"
 _COMMENT = re.compile(
-    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;%]+(?=[\s.…(\[]|$))\s*(?P<text>.*?)\s*"
+    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;%]+(?=[\s.…(]|$))\s*(?P<text>.*?)\s*"
     r"(?P<end>\*+/\}?|--+>)?"
 )
 _DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")
@@ -133,6 +133,8 @@ def shown_lines(
 
 def _left_out(text: str) -> bool:
     comment = comment_text(text)
+    if comment and comment[0] + comment[-1] in ("()", "[]"):
+        return True
     return bool(_DOTS.fullmatch(comment if comment else text)) or stands_in(text.strip())
 
 

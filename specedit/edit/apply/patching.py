@@ -58,13 +58,13 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 
 
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
-    """The places that give different texts."""
+    """The places that give different texts, blank lines left out."""
     results: dict[object, HunkPlace] = {}
     for place in places:
         filled = _filled(hunk, place, index, "")
         if isinstance(filled, Splice):
             text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
-            results.setdefault(text, place)
+            results.setdefault(tuple(line for line in text if line.strip()), place)
         elif place is places[0]:
             return [place]
     return list(results.values())

@@ -87,7 +87,6 @@ class Column:
     first: int
     last: int
     definition: Definition | None = None
-    held: bool = False  # it may not be dropped
     free: bool = False  # the change says that it is removed
 
 
@@ -132,21 +131,28 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column], bind: Mapping[int, 
     skips = [0.0 if row.apart else NEVER for row in rows]
     solid = [n for n, row in enumerate(rows) if not row.blank]
     for above, below in pairwise(solid):
-        if any(_apart(rows[n]) for n in (above, below)) and not (
-            rows[above].maybe or rows[below].maybe
-        ):
+        both = [stays_beside(rows[n]) or n in bind for n in (above, below)]
+        if all(both) and any(stays_beside(rows[n]) for n in (above, below)):
             skips[above + 1 : below + 1] = [min(BETWEEN, skip) for skip in skips[above + 1 : below + 1]]
     return Costs(
         scores,
         [*skips, 0.0],
-        [STANDS_FOR if row.maybe else NEVER for row in rows],
+        [_gone_cost(rows, n, same) if row.maybe else NEVER for n, row in enumerate(rows)],
         insert,
         np.array([_drop(column) for column in columns]),
-        np.array([column.held for column in columns]),
     )
 
 
-def _apart(row: Row) -> bool:
+def _gone_cost(rows: Sequence[Row], n: int, same: Mapping[str, object]) -> float:
+    """What it costs that a comment stands for lines left out: little where nothing but a line of the
+    file is shown beside it."""
+    first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
+    beside = [*([rows[n + 1]] if first and not last else []), *([rows[n - 1]] if last and n else [])]
+    alone = beside and all(row.text.rstrip() in same and not row.blank for row in beside)
+    return 0.0 if alone else STANDS_FOR
+
+
+def stays_beside(row: Row) -> bool:
     """Whether file lines beside a row stay, though the snippet does not show them."""
     return row.definition is not None and row.definition.kind != VALUE
 
@@ -180,7 +186,6 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         [NEVER] * len(old),
         np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights,
         np.array([0.3 * weight(line) for line in lines]),
-        np.zeros(len(lines)),
     )
     aligner = Aligner(costs)
     path = aligner.path()
