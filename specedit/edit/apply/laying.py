@@ -8,6 +8,7 @@ beside the line that it is shown beside, else last in its scope.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -33,6 +34,7 @@ from specedit.edit.apply.structure import (
     TYPE,
     VALUE,
     Definition,
+    continuous,
     file_definitions,
     paired,
     snippet_definitions,
@@ -138,6 +140,9 @@ class _Merge:
         every = [inner for definition in old for inner in definition.walk()]
         self._every = every
         self._own, self._root = self._apart(own, shown.lines)
+        rows = self._index.rows(1)
+        if not all(continuous(*pair, shown, file, rows, language) for pair in self._root.items()):
+            self._own, self._root = (), {}  # its lines are of several definitions
         self._lines = reindented(shown, self._own, self._root, self._index)
 
     def _apart(
@@ -197,8 +202,11 @@ class _Merge:
     def lost(self, lines: Sequence[str]) -> Iterator[Ambiguity]:
         """The file's definitions that are gone, although the change does not say so."""
         left: dict[tuple[str, ...], int] = {}
-        for path, _ in _paths(file_definitions(lines, self._language)):
+        found = list(_paths(file_definitions(lines, self._language)))
+        for path, _ in found:
             left[path] = left.get(path, 0) + 1
+        had = {path for path, _ in _paths(self._old)}
+        renamed = [one for path, one in found if path not in had]
         shown = words_of_lines(self._lines)
         for path, definition in _paths(self._old):
             if left.get(path, 0):
@@ -209,10 +217,19 @@ class _Merge:
                 continue
             if definition.kind == VALUE and definition.name in shown:
                 continue
+            if any(self._continues(definition, one, lines) for one in renamed):
+                continue
             reason = f"removes `{'.'.join(path)}`, and the change does not say so"
             hint = f"put `...` where it stays, or a comment: `{definition.name} removed`"
             place = (definition.first + 1, definition.last)
             yield Ambiguity(self._file[definition.first].strip(), reason, (place,), hint)
+
+    def _continues(self, old: Definition, new: Definition, lines: Sequence[str]) -> bool:
+        """Whether a definition has another name now, and its lines."""
+        before = [line for line in self._file[old.first + 1 : old.last] if line.strip()]
+        after = [line for line in lines[new.first + 1 : new.last] if line.strip()]
+        same = sum((Counter(before) & Counter(after)).values())
+        return old.kind == new.kind and same > 0 and 2 * same >= max(len(before), len(after))
 
     def _scope(
         self,
@@ -630,7 +647,7 @@ class _Merge:
                 elif row.inner is not None:
                     result += scope.inner[row.inner]
                 else:
-                    result.append(row.text)
+                    result.append(columns[step.at].text if row.blank else row.text)
             else:
                 result.append(row.text)
             new = scope.after.get(n)

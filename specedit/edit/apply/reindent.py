@@ -54,6 +54,8 @@ def _pairs(
         for line in lines[own.first + 1 : own.last]
         if line.strip() in inside and weight(line) >= 0.6
     ]
+    if any(a == b and margin(a) for a, b in equal):
+        return heads
     if any(set(margin(a)) ^ set(margin(b)) and margin(a) and margin(b) for a, b in equal):
         return heads + equal
     return heads

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, is_remark
-from specedit.edit.apply.part_places import likeness, margin
+from specedit.edit.apply.part_places import likeness, margin, weight
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -75,6 +75,8 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
                 fewest, best, shift = faults, text, head.count("\n")
         if not fewest or indented:
             break
+    if fewest:
+        return []  # the definitions of a text that does not parse are not reliable
     symbols = [
         replace(symbol, first_line=symbol.first_line - shift, last_line=symbol.last_line - shift)
         for symbol in trees.symbols(best, language, nested=True)
@@ -142,8 +144,18 @@ def _closed(
                 last = at + 1
             at += 1
         ending = lines[last - 1].strip()
-        if indented or last - definition.first == 1 or ending[:1] in tuple("}])"):
+        left = range(definition.first + 1, last)
+        cut = next((n for n in left if kinds[n] and len(margin(lines[n])) <= depth), last)
+        if indented and cut < last:  # what is left out ends it
+            inner = tuple(child for child in definition.children if child.last <= cut)
+            rest = [child for child in definition.children if child.last > cut]
+            yield from _closed([replace(definition, last=cut, children=inner)], shown, indented)
+            yield from _closed(rest, shown, indented)
+            continue
+        if indented or last - definition.first == 1:
             whole = True
+        elif ending[:1] in tuple("}])"):
+            whole = len(margin(lines[last - 1])) == depth
         else:
             whole = ending.rstrip(";") == "end" or ending.endswith((";", ",", "}", ")"))
         children = tuple(_closed(definition.children, shown, indented))
@@ -208,6 +220,31 @@ def paired(
             unsure.append((definition, tuple(rate[2] for rate in rated)))
     pairs.sort(key=lambda pair: pair[0].first)
     return Pairing(tuple(pairs), tuple(fresh), tuple(unsure))
+
+
+def continuous(
+    own: Definition,
+    old: Definition,
+    shown: ShownLines,
+    file: Sequence[str],
+    rows: Mapping[str, Sequence[int]],
+    language: Language | None,
+) -> bool:
+    """Whether the lines of a definition after what it leaves out are of the file's definition, and
+    not of another one. `rows`: the lines of each text in the file."""
+    begin = own.first
+    for end in [*(n for n in range(own.first, own.last) if shown.kinds[n] == LEFT_OUT), own.last]:
+        places = [
+            rows[shown.lines[n].rstrip()]
+            for n in range(begin, end)
+            if weight(shown.lines[n]) == 1 and shown.lines[n].rstrip() in rows
+        ]
+        inside = [any(old.top <= row < old.last for row in found) for found in places]
+        if inside and sum(inside) * 2 < len(inside):
+            return False
+        begin = end + 1
+    found = paired(own.children, old.children, shown.lines, file, language)
+    return all(continuous(*pair, shown, file, rows, language) for pair in found.pairs)
 
 
 def _alike(
