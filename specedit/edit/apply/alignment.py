@@ -2,8 +2,8 @@
 
 A snippet is a sequence of chunks. Within a chunk, file lines between two matched lines are dropped
 and chunk lines between them are new; before the first and after the last matched line of a chunk
-nothing is dropped. Between chunks every file line stays. A chunk ends where the snippet leaves lines
-out, or where a line of the snippet may itself stand for lines left out.
+nothing is dropped. Between chunks every file line stays. A chunk ends where the snippet leaves out
+lines, or where one of its own lines may stand for others.
 
 Scores are additive, so the best alignment through every pair of lines comes from one pass over the
 lines in each direction. An alignment is as sure as its margin over the best one with another text.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 NO = -1e9
@@ -90,8 +91,10 @@ class Aligner:
         head = self._forward.path_to(line + 1, _MATCH, at + 1)
         tail = self._backward.path_to(count - line, _MATCH, length - at)[::-1]
         turned = [
-            AlignedLine(length - step.at - (1 if step.matched else 0), step.matched, above.kept, step.gone)
-            for above, step in zip(tail, tail[1:], strict=False)
+            AlignedLine(
+                length - step.at - (1 if step.matched else 0), step.matched, above.kept, step.gone
+            )
+            for above, step in pairwise(tail)
         ]
         return head + turned
 

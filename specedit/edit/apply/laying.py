@@ -28,7 +28,7 @@ from specedit.edit.apply.markers import (
 from specedit.edit.apply.merged import Ambiguity, Lines, clearer
 from specedit.edit.apply.part_places import FileIndex, likeness, margin, same_line
 from specedit.edit.apply.reindent import reindented
-from specedit.edit.apply.scoring import Column, Row, costs_of, stays_beside
+from specedit.edit.apply.scoring import FileColumn, SnippetRow, costs_of, stays_beside
 from specedit.edit.apply.structure import (
     SPACE,
     TYPE,
@@ -90,12 +90,12 @@ def best_lines(items: Sequence[Item]) -> list[str]:
 def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> Laid:
     """The file with a snippet, or what stands against it."""
     old = file_definitions(file, language)
-    defined = {inner.name for definition in old for inner in definition.walk()}
+    defined = {inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()}
     shown = shown_lines(snippet.lines, file, defined)
     first = next((line.strip() for line in snippet.lines if line.strip()), "")
-    if not any(line.strip() and not kind for line, kind in zip(shown.lines, shown.kinds, strict=True)):
-        if REMOVED not in shown.kinds:
-            return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
+    code = zip(shown.lines, shown.kinds, strict=True)
+    if REMOVED not in shown.kinds and not any(line.strip() and not kind for line, kind in code):
+        return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
     own = snippet_definitions(shown, language)
     merge = _Merge(shown, own, file, old, language)
     items = merge.whole_file() or merge.file()
@@ -111,8 +111,8 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
 class _Scope:
     """The lines of one scope: rows of the snippet, columns of the file."""
 
-    rows: list[Row] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
+    rows: list[SnippetRow] = field(default_factory=list)
+    columns: list[FileColumn] = field(default_factory=list)
     after: dict[int, list[str]] = field(default_factory=dict)  # new definitions after a row,
     before: dict[int, list[str]] = field(default_factory=dict)  # before a row,
     last: list[str] = field(default_factory=list)  # and last in the scope
@@ -152,12 +152,10 @@ class _Merge:
         holder of another's is read as lines with its members."""
         while True:
             pairs = paired(own, self._every, lines, self._file, self._language)
-            spans = sorted(((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2])
-            outer = {
-                one
-                for (_, last, one), (first, *_) in pairwise(spans)
-                if first < -last
-            }
+            spans = sorted(
+                ((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2]
+            )
+            outer = {one for (_, last, one), (first, *_) in pairwise(spans) if first < -last}
             if not outer:
                 return own, self._paired(own, self._every, lines)
             own = [part for one in own for part in (one.children if one in outer else (one,))]
@@ -207,7 +205,7 @@ class _Merge:
             left[path] = left.get(path, 0) + 1
         had = {path for path, _ in _paths(self._old)}
         renamed = [one for path, one in found if path not in had]
-        shown = words_of_lines(self._lines)
+        shown, left_words = words_of_lines(self._lines), words_of_lines(lines)
         for path, definition in _paths(self._old):
             if left.get(path, 0):
                 left[path] -= 1
@@ -217,7 +215,11 @@ class _Merge:
                 continue
             if definition.kind == VALUE and definition.name in shown:
                 continue
-            if any(self._continues(definition, one, lines) for one in renamed):
+            if definition.kind == VALUE and definition.name not in left_words:
+                continue  # nothing uses it
+            now = next((one for one in renamed if self._continues(definition, one, lines)), None)
+            if now is not None:
+                renamed.remove(now)
                 continue
             reason = f"removes `{'.'.join(path)}`, and the change does not say so"
             hint = f"put `...` where it stays, or a comment: `{definition.name} removed`"
@@ -269,8 +271,8 @@ class _Merge:
     def _misses(
         self, bound: tuple[Definition, Definition], pairs: dict[Definition, Definition]
     ) -> bool:
-        """Whether a definition that is shown without a marker lacks members of the file's. They stay
-        where it shows nothing else but changed members; otherwise nothing says what is meant."""
+        """Whether a definition that is shown without a marker lacks members of the file's. They
+        stay where it shows nothing but changed members; else nothing says what is meant."""
         own, old = bound
         if old.kind not in (TYPE, SPACE):
             return False
@@ -310,11 +312,17 @@ class _Merge:
             if self._kinds[n] != REMOVED or n in inner:
                 continue
             names = names_removed(self._lines[n], {one.name for one in old})
-            named = [one for one in old if one.name in names and one not in shown]
+            named = [
+                one
+                for one in old
+                if {one.name, one.name.rpartition(".")[2]} & names and one not in shown
+            ]
             several = {one.name for one in named if sum(a.name == one.name for a in named) > 1}
             if several:
                 heads = {one: words_of_lines([self._file[one.first]]) & names for one in named}
-                most = {name: max(len(heads[a]) for a in named if a.name == name) for name in several}
+                most = {
+                    name: max(len(heads[a]) for a in named if a.name == name) for name in several
+                }
                 named = [a for a in named if a.name not in several or len(heads[a]) == most[a.name]]
             self._removed |= set(named)
             if named:
@@ -332,7 +340,7 @@ class _Merge:
         removed: dict[int, list[Definition]],
         bound: tuple[Definition, Definition] | None,
     ) -> _Scope:
-        scope, rows = _Scope(), list[Row]()
+        scope, rows = _Scope(), list[SnippetRow]()
         starts = {one.top: one for one in own}
         waiting: list[str] = []  # new definitions that stand before the next row
         apart = True  # lines are left out above
@@ -357,7 +365,9 @@ class _Merge:
                         scope.after.setdefault(place, []).extend([*lead, *new])
                     blank = 0
                     continue
-                row = Row(self._lines[definition.first], definition.top, definition=pairs[definition])
+                row = SnippetRow(
+                    self._lines[definition.first], definition.top, definition=pairs[definition]
+                )
                 k = len(scope.inner)
                 scope.inner.append(self._inner(definition, pairs[definition]))
                 row = replace(row, inner=k)
@@ -365,7 +375,7 @@ class _Merge:
                 if n not in removed:
                     n += 1
                     continue
-                row = Row("", n, definition=removed[n][0])
+                row = SnippetRow("", n, definition=removed[n][0])
                 n += 1
             elif self._kinds[n] == LEFT_OUT:
                 if waiting and apart:
@@ -381,10 +391,10 @@ class _Merge:
                 blank += 1
                 n += 1
                 if not apart:
-                    rows.append(Row("", n - 1, blank=True))
+                    rows.append(SnippetRow(line, n - 1, blank=True))
                 continue
             else:
-                row = Row(line, n, maybe=self._kinds[n] == MAYBE)
+                row = SnippetRow(line, n, maybe=self._kinds[n] == MAYBE)
                 n += 1
             if waiting:
                 trail = 0 if self._kinds[row.number] == REMOVED else blank
@@ -397,7 +407,9 @@ class _Merge:
         if waiting:
             scope.last += waiting
         if bound is not None:
-            rows = [replace(row, fresh=self._in_fresh_value(row.number, own, pairs)) for row in rows]
+            rows = [
+                replace(row, fresh=self._in_fresh_value(row.number, own, pairs)) for row in rows
+            ]
         scope.rows = rows
         return scope
 
@@ -413,8 +425,8 @@ class _Merge:
         kinds = self._kinds[definition.top : definition.last]
         return definition.kind != VALUE and LEFT_OUT not in kinds
 
-    def _comment_above(self, rows: list[Row]) -> list[str]:
-        """The lines of a new comment that stands apart above a new definition; they leave `rows`."""
+    def _comment_above(self, rows: list[SnippetRow]) -> list[str]:
+        """The lines of a new comment that stands apart above a new definition, out of `rows`."""
         at = len(rows)
         while at and rows[at - 1].blank:
             at -= 1
@@ -472,7 +484,7 @@ class _Merge:
             if row not in starts:
                 line = self._file[row]
                 free = any(name in line for name in names)
-                scope.columns.append(Column(line, row, row + 1, free=free))
+                scope.columns.append(FileColumn(line, row, row + 1, free=free))
                 row += 1
                 continue
             other, last = starts[row]
@@ -480,7 +492,9 @@ class _Merge:
                 while scope.columns and not scope.columns[-1].text.strip():
                     scope.columns.pop()
             else:
-                scope.columns.append(Column(self._file[other.first], row, last, definition=other))
+                scope.columns.append(
+                    FileColumn(self._file[other.first], row, last, definition=other)
+                )
             row = last
         scope.end = end
 
@@ -500,14 +514,14 @@ class _Merge:
         a, b = own.last - 1, old.last - 1
         if a in rows and b in columns and a > own.first and b > old.first:
             ours, theirs = self._lines[a].strip(), self._file[b].strip()
-            closing = ours[:1] in "}])" and theirs[:1] in "}])" or ours == theirs
+            closing = (ours[:1] in "}])" and theirs[:1] in "}])") or ours == theirs
             if closing or ours.split(None, 1)[0] == theirs.split(None, 1)[0] in ("return", "end"):
                 bind[rows[a]] = columns[b]
         top = self._top(own, old)
         if own.top < own.first and top < old.first and rows.get(own.top) == 0:
             scope.rows[0] = replace(scope.rows[0], apart=False)
-            scope.rows.insert(0, Row("", -1, edge=True, apart=True))
-            scope.columns.insert(0, Column("", top, top))
+            scope.rows.insert(0, SnippetRow("", -1, edge=True, apart=True))
+            scope.columns.insert(0, FileColumn("", top, top))
             scope.after = {n + 1: new for n, new in scope.after.items()}
             scope.before = {n + 1: new for n, new in scope.before.items()}
             bind = {0: 0, **{n + 1: column + 1 for n, column in bind.items()}}
@@ -566,7 +580,9 @@ class _Merge:
             if row.apart and (n + 1 == len(rows) or rows[n + 1].apart or True):
                 chunk = _chunk(rows, n)
                 if not any(path[k].matched or path[k].gone for k in chunk) and chunk:
-                    found.append(Ambiguity(row.text.strip(), NOWHERE, hint="show the line above it"))
+                    found.append(
+                        Ambiguity(row.text.strip(), NOWHERE, hint="show the line above it")
+                    )
         if not found:
             return best
         for other in self._edge_paths(path, aligner, doubts):
@@ -626,7 +642,9 @@ class _Merge:
                 continue
             if row.blank and not step.matched:
                 apart = step.kept or following is None or following.kept
-                if apart and (not result or result[-1] == "" or not (text_at(at) or "").strip()):
+                if apart and (
+                    not result or _is_blank(result[-1]) or not (text_at(at) or "").strip()
+                ):
                     continue
             if not step.matched and row.lead and row.apart and result and result[-1] != "":
                 result += [""] * row.lead
@@ -647,15 +665,15 @@ class _Merge:
                 elif row.inner is not None:
                     result += scope.inner[row.inner]
                 else:
-                    result.append(columns[step.at].text if row.blank else row.text)
+                    result.append(row.text or columns[step.at].text)
             else:
                 result.append(row.text)
             new = scope.after.get(n)
             if new is not None:
                 result += new
-            if not step.matched and row.trail and (following is None or following.kept):
-                if (text_at(at) or "").strip():
-                    result += [""] * row.trail
+            ends = following is None or following.kept
+            if not step.matched and ends and (text_at(at) or "").strip():
+                result += [""] * row.trail
         keep(len(columns))
         if scope.last:
             self._append(result, scope.last)
@@ -680,7 +698,9 @@ class _Merge:
                     break
             while result and isinstance(result[-1], str) and not result[-1].strip():
                 result.pop()
-        apart = 2 if self._language is not None and self._language.name == "python" and not depth else 1
+        apart = (
+            2 if self._language is not None and self._language.name == "python" and not depth else 1
+        )
         result += [*([""] * apart if result else []), *new, *tail]
 
     def _edge_paths(
@@ -695,7 +715,9 @@ class _Merge:
         for _, n, columns in doubts:
             if path[n].matched:
                 chunk_end = n + 1 < len(path) and not path[n + 1].kept
-                step = AlignedLine(path[n].at + (path[n].kept and not chunk_end), False, path[n].kept)
+                step = AlignedLine(
+                    path[n].at + (path[n].kept and not chunk_end), False, path[n].kept
+                )
                 if not path[n].kept:
                     step = AlignedLine(path[n].at, False)
                 beside[n] = step
@@ -739,10 +761,16 @@ class _Merge:
                 if path[n].matched or path[n].gone or row.fresh or row.blank or row.edge:
                     continue
                 text = row.text.rstrip()
-                at = [k for k, c in enumerate(columns) if not c.definition and c.text.rstrip() == text]
+                at = [
+                    k for k, c in enumerate(columns) if not c.definition and c.text.rstrip() == text
+                ]
                 if at and not _in_new_block(rows, path, n):
                     unsure(n, "may be new, or this line", at[:8])
         return result
+
+
+def _is_blank(line: Item) -> bool:
+    return isinstance(line, str) and not line.strip()
 
 
 def _mark(line: str) -> str:
@@ -779,7 +807,7 @@ def _closing(lines: Sequence[str], n: int) -> int | None:
     return None
 
 
-def _in_new_block(rows: Sequence[Row], path: Sequence[AlignedLine], n: int) -> bool:
+def _in_new_block(rows: Sequence[SnippetRow], path: Sequence[AlignedLine], n: int) -> bool:
     """Whether a row is in a block that begins with a new line."""
     start = _enclosing([row.text for row in rows], n)
     if start is None or any(row.apart for row in rows[start + 1 : n + 1]):
@@ -788,8 +816,8 @@ def _in_new_block(rows: Sequence[Row], path: Sequence[AlignedLine], n: int) -> b
 
 
 def _by_blocks(
-    rows: Sequence[Row],
-    columns: Sequence[Column],
+    rows: Sequence[SnippetRow],
+    columns: Sequence[FileColumn],
     path: Sequence[AlignedLine],
     costs: Costs,
     bind: Mapping[int, int],
@@ -852,12 +880,12 @@ def _is_code(line: str) -> bool:
     return bool(text) and comment_text(line) is None and text[:1] != "*" and text[:2] != "/*"
 
 
-def _chunk(rows: Sequence[Row], start: int) -> range:
+def _chunk(rows: Sequence[SnippetRow], start: int) -> range:
     end = next((n for n in range(start + 1, len(rows)) if rows[n].apart), len(rows))
     return range(start, end)
 
 
-def _dropped(columns: Sequence[Column], path: Sequence[AlignedLine]) -> list[int]:
+def _dropped(columns: Sequence[FileColumn], path: Sequence[AlignedLine]) -> list[int]:
     """The columns that an alignment drops."""
     result: list[int] = []
     at = 0

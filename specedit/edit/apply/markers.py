@@ -17,9 +17,7 @@ _COMMENT = re.compile(
 )
 _DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")
 _REMARK = ("//", "#", "/*", "*", "<!--", "-- ", "@", "[")
-_INNER = re.compile(
-    r"(?P<head>.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*"
-)
+_INNER = re.compile(r"(?P<head>.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*")
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
@@ -47,14 +45,14 @@ class ShownLines:
         return result
 
     def balanced(self) -> list[str]:
-        """The lines with the brackets that were left out, by indentation, where lines are left out."""
+        """The lines with the brackets, by indentation, that are left out with others."""
         result = self.code(False)
         opened: list[tuple[int, str]] = []  # indentation of the line, the bracket that closes
         at: int | None = None  # the last line that stands for others
         for n, line in enumerate(self.lines):
             depth, marker = len(margin(line)), self.kinds[n] == LEFT_OUT
             at = n if marker else at
-            if not line.strip() or self.kinds[n] and not marker:
+            if not line.strip() or (self.kinds[n] and not marker):
                 continue
             closes = not marker and line.strip()[0] in _CLOSING.values()
             while at is not None and opened and opened[-1][0] >= depth + closes:
@@ -98,11 +96,9 @@ def names_removed(line: str, defined: Container[str]) -> set[str]:
     return names - {""}
 
 
-def shown_lines(
-    lines: Sequence[str], old: Sequence[str], defined: Container[str]
-) -> ShownLines:
-    """A snippet's lines with what they stand for, in a file that defines these names. A comment that the file
-    does not have may stand for code where it stands alone; the alignment decides."""
+def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str]) -> ShownLines:
+    """A snippet's lines with what they stand for, in a file that defines these names. A comment
+    that the file does not have may stand for code where it stands alone; the alignment decides."""
     known = {line.strip() for line in old}
     own: list[str] = []
     for line in lines:
@@ -146,8 +142,5 @@ def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:
         return False
     text = below.strip()
     return (
-        not text
-        or text in known
-        or text[:1] in "})]"
-        or len(margin(below)) < len(margin(lines[n]))
+        not text or text in known or text[:1] in "})]" or len(margin(below)) < len(margin(lines[n]))
     )

@@ -42,7 +42,9 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         if result.opened and doubtful is not None:
             refused += [doubt for part in doubtful.opened for doubt in part.doubts]
         if result.opened:
-            refused += [] if doubtful is None else [d for part in result.opened for d in part.doubts]
+            refused += (
+                [] if doubtful is None else [d for part in result.opened for d in part.doubts]
+            )
             doubtful = result
         elif not result.refused:
             lines = best_lines(result.items)

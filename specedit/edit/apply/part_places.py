@@ -116,9 +116,9 @@ def same_line(one: str, other: str) -> bool:
     for sign in ("=", ":", "("):
         a, found, _ = one.partition(sign)
         b, also, _ = other.partition(sign)
-        if found and also and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
-            if sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split()):
-                return True
+        named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
+        if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
+            return True
     words, others = (_words(text) for text in (one, other))
     small, large = sorted((words, others), key=len)
     rest = iter(large)

@@ -179,7 +179,7 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         if gone and sign == "-" and any(line.strip() for line in skipped):
             reason = "it removes lines around one that it does not show"
             return Ambiguity(first, reason, ((at + 1, row + 1),), QUOTE)
-        if not gone or sign == " " and (hunk.numbered or any(line.strip() for line in skipped)):
+        if not gone or (sign == " " and (hunk.numbered or any(line.strip() for line in skipped))):
             result += skipped
         at = row + 1
         gone = sign == "-"

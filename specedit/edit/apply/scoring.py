@@ -63,7 +63,7 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SnippetRow:
     """A line of a snippet, or a definition of it that the file has, too."""
 
     text: str
@@ -80,7 +80,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FileColumn:
     """A line of the file, or a definition, its lines [first, last), that the snippet shows."""
 
     text: str
@@ -90,7 +90,9 @@ class Column:
     free: bool = False  # the change says that it is removed
 
 
-def costs_of(rows: Sequence[Row], columns: Sequence[Column], bind: Mapping[int, int]) -> Costs:
+def costs_of(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], bind: Mapping[int, int]
+) -> Costs:
     """What the matches of a scope's rows with its columns are worth. `bind`: rows that match one
     column, which no other row matches."""
     import numpy as np
@@ -133,7 +135,9 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column], bind: Mapping[int, 
     for above, below in pairwise(solid):
         both = [stays_beside(rows[n]) or n in bind for n in (above, below)]
         if all(both) and any(stays_beside(rows[n]) for n in (above, below)):
-            skips[above + 1 : below + 1] = [min(BETWEEN, skip) for skip in skips[above + 1 : below + 1]]
+            skips[above + 1 : below + 1] = [
+                min(BETWEEN, skip) for skip in skips[above + 1 : below + 1]
+            ]
     return Costs(
         scores,
         [*skips, 0.0],
@@ -143,21 +147,24 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column], bind: Mapping[int, 
     )
 
 
-def _gone_cost(rows: Sequence[Row], n: int, same: Mapping[str, object]) -> float:
-    """What it costs that a comment stands for lines left out: little where nothing but a line of the
+def _gone_cost(rows: Sequence[SnippetRow], n: int, same: Mapping[str, object]) -> float:
+    """What it costs that a comment stands for lines left out: nothing where only a line of the
     file is shown beside it."""
     first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
-    beside = [*([rows[n + 1]] if first and not last else []), *([rows[n - 1]] if last and n else [])]
+    beside = [
+        *([rows[n + 1]] if first and not last else []),
+        *([rows[n - 1]] if last and n else []),
+    ]
     alone = beside and all(row.text.rstrip() in same and not row.blank for row in beside)
     return 0.0 if alone else STANDS_FOR
 
 
-def stays_beside(row: Row) -> bool:
+def stays_beside(row: SnippetRow) -> bool:
     """Whether file lines beside a row stay, though the snippet does not show them."""
     return row.definition is not None and row.definition.kind != VALUE
 
 
-def _drop(column: Column) -> float:
+def _drop(column: FileColumn) -> float:
     comment = comment_text(column.text) is not None
     return 0.0 if column.free else (0.1 if comment else 0.5) * weight(column.text)
 

@@ -84,7 +84,10 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     ]
     lines, kinds = shown.lines, shown.kinds
     tree = _tree(
-        symbols, lines, lambda row: is_remark(lines[row]) and kinds[row] not in (LEFT_OUT, REMOVED), len(lines)
+        symbols,
+        lines,
+        lambda row: is_remark(lines[row]) and kinds[row] not in (LEFT_OUT, REMOVED),
+        len(lines),
     )
     return list(_closed(tree, shown, indented))
 
@@ -106,7 +109,7 @@ def _tree(
             name = re.compile(rf"(?<![\w$]){re.escape(symbol.own_name)}(?![\w$])")
             named = (n for n in range(first, last) if name.search(lines[n]))
             first = next((n for n in named if not is_remark(lines[n])), first)
-        spans.append(Definition(symbol.own_name, group, first, last, top))
+        spans.append(Definition(symbol.name, group, first, last, top))
     spans.sort(key=lambda span: (span.first, -span.last))
 
     def nested(at: int, end: int) -> tuple[list[Definition], int]:
@@ -123,7 +126,9 @@ def _tree(
             result.append(
                 replace(
                     span,
-                    children=tuple(replace(child, top=max(child.top, span.first + 1)) for child in inner),
+                    children=tuple(
+                        replace(child, top=max(child.top, span.first + 1)) for child in inner
+                    ),
                 )
             )
         return result, at
@@ -131,9 +136,7 @@ def _tree(
     return nested(0, 1 << 30)[0]
 
 
-def _closed(
-    tree: Iterable[Definition], shown: ShownLines, indented: bool
-) -> Iterator[Definition]:
+def _closed(tree: Iterable[Definition], shown: ShownLines, indented: bool) -> Iterator[Definition]:
     """Those that end, with the lines below that stand for others at their end."""
     lines, kinds = shown.lines, shown.kinds
     for definition in tree:
@@ -247,9 +250,7 @@ def continuous(
     return all(continuous(*pair, shown, file, rows, language) for pair in found.pairs)
 
 
-def _alike(
-    own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]
-) -> float:
+def _alike(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
     of the others."""
     head = likeness(lines[own.first], file[old.first])
