@@ -309,7 +309,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
         if opening is None:
             opening, start = match, number + 1
         elif not match["info"] and len(match["run"]) >= len(opening["run"]):
-            body = list(lines[start:number])
+            body: Sequence[str] = lines[start:number]
             path = _path_in_info(opening["info"]) or _path_above(lines, start - 1)
             own, body = _own_path(body)
             path = path or own

@@ -41,6 +41,7 @@ from specedit.edit.apply.structure import (
     words_of_lines,
 )
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import common, opcodes
 
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
@@ -139,6 +140,7 @@ class _Merge:
         self._removed: set[Definition] = set()
         every = [inner for definition in old for inner in definition.walk()]
         self._every = every
+        self._holders = {child: one for one in every for child in one.children}
         self._own, self._root = self._apart(own, shown.lines)
         rows = self._index.rows(1)
         if not all(continuous(*pair, shown, file, rows, language) for pair in self._root.items()):
@@ -164,13 +166,19 @@ class _Merge:
         self, own: Sequence[Definition], old: Sequence[Definition], lines: Sequence[str]
     ) -> dict[Definition, Definition]:
         found = paired(own, old, lines, self._file, self._language)
+        pairs = dict(found.pairs)
+        holders = {self._holders.get(old) for old in pairs.values()}
         for definition, others in found.unsure:
+            here = [one for one in others if self._holders.get(one) in holders]
+            if len(here) == 1:
+                pairs[definition] = here[0]
+                continue
             places = tuple((other.first + 1, other.last) for other in others)
             reason = f"may be one of {len(others)} definitions of this name"
-            hint = "show its first line as the file has it"
+            hint = "show the line that its holder begins with"
             head = lines[definition.first].strip()
             self.refused.append(Ambiguity(head, reason, places, hint))
-        return dict(found.pairs)
+        return pairs
 
     def whole_file(self) -> list[Item] | None:
         """The snippet, where it is the whole new file: without a marker, from the file's first line
@@ -560,9 +568,9 @@ class _Merge:
         readings = {tuple(best_lines(best)): None}
         places: dict[int, set[int]] = {}
         for line, at, other in others:
-            text = tuple(best_lines(self._joined(scope, other)))
-            if text not in readings:
-                readings[text] = None
+            reading = tuple(best_lines(self._joined(scope, other)))
+            if reading not in readings:
+                readings[reading] = None
                 own = {columns[path[line].at].first} if path[line].matched else set()
                 places.setdefault(line, own).add(columns[at].first)
         found = [doubt for doubt, *_ in doubts]
@@ -668,9 +676,7 @@ class _Merge:
                     result.append(row.text or columns[step.at].text)
             else:
                 result.append(row.text)
-            new = scope.after.get(n)
-            if new is not None:
-                result += new
+            result += scope.after.get(n, ())
             ends = following is None or following.kept
             if not step.matched and ends and (text_at(at) or "").strip():
                 result += [""] * row.trail
@@ -714,12 +720,9 @@ class _Merge:
         beside = list(path)
         for _, n, columns in doubts:
             if path[n].matched:
-                chunk_end = n + 1 < len(path) and not path[n + 1].kept
-                step = AlignedLine(
-                    path[n].at + (path[n].kept and not chunk_end), False, path[n].kept
-                )
-                if not path[n].kept:
-                    step = AlignedLine(path[n].at, False)
+                several = n + 1 < len(path) and not path[n + 1].kept
+                at = path[n].at + (path[n].kept and several)
+                step = AlignedLine(at, False, path[n].kept)
                 beside[n] = step
                 yield [*path[:n], step, *path[n + 1 :]]
             for column in columns if not path[n].matched else ():
@@ -922,15 +925,18 @@ def _opened(
     shown: tuple[str, ...],
     doubts: Sequence[Ambiguity],
 ) -> list[Item]:
-    """The lines with the part open in which the readings differ from each other or the file."""
-    texts = [before, *readings]
-    head = 0
-    while all(len(text) > head for text in texts) and len({text[head] for text in texts}) == 1:
-        head += 1
-    tail = 0
-    least = min(map(len, texts)) - head
-    while tail < least and len({text[len(text) - 1 - tail] for text in texts}) == 1:
-        tail += 1
-    inside = [text[head : len(text) - tail] for text in texts]
-    part = Open(inside[0], tuple(inside[1:]), shown, tuple(dict.fromkeys(doubts)))
-    return [*before[:head], part, *before[len(before) - tail :]]
+    """The lines with the part open in which the readings differ."""
+    best = readings[0]
+    head = common(*readings)
+    tail = min(common(*(text[::-1] for text in readings)), min(map(len, readings)) - head)
+    start, end, first, last = head, len(best) - tail, 0, len(before)
+    for tag, a, b, c, d in opcodes(before, best):
+        if c <= head <= d:
+            start, first = (head, a + head - c) if tag == "equal" else (c, a)
+        if c <= len(best) - tail <= d:
+            at = len(best) - tail
+            end, last = (at, a + at - c) if tag == "equal" else (d, b)
+            break
+    inside = [text[start : len(text) - (len(best) - end)] for text in readings]
+    part = Open(before[first:last], tuple(inside), shown, tuple(dict.fromkeys(doubts)))
+    return [*best[:start], part, *best[end:]]

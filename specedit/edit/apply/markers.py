@@ -124,7 +124,27 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
             kinds[n] = LEFT_OUT
         elif comment and _alone(own, n, known):
             kinds[n] = MAYBE
+    for n, line in enumerate(own):
+        if kinds[n] == MAYBE and _apart(own, kinds, n):
+            named = set(re.findall(r"[\w$]+", line))
+            beside = {_beside(own, kinds, n, -1), _beside(own, kinds, n, 1)}
+            if LEFT_OUT in beside or any(name in defined for name in named):
+                kinds[n] = LEFT_OUT
     return ShownLines(own, kinds)
+
+
+def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:
+    """Whether no code follows a line directly."""
+    below = lines[n + 1].strip() if n + 1 < len(lines) else ""
+    return not below or below[:1] in "})]" or kinds[n + 1] == LEFT_OUT
+
+
+def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> str:
+    """What the nearest line that is not blank stands for; the end of a snippet leaves out."""
+    n += step
+    while 0 <= n < len(lines) and not lines[n].strip():
+        n += step
+    return kinds[n] if 0 <= n < len(lines) else LEFT_OUT
 
 
 def _left_out(text: str) -> bool:
