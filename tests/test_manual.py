@@ -23,7 +23,7 @@ import yaml
 from command_line import in_this_process
 from examples import NOT_RUN, PAGES, ROOT, SCRIPT, Example
 from git_repository import Repository
-from hook_repository import PACKAGE
+from hook_repository import START
 
 from specedit import cli, manual, settings
 from specedit.integrations.hook.hook_rules import rules
@@ -37,6 +37,7 @@ Run = Callable[..., Done]
 LANGUAGES = {
     "sh": "run line by line",
     "python": "run",
+    "javascript": "run by test_moving.py",
     "toml": "read as settings",
     "yaml": "read as pre-commit's configuration",
     "text": "no example: what a command prints",
@@ -86,11 +87,10 @@ def bench(
     for name, value in {
         **template.env,
         "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": PACKAGE,
+        "PYTHONPATH": START,
         "HOME": str(tmp_path / "home"),
         "XDG_CONFIG_HOME": str(tmp_path / "home/.config"),
-        "SPECEDIT_ENGINE": "scripted",
-        "SPECEDIT_SCRIPT": str(tmp_path / "script.json"),
+        "TESTS_SCRIPT": str(tmp_path / "script.json"),
         "SPECEDIT_HOME": str(tmp_path / "store"),
         "SPECEDIT_RUNTIME": str(tmp_path / "runtime"),
         "SPECEDIT_SERVER": "auto",
@@ -120,7 +120,7 @@ def served(
         yield 0
         return
     (tmp_path / "served").mkdir()
-    with warm_server.running(tmp_path / "served", SCRIPT) as server:
+    with warm_server.running(tmp_path / "served", SCRIPT, aliases=("gpt-4o",)) as server:
         yield server.port
 
 

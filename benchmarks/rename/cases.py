@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import parser, part, recorded, run, settings_of
+from benchmarks.speed.cases import records, require_texts
 from specedit import Editor
-from specedit.bench.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import Source
 from specedit.rename.places import rename_places
@@ -91,7 +91,7 @@ def with_model(editor: Editor, case: RenameCase) -> dict[str, Any]:
         if edit.problems:
             return _result(case, None, True, *edit.problems)
         text = edit.after.decode()
-        notes += [one.text for one in edit.findings if one.warns]
+        notes += [finding.text for finding in edit.findings if finding.warns]
     return _result(case, text, bool(notes), *notes)
 
 

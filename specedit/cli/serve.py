@@ -17,11 +17,13 @@ from specedit.edit.backend import Progress
 from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
-from specedit.settings import Resolved, Settings, checked
+from specedit.settings import Resolved, Settings
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
     from specedit.server.listener import Options
+
+IDLE_MINUTES = 30.0  # until a background server ends
 
 app = typer.Typer(
     help="Keep a model in memory for later commands, and serve OpenAI's API.", rich_markup_mode=None
@@ -29,17 +31,26 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-@settings_options(*ENGINE, "draft", "draft_model", "cache_bytes")
+@settings_options(*ENGINE, "draft", "draft_model")
 def serve(
     context: typer.Context,
     background: bool = flag(
         "--background", "Return when the server is ready; stop it with `specedit serve stop`"
     ),
-    host: str = option("127.0.0.1", "Listen at this TCP address; any but loopback needs a token"),
-    port: int | None = option(
-        None, "Listen at this TCP port (0: any free one)", min=0, max=65535, show_default="8737"
+    host: str = option(
+        "127.0.0.1", "Listen at this TCP address; any but loopback needs a token", metavar="HOST"
     ),
-    token: str = option("", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN"),
+    port: int | None = option(
+        None,
+        "Listen at this TCP port (0: any free one)",
+        min=0,
+        max=65535,
+        metavar="PORT",
+        show_default="8737",
+    ),
+    token: str = option(
+        "", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
+    ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
     ),
@@ -47,6 +58,7 @@ def serve(
         None,
         "Stop after this many minutes without requests (0: never)",
         min=0,
+        metavar="N",
         show_default="background: 30",
     ),
     alias: list[str] | None = option(
@@ -67,16 +79,14 @@ def serve(
     from specedit.server.service import serve as run
 
     settings = resolved.values
-    if idle_minutes is not None:
-        idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
-        settings = replace(settings, idle_minutes=idle_minutes)
-    forever = not (background or detached) and idle_minutes is None  # a server in a terminal
+    if idle_minutes is None:  # a server in a terminal stays
+        idle_minutes = IDLE_MINUTES if background or detached else 0.0
     options = Options(
         host=host,
         port=None if socket_only else PORT if port is None else port,
         any_port=port is None,
         token=token,
-        idle_s=0.0 if forever else settings.idle_minutes * 60,
+        idle_s=idle_minutes * 60,
         background=background or detached,
         aliases=tuple(dict.fromkeys(alias or ())),
     )
@@ -133,6 +143,7 @@ def _background(
         flags = ["--socket-only"] if options.port is None else ["--host", options.host]
         if options.port is not None and not options.any_port:
             flags += ["--port", str(options.port)]
+        flags += ["--idle-minutes", f"{options.idle_s / 60:g}"]
         flags += [word for name in options.aliases for word in ("--alias", name)]
         record = processes.launch(folder, settings, flags, options.token)
     return _loaded(folder, record)
@@ -220,14 +231,14 @@ def _table(state: dict[str, Any]) -> str:
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())
 
 
-@settings_options(*ENGINE, "focus", "whole", "quiet")
+@settings_options(*ENGINE, "focus", "quiet")
 def warm(
     files: list[str] = argument("FILE", "Files, named as the edit will name them"),
     *,
     resolved: Resolved,
 ) -> int:
-    """Read files into the server's cache (for editors, when a file is opened). Starts a server in
-    the background when none runs."""
+    """Read files into the server's cache. Their next edit starts at once. If no server runs, one
+    starts in the background."""
     from specedit.edit.job import plan_edit
     from specedit.edit.regions.locate import shared_beginnings
     from specedit.files import source as sources
@@ -260,7 +271,7 @@ class _Reading(Progress):
         self.last = event
 
 
-SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extra")
+SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow")
 
 
 def editor(
@@ -289,7 +300,7 @@ def editor(
 
 @settings_options("scope", *SERVING)
 def lsp(*, resolved: Resolved) -> int:
-    """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
+    """Serve editors over LSP on stdio."""
     from specedit.integrations.lsp import serve
 
     return serve(resolved.values)
@@ -297,7 +308,7 @@ def lsp(*, resolved: Resolved) -> int:
 
 @settings_options(*SERVING)
 def mcp(*, resolved: Resolved) -> int:
-    """Serve tools for agents over MCP on stdio: rename, find places, edit, undo."""
+    """Serve tools for agents over MCP on stdio."""
     from specedit.integrations.mcp import serve
 
     flags = (name for name, origin in resolved.origins.items() if origin == "flag")

@@ -29,8 +29,8 @@ def undo(
     last: bool = flag("--last", "Undo the last run in any folder"),
     as_json: AsJson = False,
 ) -> int:
-    """Restore what the last run changed in this work tree: all of it or nothing. Run it again for
-    the run before."""
+    """Restore what the last run changed in this work tree. It restores all files or none; run it
+    again for the run before."""
     from specedit.files import journal
     from specedit.files.undo import forget as drop
     from specedit.files.undo import undo as put_back
@@ -110,7 +110,7 @@ def _show(done: Undone) -> None:
             word += f"; the text that was there is in {terminal.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
-        rest = any(one.status == LEFT for one in done.files)
+        rest = any(file.status == LEFT for file in done.files)
         partly = "`specedit undo --partly` puts back the others; " if rest else ""
         hint = f"{partly}`specedit undo` tries again; `specedit undo --forget` goes further back."
         console.print(Text(hint, "dim"), soft_wrap=True)

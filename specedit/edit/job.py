@@ -26,6 +26,7 @@ from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
 from specedit.import_time import frozen
+from specedit.models.catalogue import form_of
 from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
@@ -126,6 +127,12 @@ def plan_edit(
     planned = make_job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
     planned = replace(planned, judge=judge, tidies=True, findings=focused)
+    if settings.prompt_form or form_of(settings.model):
+        from specedit.edit.prompt_form import chosen_form, in_form
+
+        if form := chosen_form(settings):
+            plan = in_form(planned.plan, source, region, beside, form)
+            return replace(planned, plan=plan, divisible=False)
     if region != whole(source):
         return planned
     exact = local_rename(source, instruction) or quoted_replacement(source, instruction)
@@ -188,7 +195,7 @@ def make_job(
 
 def sampling_of(settings: Settings) -> Sampling:
     """How choices are made."""
-    return Sampling(settings.temperature, settings.top_p, settings.seed, settings.sampling)
+    return Sampling(settings.temperature, 1.0, settings.seed, settings.sampling)
 
 
 def drafters(settings: Settings) -> tuple[str, ...]:

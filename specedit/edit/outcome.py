@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks, check_answer
-from specedit.check.finding import parsed_verdicts, verdicts
+from specedit.check.finding import REMOVAL, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
@@ -43,12 +43,9 @@ Judge = Callable[[str], Judged]  # of the whole new text of a file
 
 def checks_of(settings: Settings) -> Checks:
     """The checks as the settings choose them."""
-    table, allowed = parsed_verdicts(settings.gate), settings.allow.replace(",", " ").split()
-    return Checks(
-        settings.allow_extra,
-        verdicts(table, strict=settings.strict, allowed=allowed),
-        settings.check_with,
-    )
+    allowed = settings.allowed
+    chosen = verdicts(strict=settings.strict, allowed=allowed)
+    return Checks(REMOVAL in allowed, chosen, settings.check_with)
 
 
 def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:

@@ -192,6 +192,12 @@ class Edit:
         """What the user should know of it besides."""
         return tuple(one.text for one in self.findings if not one.refuses)
 
+    @property
+    def left(self) -> tuple[Spot, ...]:
+        """Of a rename: the uses that may be meant and stay."""
+        undecided = (finding for finding in self.findings if finding.kind == "undecided")
+        return tuple(spot for finding in undecided for spot in finding.places)
+
     def noting(self, *findings: Finding) -> Edit:
         return replace(self, findings=(*self.findings, *findings)) if findings else self
 

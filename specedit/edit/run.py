@@ -113,7 +113,7 @@ def _written_together(
     broken = next((edit.path for edit in edits if edit.status in ("refused", "failed")), "")
     if not broken:
         try:
-            Recorder(home(), request.command, request.wish).write_all(texts)
+            Recorder(home(), request.command, request.wish).write_all(texts, request.moves)
         except FileError as problem:  # a full disk, a file that another program changed
             broken = f"{problem.file or edits[changed[0]].path} ({problem.reason})"
     for at in changed:

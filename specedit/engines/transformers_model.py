@@ -69,8 +69,8 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
     config._attn_implementation = config._experts_implementation = None
     with torch.device("meta"):
         hollow = AutoModelForCausalLM.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
-    numbers = sum(one.numel() for one in hollow.parameters())
-    tables = sum(one.numel() for one in hollow.buffers())
+    numbers = sum(tensor.numel() for tensor in hollow.parameters())
+    tables = sum(tensor.numel() for tensor in hollow.buffers())
     if numbers > 4 * stored or tables > TABLES:  # four bits a number are the fewest
         raise ModelError(
             f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
@@ -139,6 +139,16 @@ def _numbers(model: Architecture) -> dict[str, Any]:
     }
     if model.family == "qwen2":  # it always has the bias
         return config
+    if model.family == "granite":
+        config |= {
+            "embedding_multiplier": model.embedding_scale,
+            "residual_multiplier": model.residual_scale,
+            "attention_multiplier": model.attention_scale or model.head_size**-0.5,
+            "logits_scaling": model.logit_scale,
+        }
+    if model.family == "smollm3":
+        rotated = [int(layer not in model.unrotated) for layer in range(model.layers)]
+        config |= {"no_rope_layers": rotated, "pad_token_id": None}
     return {**config, "attention_bias": model.bias}
 
 

@@ -5,7 +5,7 @@ Torch is imported only where the generic engine is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,9 @@ from specedit.models.store import ModelFiles, store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
+    from specedit.engines.exact.conversion import ConvertProgress
     from specedit.engines.exact.guessing import Guesser
+    from specedit.models.store import FetchProgress
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -36,8 +38,6 @@ USUAL = 32_768
 
 def load(settings: Settings, progress: Progress) -> LoadedModel:
     """Load the model that the settings name."""
-    if settings.engine == "scripted":
-        return _scripted(settings)
     from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
@@ -97,32 +97,13 @@ def _draft_model(
     return small
 
 
-def _scripted(settings: Settings) -> LoadedModel:
-    import os
-
-    from specedit.engines import scripted
-
-    engine = scripted.from_file(Path(os.environ["SPECEDIT_SCRIPT"]))
-    line = ModelInfo("scripted", engine="scripted", device="cpu", threads=1, exact=True)
-    tokenizer = scripted.ScriptedTokenizer()
-
-    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
-        return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
-
-    small = None
-    if _wants_draft_model(settings):
-        small = SmallModel(scripted.from_file(Path(settings.draft_model)), "scripted")
-    return LoadedModel(line, engine, tokenizer, render, Widths(), small=small)
-
-
 def _files(model: str, store: Path, weights: str, progress: Progress) -> ModelFiles:
-    from specedit.engines.exact.shards import converting
+    from specedit.engines.exact.shards import converter
 
-    for step in converting(resolve(model, home=store), store, weights):
-        if isinstance(step, ModelFiles):
-            return step
+    def report(step: FetchProgress) -> None:
         progress.loading(Loading(step.note or step.title, step.done, step.total, "bytes"))
-    raise AssertionError("resolve ends with the model's files")
+
+    return resolve(model, home=store, report=report, use=converter(store, weights, report))
 
 
 def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progress) -> Engine:
@@ -139,14 +120,15 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
         from specedit.engines.exact import open_exact
         from specedit.engines.exact.conversion import convert
 
-        for step in convert(files, store, settings.weights):
+        def report(step: ConvertProgress) -> None:
             progress.loading(Loading(step.what, step.done, step.total, "bytes"))
+
+        convert(files, store, settings.weights, report)
         progress.loading(Loading(f"Loading {files.name}"))
         return open_exact(
             files,
             store=store,
             threads=threads,
-            precision=settings.precision,
             weights=settings.weights,
         )
     from specedit.engines.devices import require_torch

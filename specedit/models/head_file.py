@@ -18,12 +18,12 @@ import mmap
 import shutil
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import UsageError
 from specedit.files import regular, stored
-from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,7 +37,7 @@ BYTES = {"I8": 1, "I32": 4, "F32": 4}
 WRONG = (TypeError, ValueError, AttributeError)  # values of other types than expected
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsKind:
     """What one kind of heads takes. Every kind is made of the same step: a state and perhaps an id
     to an inner row, an activation, and back to a state."""
@@ -59,7 +59,7 @@ KINDS = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsSizes:
     """The dimensions of trained heads."""
 
@@ -87,7 +87,7 @@ class DamagedHeads(UsageError):
     """A file that is not a file of heads, or not what was written."""
 
 
-@frozen
+@dataclass(frozen=True)
 class About:
     """What a file of heads says of itself."""
 
@@ -112,7 +112,7 @@ def digest_of(entries: Mapping[str, Any], about: str, body: bytes | memoryview) 
     return digest.hexdigest()
 
 
-@frozen
+@dataclass(frozen=True)
 class Heads:
     """An open file. It is mapped as long as this object lives."""
 
@@ -152,7 +152,7 @@ class Heads:
 
 def open_heads(path: Path) -> Heads:
     """Map a file and check all of it: the kernels read the mapped memory without further checks."""
-    hint = "Train the heads again: specedit heads train"
+    hint = "Train the heads again (python -m training.heads), or: specedit heads remove"
     try:
         with regular.reading(path) as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # an address needs it
@@ -221,7 +221,7 @@ def _expected(about: About) -> dict[str, tuple[str, tuple[int, ...]]]:
     return expected
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsFolder:
     """Everything of one model's heads."""
 
@@ -257,7 +257,7 @@ class HeadsFolder:
         if heads.about.digest != self.digest:
             raise UsageError(
                 f"{path} holds heads of {heads.about.model}, and the model is {model}.",
-                hint=f"Heads fit one model only. Train them: specedit heads train --model {model}",
+                hint=f"Heads fit one model. Others: python -m training.heads train --model {model}",
             )
         return heads
 
@@ -273,7 +273,7 @@ class HeadsFolder:
         return freed
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsEntry:
     """One file of heads, and what is wrong with it, if anything."""
 

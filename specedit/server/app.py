@@ -24,6 +24,7 @@ from starlette.types import ASGIApp
 from specedit.edit.backend import ModelInfo, Plan
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
+from specedit.inference.prefixes import CACHE_BYTES
 from specedit.server import protocol
 from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request, check_size
 from specedit.server.completions import (
@@ -197,7 +198,7 @@ class Api:
                 "idle_s": round(worker.idle_s(), 1),
                 "cache": {
                     **_fields(prefixes, "entries", "bytes", "hits", "misses"),
-                    "limit_bytes": self.settings.cache_bytes,
+                    "limit_bytes": CACHE_BYTES,
                 },
                 "requests": {
                     **_fields(worker.counts, "answered", "cancelled", "refused", "passes"),

@@ -127,7 +127,7 @@ class Predicted(Unsupported):
     @property
     def predicted_texts(self) -> list[str]:
         predictions = [self.prediction, *(self.predictions or ())]
-        return ["".join(one.content) for one in predictions if one is not None]
+        return ["".join(prediction.content) for prediction in predictions if prediction is not None]
 
 
 class OpenAIRequest(Predicted):
@@ -202,7 +202,7 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
 def shared_plan(request: OpenAIRequest, settings: Settings) -> Plan:
     """The request as a Plan without a prompt, with the settings where it is silent."""
     temperature = settings.temperature if request.temperature is None else request.temperature
-    top_p = settings.top_p if request.top_p is None else request.top_p
+    top_p = 1.0 if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
     sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed, settings.sampling)
     texts = request.predicted_texts

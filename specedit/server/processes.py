@@ -88,10 +88,9 @@ def replace(folder: RuntimeFolder, settings: Settings) -> str:
     record = folder.record()
     if record is None:
         return ""
-    if settings.engine != "scripted":
-        from specedit.models.resolve import local
+    from specedit.models.resolve import local
 
-        local(settings.model)  # an error for an unknown name: a typo never stops a server
+    local(settings.model)  # an error for an unknown name: a typo never stops a server
     if not record.background or status(record)["requests"]["running"]:
         raise _left_alone(record, settings)
     stop(folder, record)
@@ -140,7 +139,7 @@ def _arguments(settings: Settings) -> list[str]:
     flags = ["serve", "--detached", "--model", own["model"]]
     if own["draft_model"]:
         flags += ["--draft-model", own["draft_model"]]
-    for name in (*OF_ENGINE, "draft", "idle_minutes", "cache_bytes"):
+    for name in (*OF_ENGINE, "draft"):
         flags += [f"--{name.replace('_', '-')}", str(getattr(settings, name))]
     return flags
 

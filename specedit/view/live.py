@@ -57,10 +57,8 @@ class Live(Sink):
         *,
         quiet: bool = False,
         compares: bool = False,
-        margin: bool = True,
     ) -> None:
         self._compares = compares  # a second answer is the same one, without drafts
-        self._margin = margin
         self.console = console
         # rich takes FORCE_COLOR for a terminal.
         self.enabled = not quiet and console.is_terminal and console.file.isatty()
@@ -115,7 +113,7 @@ class Live(Sink):
             self._phase = _Phase("starting")
             self._answered = False
             if before:
-                self._change = ChangeSoFar(self.console, path, before, self._margin, numbers)
+                self._change = ChangeSoFar(self.console, path, before, numbers)
             else:
                 self._change = None
 

@@ -88,14 +88,8 @@ class ChangeSoFar:
     """Collects an answer and renders the last hunks of its change, rarely where that is slow."""
 
     def __init__(
-        self,
-        console: Console,
-        path: str,
-        before: str,
-        margin: bool = True,
-        numbers: Sequence[int] = (),
+        self, console: Console, path: str, before: str, numbers: Sequence[int] = ()
     ) -> None:
-        self._margin = margin
         self._numbers = numbers  # the line of the file of each line of `before`; none: the same
         self._console = console
         self._path = path
@@ -137,8 +131,8 @@ class ChangeSoFar:
         changed = so_far(self._before, answer)
         if not changed or height < 2:
             return []
-        texts, origins = (self._before, answer), provenance if self._margin else None
-        frame = diff_view.Frame(self._console, self._path, texts, origins, whole=False)
+        texts = (self._before, answer)
+        frame = diff_view.Frame(self._console, self._path, texts, provenance, whole=False)
         frame.digits = max(frame.digits, *(len(str(number)) for number in self._numbers[-1:]), 0)
         rows: list[Text] = []
         for hunk in reversed(changed):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # files that a line names
 NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or decided by rule
+OF_PLACES = ("undecided", "outside", "left")  # of a rename: --dry-list shows their places
+LISTED = 20  # files of a rename that the report names
 NAME_IT = "name the place in the instruction, or with --symbol NAME or --selected TEXT"
 NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
 ONCE = 5.0  # seconds of preparation that are reported
@@ -37,7 +39,7 @@ def line(report: Report) -> Text:
     figures = report.figures
     if figures.passes or figures.total_s:
         text.append(" · ").append_text(cost(figures))
-    if tested := sum(one.test_s for one in tries.whole(report)):
+    if tested := sum(attempt.test_s for attempt in tries.whole(report)):
         text.append(f" · tests {seconds(tested)}")
     return text
 
@@ -85,18 +87,19 @@ def prepared(steps: Mapping[str, float]) -> Text | None:
     return Text(f"of loading, once for this model on this machine: {message}", "dim")
 
 
-def compared(one: Compared, what: str = "") -> Text:
+def compared(compared: Compared, what: str = "") -> Text:
     """The same edit without any draft, both measured."""
     text = Text(f"{what}without drafts: ")
-    text.append(f"{seconds(one.total_s)} (decode {one.decode_s:.1f})")
-    text.append(f" · {count(one.passes, 'pass', 'passes')} · ")
+    text.append(f"{seconds(compared.total_s)} (decode {compared.decode_s:.1f})")
+    text.append(f" · {count(compared.passes, 'pass', 'passes')} · ")
     text.append(
-        "the same text" if one.identical else "ANOTHER TEXT", "" if one.identical else "red"
+        "the same text" if compared.identical else "ANOTHER TEXT",
+        "" if compared.identical else "red",
     )
-    if one.digests_equal is not None:
-        text.append(", equal logits" if one.digests_equal else ", other logits")
-    text.append(f" · decoding {one.speedup_decode:.1f} times as fast with drafts", "bold")
-    text.append(f", {one.speedup_total:.1f} with the prompt")
+    if compared.digests_equal is not None:
+        text.append(", equal logits" if compared.digests_equal else ", other logits")
+    text.append(f" · decoding {compared.speedup_decode:.1f} times as fast with drafts", "bold")
+    text.append(f", {compared.speedup_total:.1f} with the prompt")
     return text
 
 
@@ -120,16 +123,16 @@ def show(
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
             if not quiet and (advice := _advice(edit, report.command)):
                 _about(console, edit, advice, "dim")
-        for one in edit.findings:
-            if one.refuses and (one.kind, one.text) not in held:
-                _about(console, edit, one.text, "red")
+        for finding in edit.findings:
+            if finding.refuses and (finding.kind, finding.text) not in held:
+                _about(console, edit, finding.text, "red")
     if report.changed_nothing and not check:
         say(console, Text(f"nothing was changed; {NAME_IT}", "yellow"))
 
 
 def _advice(edit: Edit, command: str) -> str:
     """What to do after a refused answer. `apply` has no instruction to change."""
-    if command == "apply" or any(one.test for one in edit.tries):
+    if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
     if not edit.figures.regions:
         return f"next: {NAME_IT}"
@@ -138,15 +141,20 @@ def _advice(edit: Edit, command: str) -> str:
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     """Notes, tables and the line."""
+    renames = any(edit.changes or edit.left for edit in report.edits)
+    if renames:
+        for text in _renamed(report, verbose=verbose):
+            say(console, text)
     many = _shared(report, NOTES) if len(report.edits) > SEVERAL else {}
     for edit in report.edits:
         if verbose:
             for change in edit.changes:
                 _about(console, edit, _change(change), "dim")
-        for one in edit.findings:
-            listed = (one.kind, one.text) in many
-            if not (one.refuses or listed) and (verbose or not one.is_detail):
-                _about(console, edit, one.text, "yellow" if one.warns else "")
+        for finding in edit.findings:
+            listed = (finding.kind, finding.text) in many
+            brief = renames and len(report.edits) > SEVERAL and finding.kind in OF_PLACES
+            if not (finding.refuses or listed) and (verbose or not (finding.is_detail or brief)):
+                _about(console, edit, finding.text, "yellow" if finding.warns else "")
     for (kind, why), names in many.items():
         _named(console, kind, why, names, len(names) if verbose else NAMED)
     if (tries_table := tries.table(report)) is not None:
@@ -162,13 +170,34 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
             say(console, compared(edit.compared, what))
 
 
+def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
+    """The places that a rename changes and leaves, and how many are in each file."""
+    changed = [edit for edit in report.edits if edit.changed]
+    left = [edit for edit in report.edits if edit.left]
+    word = "would rename" if any(e.status == "would-edit" for e in changed) else "renamed"
+    places = count(sum(len(edit.changes) for edit in changed), "place")
+    yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
+    if left:
+        uses = count(sum(len(edit.left) for edit in left), "use")
+        how = "(specedit rename --dry-list shows them)"
+        files = count(len(left), "file")
+        yield Text(f"left: {uses} in {files} that may be meant {how}", "yellow")
+    shown = changed if verbose else changed[:LISTED]
+    for edit in shown if len(changed) > 1 else ():
+        yield Text(f"  {terminal.name(edit.path)}: {count(len(edit.changes), 'place')}")
+    if len(changed) > len(shown):
+        yield Text(f"  and {len(changed) - len(shown)} more files (-v names them)")
+
+
 def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], list[str]]:
     """Findings of these kinds that several files share, and the names of these files."""
     results: dict[tuple[str, str], list[str]] = {}
     for edit in report.edits:
-        for one in edit.findings:
-            if one.kind in kinds:
-                results.setdefault((one.kind, one.text), []).append(terminal.name(edit.path))
+        for finding in edit.findings:
+            if finding.kind in kinds:
+                results.setdefault((finding.kind, finding.text), []).append(
+                    terminal.name(edit.path)
+                )
     return {key: names for key, names in results.items() if len(names) > 1}
 
 
@@ -190,10 +219,10 @@ def _about(console: Console, edit: Edit, what: str, style: str) -> None:
     say(console, text)
 
 
-def _change(one: Replaced) -> str:
+def _change(change: Replaced) -> str:
     """One place of a rename, and why it is one."""
-    old = " ".join(one.old.split())
-    return f"line {one.line}: {old} -> {one.new} ({one.why})"
+    old = " ".join(change.old.split())
+    return f"line {change.line}: {old} -> {change.new} ({change.why})"
 
 
 def table(report: Report) -> Table:

@@ -17,14 +17,13 @@ import struct
 import sys
 import threading
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from specedit.engines.exact.geometry import BLOCK4, DTYPES, LIMITS, Geometry, unsuitable
 from specedit.files import regular
-from specedit.import_time import frozen
 from specedit.models.architecture import Architecture
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Checksum:
         return digest.hexdigest()
 
 
-@frozen
+@dataclass(frozen=True)
 class Weights:
     """The mapped file. It stays mapped while anything that came from here is in use."""
 
@@ -171,7 +170,7 @@ class Writer:
     def __init__(
         self, file: BinaryIO, config: Architecture, source: str, four: Collection[str] = ()
     ) -> None:
-        self._file, self._config, self._source = file, config, source
+        self._file, self._config, self._source = file, config.folded(), source
         self._places: dict[str, dict[str, Any]] = {}
         at = HEADER_ROOM
         for name, (dtype, shape) in Geometry.of(config).tensors(config, four).items():
@@ -285,7 +284,8 @@ def _header(file: BinaryIO) -> dict[str, Any]:
 
 
 def _config(numbers: dict[str, Any]) -> Architecture:
-    config = Architecture(**{**numbers, "rope_factors": tuple(numbers["rope_factors"])})
+    lists = {name: tuple(value) for name, value in numbers.items() if isinstance(value, list)}
+    config = Architecture(**{**numbers, **lists})
     for name in LIMITS:
         if type(getattr(config, name)) is not int:
             raise ValueError(f"{name} is not an integer")

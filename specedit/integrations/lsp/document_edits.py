@@ -156,7 +156,10 @@ def rename_at(
             _changed(tree, name, by_name.get(name), guess.text)
             for name, guess in result.files.items()
         ),
-        tuple(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
+        (
+            *(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
+            *(f"rename the file {name} to {to}" for name, to in result.moves.items()),
+        ),
     )
 
 

@@ -1,0 +1,397 @@
+"""The scripts of `benchmarks/`, small: on a scripted engine and in a real sandbox."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from endpoint import listening, stream
+from replaying import WORDS
+from warm_server import Running, running
+
+from benchmarks import common, llama_server, load, peers, quality, sandbox
+from benchmarks.rename import cases as renames
+from benchmarks.speed import compare
+from benchmarks.speed.cases import Case
+from benchmarks.speed.peers import PeerOptions, Task
+from specedit.edit.backend import Plan
+from specedit.errors import InputError, ServerError, UsageError
+from specedit.settings import Settings
+
+Script = Callable[..., Path]
+TESTS = "def check():\n    assert one() == 2\n"
+BEFORE, RIGHT = "def one():\n    return 1\n", "def one():\n    return 2\n"
+CASE = {"id": "c", "filename": "main.py", "instruction": "Return 2.", "before": BEFORE}
+
+
+def run_script(module: Any, monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", [module.__name__, *map(str, arguments)])
+    assert module.main() == 0
+
+
+def written(path: Path, *cases: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    return path
+
+
+# -- the sandbox -----------------------------------------------------------------------------------
+
+WRITES = """
+import os
+for number in range(64):
+    try:
+        os.write(number, b"passed 86 0 ok True " * 4)
+    except OSError:
+        pass
+os._exit(0)
+"""
+STAYS = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    for number in range(1000):
+        time.sleep(0.01)
+        with open({path!r}, "a") as file:
+            file.write("x")
+while not os.path.exists({path!r}):
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param("x = 1", "", id="ends-well"),
+        pytest.param("assert 1 == 2, 'odd'", "AssertionError: odd", id="fails"),
+        pytest.param("import time\ntime.sleep(60)", "took more than 1 s", id="takes-too-long"),
+        pytest.param("x = 'a' * (3 << 30)", "MemoryError", id="takes-too-much"),
+        pytest.param("open('big', 'wb').write(b'0' * (1 << 25))", "OSError", id="writes-too-much"),
+        pytest.param("raise SystemExit(0)", "ended early", id="leaves-before-its-tests"),
+        pytest.param("import os\nos._exit(0)", "ended early", id="leaves-at-once"),
+        pytest.param(WRITES, "0 ok True", id="writes-into-everything-that-is-open"),
+    ],
+)
+def test_a_program_runs_within_limits(text: str, reason: str) -> None:
+    verdict = sandbox.run(text, seconds=1 if "sleep" in text else 60, memory=2 << 30)
+    assert verdict.passed == (not reason)
+    assert reason in verdict.reason
+
+
+def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    if "--pid" not in (sandbox.isolation() or ()):
+        pytest.skip("this system does not let a user isolate processes")
+    path = tmp_path / "alive"
+    sandbox.run(STAYS.format(path=str(path)))
+    size = path.stat().st_size
+    time.sleep(0.2)  # as long as 20 signs of life
+    assert path.stat().st_size == size
+
+
+def test_a_program_sees_neither_our_folder_nor_our_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OUR_SECRET", "x")
+    here = str(Path.cwd())
+    text = f"import os\nassert os.getcwd() != {here!r}\nassert 'OUR_SECRET' not in os.environ"
+    assert sandbox.run(text).passed
+
+
+@pytest.mark.skipif(sandbox.isolation() is None, reason="unshare is not allowed here")
+def test_a_program_has_no_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = ("127.0.0.1", server.getsockname()[1])
+        verdict = sandbox.run(f"import socket\nsocket.create_connection({address})")
+    assert not verdict.passed and "Network is unreachable" in verdict.reason
+
+
+def test_code_stands_where_its_context_says() -> None:
+    assert sandbox.program("x = 1", "T", "a\n{{Code}}\nb") == "a\nx = 1\nb\n\nT\n\ncheck()\n"
+    assert sandbox.program("x = 1", "T") == "\nx = 1\n\nT\n\ncheck()\n"
+
+
+# -- edits -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed", "status"),
+    [
+        pytest.param(RIGHT, True, "would-edit", id="right"),
+        pytest.param(RIGHT.replace("2", "3"), False, "would-edit", id="wrong"),
+        pytest.param("def one():\n    return (\n", False, "refused", id="does-not-parse"),
+    ],
+)
+def test_an_edit_is_right_when_its_tests_pass(
+    script: Script,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    passed: bool,
+    status: str,
+) -> None:
+    script(answer=f"{answer}```")
+    cases = written(tmp_path / "cases.jsonl", {**CASE, "tests": TESTS})
+    out = tmp_path / "out.jsonl"
+    run_script(quality, monkeypatch, cases, "--out", out)
+    (row,) = common.rows(out)
+    assert (row["passed"], row["status"]) == (passed, status)
+    assert row["text"] == (BEFORE if status == "refused" else answer)
+
+
+def test_a_run_continues_where_it_stopped_and_two_are_compared(
+    script: Script,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    calls = script(answer=f"{RIGHT}```")
+    cases = written(
+        tmp_path / "cases.jsonl",
+        *({**CASE, "id": name, "tests": TESTS} for name in ("one", "two", "three")),
+    )
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    known = {"id": "one", "passed": False, "status": "would-edit", "text": "x", "seconds": 1.0}
+    written(first, known)
+    run_script(quality, monkeypatch, cases, "--half", "even", "--out", first)
+    assert [row["id"] for row in common.rows(first)] == ["one", "three"]
+    count = len(calls.read_text().splitlines())
+    run_script(quality, monkeypatch, cases, "--half", "even", "--out", first)
+    assert len(calls.read_text().splitlines()) == count, "nothing is measured twice"
+    assert "1 of 2 pass (50.0 %)" in capsys.readouterr().out
+    run_script(quality, monkeypatch, cases, "--first", "1", "--out", second)
+    run_script(quality, monkeypatch, "--compare", first, second)
+    shown = capsys.readouterr().out
+    assert "the same text: 0 of 1" in shown
+    assert "passes only in the second: one" in shown
+
+
+def test_the_tests_of_a_case_can_be_the_test_command(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(answer=f"{RIGHT.replace('2', '3')}```", then=[{"answer": f"{RIGHT}```"}])
+    cases = written(tmp_path / "cases.jsonl", {**CASE, "tests": TESTS})
+    out = tmp_path / "out.jsonl"
+    run_script(quality, monkeypatch, cases, "--tests-judge", "--out", out)
+    (row,) = common.rows(out)
+    assert (row["passed"], row["tries"], row["text"]) == (True, 2, RIGHT)
+
+
+# -- renames ---------------------------------------------------------------------------------------
+
+NAMES = {"language": "python", "filename": "a.py", "old_name": "x", "new_name": "y"}
+
+
+def test_renames_are_counted_in_every_way(
+    script: Script,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script(replace=[])
+    before, after = "x = 1\ns = 'x'\n", "y = 1\ns = 'x'\n"
+    taken = {"id": "taken", "before": "x = 1\ny = 2\nprint(x, y)\n", "after": "-"}
+    cases = written(
+        tmp_path / "renames.jsonl",
+        {**NAMES, "id": "one", "before": before, "after": after},
+        {**NAMES, **taken},
+    )
+    out = tmp_path / "out.jsonl"
+    run_script(renames, monkeypatch, cases, "--model", "--out", out)
+    first, second = common.rows(out)
+    assert not first["search"]
+    assert [first["ways"][way]["right"] for way in ("no-model", "model")] == [True, True]
+    assert [second["ways"][way]["refused"] for way in ("no-model", "model")] == [True, True]
+    last = capsys.readouterr().out.splitlines()[-1].split()
+    assert last == ["all", "2", "0", "1", "1", "0", "1", "1", "0"]
+
+
+def test_a_record_that_is_not_a_rename_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"renames.jsonl:1: .*language"):
+        renames.load(written(tmp_path / "renames.jsonl", {"id": "a"}))
+
+
+# -- servers under load ----------------------------------------------------------------------------
+
+CASES = [
+    Case(f"case {n}", "a.py", "Rename it.", f"username = {n}\n" + "size = 1\n" * 9)
+    for n in range(3)
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("load"), {"replace": [["username", "email"]]}) as found:
+        yield found
+
+
+def loads(url: str, requests: int, model: str = "m") -> load.Loads:
+    server = load.Server.of(f"own={url}")
+    return load.Loads(server, model, load.plans(CASES, Settings()), requests)
+
+
+def test_a_server_is_measured_with_predictions_and_without(server: Running) -> None:
+    url = f"http://127.0.0.1:{server.port}"
+    asked = loads(url, 3, load.Server.of(url).model())
+    one, predicted, *many = load.levels(asked, (1, 4), (False, True))
+    assert [level.predicted for level in (one, predicted, *many)] == [False, True] * 2
+    texts = [[served.text for served in level.served] for level in (one, predicted, *many)]
+    assert texts.count(texts[0]) == 4 and "email = 2" in texts[0][2]
+    rows = [level.row() for level in (one, predicted, *many)]
+    assert len({row["tokens"] for row in rows}) == 1 and not any(row["failed"] for row in rows)
+    assert 0 < rows[1]["steps"] < rows[0]["steps"]
+    assert all(row["p95_s"] >= row["p50_s"] >= row["first_s"] > 0 for row in rows)
+
+
+def test_a_server_without_predictions_is_measured_too() -> None:
+    with listening() as endpoint:
+        endpoint.answer = stream("a", "b", usage={"completion_tokens": 2})
+        level = loads(endpoint.url, 2).level(1, False, 0.0)
+        assert (level.row()["tokens"], level.steps) == (4, None)
+        assert all("prediction" not in body for body in endpoint.requests)
+
+
+def test_a_server_that_refuses_is_reported() -> None:
+    with listening() as endpoint:
+        endpoint.status, endpoint.answer = 400, b'{"error": "no"}'
+        with pytest.raises(ServerError, match=r"refused \(400\)"):
+            list(load.levels(loads(endpoint.url, 1), (1,), (False,)))
+        url = endpoint.url
+    with pytest.raises(ServerError, match="does not answer"):
+        load.Server.of(url).model()
+
+
+def test_arrivals_are_the_same_every_time_and_as_frequent_as_asked() -> None:
+    moments = load.arrivals(2000, 0.5, seed=3)
+    assert moments == load.arrivals(2000, 0.5, seed=3) == sorted(moments)
+    assert moments[0] == 0 and abs(moments[-1] / 1999 - 0.5) < 0.05
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 5.0), (0.95, 10.0), (1.0, 10.0)])
+def test_percentiles(share: float, value: float) -> None:
+    assert load.percentile([float(n) for n in range(10, 0, -1)], share) == value
+    assert load.percentile([], share) == 0.0
+
+
+@pytest.mark.parametrize("text", ["", "a", "a=b", "ftp://x", "n=http://"])
+def test_an_address_is_a_url(text: str) -> None:
+    with pytest.raises(UsageError, match="not a URL"):
+        load.Server.of(text)
+
+
+# -- agreement with bf16 ---------------------------------------------------------------------------
+
+
+@pytest.mark.tools  # loads torch
+def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
+    from exact_models import save
+
+    from benchmarks.agreement import agreement, judged_by_bf16, judged_by_exact
+    from specedit.engines.exact import open_exact
+
+    counted = agreement([(1, 0.0), (2, 0.0), (3, math.log(16))], [(1, 0.0), (9, 0.0), (3, 0.0)])
+    assert counted["agreement"] == pytest.approx(2 / 3)
+    assert counted["ratio"] == pytest.approx(16 ** (1 / 3))
+    model, files = save("qwen2, grouped, tied", tmp_path / "model")
+    numbers = random.Random(5)
+    texts = [[numbers.randrange(500) for _ in range(count)] for count in (2, 300)]
+    theirs = list(judged_by_bf16(model, texts))
+    ours = list(judged_by_exact(open_exact(files, store=tmp_path / "store"), texts))
+    assert [len(one) for one in ours] == [len(one) for one in theirs] == [1, 299]
+    found = agreement(ours[1], theirs[1])
+    assert found["agreement"] > 0.8
+    assert found["ratio"] == pytest.approx(1.0, abs=0.05)
+
+
+# -- peers -----------------------------------------------------------------------------------------
+
+
+def test_results_of_peers_are_drawn_the_same_every_time(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from benchmarks import plots
+
+    result = {
+        "machine": {"processor": "p", "threads": 2},
+        **{"model": "m", "date": "2026-11-23", "widths": {}},
+        "cases": [{"changed": 0.1, "lines": 50, "peers": {}}],
+    }
+    result["cases"][0]["peers"] = {"specedit": {"total_s": 1.0}, "other": {"total_s": 4.0}}
+    drawn = [path.read_bytes() for path in plots.draw(result, tmp_path / "a")]
+    assert drawn == [path.read_bytes() for path in plots.draw(result, tmp_path / "b")]
+    assert len(drawn) == 4  # two plots, SVG and PNG
+
+
+def test_runs_of_peers_are_summed_in_a_table(tmp_path: Path) -> None:
+    def row(peer: str, seconds: float, passes: int) -> dict[str, Any]:
+        times = {"total_s": seconds, "prefill_s": seconds / 4, "decode_s": 3 * seconds / 4}
+        times["cpu_s"] = 2 * seconds
+        return {"case": "c", "peer": peer, **times, "tokens": 30, "passes": passes, "peak_mb": 9}
+
+    absent = {"case": "c", "peer": "absent", "problem": "not installed: pip install it"}
+    others = [row("other", seconds, 0) for seconds in (3.0, 4.0, 9.0)]
+    path = written(tmp_path / "runs.jsonl", row("specedit", 1.0, 3), *others, absent)
+    assert list(peers.table([path]))[2:] == [
+        "| specedit | 1 | 1.0 | 1.00 | 2.0 | 1.00 | 0.25 | 25 | 10.0 | 9 |",
+        "| other | 1 | 4.0 | 4.00 | 8.0 | 4.00 | 1.00 | 100 |  | 9 |",
+        "| absent | 0 | not installed: pip install it |",
+    ]
+
+
+def test_every_peer_writes_each_case_and_each_run_is_a_line(
+    script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script(answer=f"{RIGHT}```")
+    monkeypatch.setattr(compare, "words", lambda settings: WORDS)
+    cases, out = written(tmp_path / "cases.jsonl", CASE | {"after": RIGHT}), tmp_path / "runs.jsonl"
+    more = ("--against", "specedit-plain", "--rounds", "2", "--out", out)
+    run_script(peers, monkeypatch, cases, *more)
+    done = common.rows(out)
+    assert [row["peer"] for row in done] == ["specedit", "specedit-plain"] * 2
+    assert done[0]["tokens"] == done[1]["tokens"] == done[1]["passes"] > done[0]["passes"]
+
+
+FAKE_SERVER = """#!{python}
+import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+if "--version" in sys.argv:
+    sys.exit(print("version: 9"))
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers()
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200); self.end_headers()
+        text = json.loads(asked["grammar"].removeprefix("root ::= "))
+        for at, letter in enumerate(text + "?"):
+            timings = {{"draft_n": 3 * at, "draft_n_accepted": at}}
+            event = {{"content": letter, "tokens": [at], "timings": timings}}
+            self.wfile.write(b"data: " + json.dumps(event).encode() + b"\\n\\n")
+HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_dictated_answer_of_llama_server_ends_with_its_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Letters:
+        def piece(self, token: int) -> bytes:
+            return bytes([token])
+
+    server = tmp_path / llama_server.SERVER
+    server.parent.mkdir(parents=True)
+    server.write_text(FAKE_SERVER.format(python=sys.executable))
+    server.chmod(0o755)
+    monkeypatch.setenv("LLAMA_FOLDER", str(tmp_path))
+    peer = llama_server.LlamaServer(PeerOptions(Settings(), 1, 64), Letters())
+    assert peer.note == "version: 9"
+    run = peer.run(Task("t", Plan(()), (1, 2), tuple(b'a"\n'), 3), "q4_0-plain")
+    assert run is not None and run.tokens == (0, 1, 2)  # not the letter behind the text
+    assert (run.passes, run.proposed, run.accepted) == (1, 6, 2)
+    assert peer.cpu_s() >= 0

@@ -1,0 +1,99 @@
+"""Fitting the constants of drafting: what one half of the cases finds, the other confirms."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+from replaying import CURVE, WordTokenizer
+from scripted_engine import END
+
+from benchmarks import fit as fitting
+from benchmarks.speed.cases import Case
+from specedit.decode import constants
+from specedit.decode.constants import FITTED, Constants
+
+LINES = [f"v{n} = f(a, b, {n})\n" for n in range(3)]
+BEFORE = "".join(LINES)
+
+
+def case(number: int) -> Case:
+    """One line of a file gets other words."""
+    after = [*LINES]
+    after[number % len(LINES)] = f"w{number} = g(a, {number}, b)\n"
+    return Case(str(number), "a.py", "", BEFORE, "".join(after))
+
+
+CASES = [case(number) for number in range(4)]
+SPOILT = replace(FITTED, risks=(0.5,) * len(FITTED.risks), first_risk=0.4)
+
+
+@pytest.fixture(autouse=True)
+def _same_constants_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "FITTED", FITTED)
+
+
+def found(cases: list[Case], constants: Constants) -> tuple[list[fitting.Move], fitting.Fit]:
+    price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
+    *moves, last = fitting.fit(cases, constants, price)
+    assert isinstance(last, fitting.Fit)
+    return [one for one in moves if isinstance(one, fitting.Move)], last
+
+
+def test_spoilt_constants_are_mended_on_both_halves() -> None:
+    moves, fit = found(CASES, SPOILT)
+    assert {"risks", "first_risk"} & {one.name for one in moves}
+    assert [one.seconds for one in moves] == sorted((m.seconds for m in moves), reverse=True)
+    assert fit.cases == (2, 2)
+    assert fit.after[0] < fit.before[0] and fit.confirmed
+    price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
+    assert sum(price(one, fit.constants) for one in CASES[::2]) == pytest.approx(fit.after[0])
+
+
+@pytest.mark.parametrize("constant", [one.name for one in fields(Constants)])
+def test_a_move_stays_within_what_is_possible(constant: str) -> None:
+    moved = FITTED
+    for _ in range(40):
+        moved = fitting.move(moved, constant, -1, 0.6)
+    value = getattr(moved, constant)
+    kind = fitting.KINDS[constant]
+    for number in value if isinstance(value, tuple) else (value,):
+        assert kind != "chance" or 0 <= number < 1
+        assert kind != "amount" or number > 0
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_the_script_prints_what_the_other_half_confirms(
+    confirmed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rest = CASES if confirmed else [replace(one, after=one.before) for one in CASES]
+    mixed = [one if n % 2 == 0 else rest[n] for n, one in enumerate(CASES)]
+    start = SPOILT if confirmed else replace(FITTED, first_risk=0.0001)
+    price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
+    fit = fitting.fitted_to(mixed, price, start)
+    printed = capsys.readouterr().out
+    assert fit.confirmed is confirmed
+    assert ("not confirmed" in printed) is not confirmed
+    moved = [n for n in fitting.KINDS if getattr(fit.constants, n) != getattr(start, n)]
+    shown = [f"{n} = {getattr(fit.constants, n)!r}" for n in moved]
+    assert moved and all((line in printed) is confirmed for line in shown)
+
+
+def test_an_interrupt_ends_the_search_and_keeps_what_it_found() -> None:
+    price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
+    moves = 0
+
+    def interrupted(one: Case, constants: Constants) -> float:
+        if moves == 1 and constants not in tried:
+            tried.append(constants)
+            if len(tried) == 2:
+                raise KeyboardInterrupt
+        return price(one, constants)
+
+    tried: list[Constants] = []
+    for step in fitting.fit(CASES, SPOILT, interrupted):
+        if isinstance(step, fitting.Fit):
+            break
+        moves += 1
+    assert moves == 1 and isinstance(step, fitting.Fit)
+    assert step.after[0] < step.before[0]

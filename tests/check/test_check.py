@@ -1,0 +1,86 @@
+"""The checks whose verdict the user chooses: what they find, by kind and language, and what not."""
+
+from __future__ import annotations
+
+import pytest
+from check_cases import TABLE, TEXTS
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit.check.answer import LONGEST, Checks, check_answer
+from specedit.check.finding import DEFAULT, NOTE, REFUSE, verdicts
+from specedit.syntax import trees
+from specedit.syntax.languages import BY_NAME, LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "old", "new", "instruction"),
+    TABLE,
+    ids=[f"{row[0] or 'fine'}-{row[1]}-{at}" for at, row in enumerate(TABLE)],
+)
+def test_each_kind_is_found_where_it_is_and_nowhere_else(
+    kind: str, language: str, old: str, new: str, instruction: str
+) -> None:
+    before = TEXTS[language]
+    assert old in before
+    after = before.replace(old, new)
+    assert not trees.errors(after, BY_NAME[language]), "a case parses"
+    found = check_answer(before, after, BY_NAME[language], instruction)
+    assert {one.kind for one in found} == ({kind} if kind else set()), found
+    lines = after.split("\n")
+    assert all(one.line and 1 <= one.line <= len(lines) for one in found)
+    assert all(one.refuses == (DEFAULT[one.kind] == REFUSE) for one in found)
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_new_text_without_faults_has_no_finding(language: str) -> None:
+    assert check_answer("", TEXTS[language], BY_NAME[language]) == []
+
+
+def test_a_word_inside_of_another_asks_for_no_other_name() -> None:
+    before, after = "def total(a):\n    return a\n", "def sums(a):\n    return a + 1\n"
+    found = check_answer(before, after, BY_NAME["python"], "Return what it has to")
+    assert [one.kind for one in found] == ["renamed"]
+
+
+def test_the_text_of_a_string_is_code_and_not_a_comment() -> None:
+    before, after = 'print("no such thing: %s\\n" % a)\n', 'print("unknown: %s\\n" % a)\n'
+    assert check_answer(before, after, BY_NAME["python"], "Shorten it") == []
+
+
+def test_strict_refuses_notes_and_what_is_allowed_is_noted() -> None:
+    assert verdicts()["undefined"] == REFUSE
+    strict = verdicts(strict=True, allowed=["renamed"])
+    assert (strict["elsewhere"], strict["renamed"], strict["nothing"]) == (REFUSE, NOTE, NOTE)
+    before = TEXTS["python"]
+    after = before.replace("sum(cart)", "sum(cart) - discount")
+    checks = Checks(verdicts=verdicts(allowed=["undefined"]))
+    (note,) = check_answer(before, after, BY_NAME["python"], "", checks)
+    assert (note.kind, note.verdict, note.warns) == ("undefined", "note", True)
+
+
+def test_an_answer_that_changes_nothing_is_noted() -> None:
+    (found,) = check_answer("x\n", "x\n", None)
+    assert (found.kind, found.refuses) == ("nothing", False)
+
+
+def test_a_text_that_is_too_long_or_too_deep_is_not_looked_into() -> None:
+    deep = "x = " + "+".join("1" * 2_000) + "\n"
+    assert check_answer(deep, deep + "y = 2\n", BY_NAME["python"], "Say it once more") == []
+    long = f"x = '{'a' * LONGEST}'\n"
+    assert check_answer(long, long + "y = z\n", BY_NAME["python"], "Say it once more") == []
+
+
+@given(text=st.text(), language=st.sampled_from(LANGUAGES))
+def test_an_edit_that_changes_nothing_is_never_refused(text: str, language: object) -> None:
+    found = check_answer(text, text, language)  # type: ignore[arg-type]
+    assert [one.kind for one in found] == ["nothing"] and not found[0].refuses
+
+
+@pytest.mark.parametrize(
+    "line", ['x, rest = x.partition(" ")', "x, y = y.f(x), x", "x, y = x.f(y).g(x)"]
+)
+def test_a_name_that_is_unpacked_from_a_call_of_itself_is_checked(line: str) -> None:
+    after = "def f(x, y):\n" + f"    {line}\n" * 9 + "    return x.g(y)\n"
+    before = "def f(x, y):\n    return 1\n"
+    assert not check_answer(before, after, BY_NAME["python"])

@@ -1,0 +1,167 @@
+"""Checks on the command line: what is noted, refused and allowed; and `specedit ask`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+Script = Callable[..., Path]
+
+BEFORE = "def total(cart):\n    # net\n    return sum(cart)\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "cart.py"
+    place.write_text(BEFORE)
+    return place
+
+
+def test_an_undefined_name_is_refused_and_can_be_let_pass(
+    inside: Run, file: Path, script: Script
+) -> None:
+    script(replace=[["sum(cart)", "sum(cart) - discount"]])
+    done = inside("edit", "Subtract it", file)
+    assert (done.returncode, file.read_text()) == (2, BEFORE)
+    assert b"line 3: `discount` is used, and nothing defines it" in done.stderr
+    done = inside("edit", "Subtract it", file, "--allow", "undefined")
+    assert done.returncode == 0 and "discount" in file.read_text()
+    assert b"`discount`" in done.stderr
+
+
+def test_a_note_is_reported_and_strict_refuses_it(inside: Run, file: Path, script: Script) -> None:
+    script(replace=[["    return sum(cart)\n", "    return 0\n    return sum(cart)\n"]])
+    done = inside("edit", "Return none", file, "--strict")
+    assert (done.returncode, file.read_text()) == (2, BEFORE)
+    done = inside("edit", "Return none", file, "--strict", "--allow", "unreachable", "--check")
+    assert done.returncode == 1 and b"never runs" in done.stderr
+    done = inside("edit", "Return none", file, "--json")
+    (one,) = json.loads(done.stdout)["files"]
+    (result,) = [each for each in one["findings"] if each["kind"] == "unreachable"]
+    assert result["file"] == str(file) and result["line"] == 4 and result["verdict"] == "note"
+    assert one["status"] == "edited" and result["text"] in one["notes"]
+
+
+def test_an_answer_that_changes_nothing_says_so_even_when_strict(
+    inside: Run, file: Path, script: Script
+) -> None:
+    script(replace=[])
+    done = inside("edit", "Round it", file, "--strict")
+    assert (done.returncode, file.read_text()) == (1, BEFORE)
+    assert b"the answer changes nothing" in done.stderr
+
+
+def test_a_kind_that_is_unknown_is_an_error(inside: Run, file: Path, script: Script) -> None:
+    script(replace=[])
+    done = inside("edit", "x", file, "--allow", "undefind")
+    assert done.returncode == 2 and b"Did you mean undefined" in done.stderr
+
+
+def test_a_checker_s_new_words_refuse_when_strict(
+    inside: Run, file: Path, script: Script, tmp_path: Path
+) -> None:
+    lint = tmp_path / "lint.py"
+    lint.write_text(
+        "import sys\n"
+        "for n, line in enumerate(open(sys.argv[1]), 1):\n"
+        "    if 'max' in line: print(f'{sys.argv[1]}:{n}:1: no max here')\n"
+    )
+    script(replace=[["sum(cart)", "max(cart)"]])
+    command = ["--check-with", f"{sys.executable} {lint} {{file}}", "--strict"]
+    done = inside("edit", "Take it", file, *command)
+    assert (done.returncode, file.read_text()) == (2, BEFORE)
+    assert b"line 3: " in done.stderr and b"no max here" in done.stderr
+    done = inside("edit", "Take it", file, "--check-with", "no-such-checker {file}")
+    assert done.returncode == 0 and b"no-such-checker is not installed" in done.stderr
+
+
+def test_a_question_is_refused_by_edit_and_answered_by_ask(
+    specedit: Run, file: Path, script: Script
+) -> None:
+    script(answer="It sums the cart.")
+    done = specedit("edit", "Explain what this file does", file)
+    assert (done.returncode, done.stdout, file.read_text()) == (2, b"", BEFORE)
+    assert b"specedit ask" in done.stderr
+    done = specedit("ask", "What does it do?", file)
+    assert (done.returncode, done.stdout) == (0, b"It sums the cart.\n")
+    assert file.read_text() == BEFORE
+    done = specedit("ask", "What does it do?", "-", "--json", stdin=BEFORE.encode())
+    result = json.loads(done.stdout)
+    assert (result["command"], result["answer"]) == ("ask", "It sums the cart.")
+
+
+def test_a_question_may_be_about_more_than_one_file(
+    inside: Run, file: Path, script: Script
+) -> None:
+    shop = file.with_name("shop.py")
+    shop.write_text("import cart\nDISCOUNT = 7\n")
+    trace = script(replace=[])  # the model says the last block of its prompt
+    done = inside("ask", "Who calls it?", file, "--with", shop, "--json")
+    assert done.returncode == 0
+    longer = json.loads(done.stdout)["tokens"]["prompt"]
+    alone = json.loads(inside("ask", "Who calls it?", file, "--json").stdout)["tokens"]["prompt"]
+    assert longer >= alone + len(shop.read_text()) and trace.exists()
+    done = inside("ask", "Who calls it?", file, "--with", file.with_name("none.py"))
+    assert done.returncode == 2 and b"none.py" in done.stderr
+
+
+RENAMED = """def one(a):
+    return a
+
+
+def two(b):
+    return one(b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        ((), 0),
+        (("--check-with", "{python} {checker} {{file}}"), 0),
+        (("--check-with", "{python} {checker} {{file}}", "--strict"), 2),
+        (("--check-with", "{python} {checker} {{file}}", "--strict", "--allow", "checker"), 0),
+        (("--strict",), 0),
+        (("--allow", "nothing"), 2),
+    ],
+)
+def test_a_rename_honours_the_checks_that_a_name_can_break(
+    inside: Run, file: Path, script: Script, flags: tuple[str, ...], code: int
+) -> None:
+    checker = file.with_name("no_uno.py")
+    checker.write_text(
+        "import sys\nif 'uno' in open(sys.argv[1]).read(): print(sys.argv[1] + ':1:1: no uno')\n"
+    )
+    file.write_text(RENAMED)
+    script(replace=[["one", "uno"]])
+    words = [one.format(python=sys.executable, checker=checker) for one in flags]
+    done = inside("rename", "one", "uno", file, *words)
+    assert done.returncode == code, done.stderr
+    assert file.read_text() == (RENAMED.replace("one", "uno") if code == 0 else RENAMED)
+    if "--check-with" in flags:
+        assert b"no uno" in done.stderr
+    elif code:
+        assert b"a rename has no findings of this kind" in done.stderr
+
+
+def test_settings_of_edits_are_no_obstacle_to_a_rename(
+    inside: Run, file: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_ALLOW", "renamed")
+    file.write_text(RENAMED)
+    script(replace=[["one", "uno"]])
+    assert inside("rename", "one", "uno", file).returncode == 0
+
+
+def test_the_last_line_is_the_reason(specedit: Run, file: Path, script: Script) -> None:
+    script(replace=[["sum(cart)", "sum(cart) - discount"]])
+    for words in ((file,), ("-", "--stdin-filename", "cart.py")):
+        done = specedit("edit", "Subtract it", *words, stdin=BEFORE.encode())
+        assert done.returncode == 2
+        assert b"`discount` is used" in done.stderr.splitlines()[-1], done.stderr.decode()

@@ -1,0 +1,267 @@
+"""Work over the files that git chooses: what is touched, what is said, and Ctrl-C in the middle."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import interruptible
+from hook_repository import Hooked
+
+pytestmark = pytest.mark.tools
+
+FILES = {
+    "a.py": "Old = 1\nprint(Old)\n",
+    "b dir/é.py": "class Old:\n    pass\n",
+    "comment.py": "# Old is it\nx = 1\n",
+    "string.py": 'print("Old")\n',
+    "part.py": "OldThing = 1\n",
+    "lower.py": "old_id = 1\n",
+    "notes.md": "About Old.\n",
+    "data.json": '{"Old": 1}\n',
+}
+TOUCHED = {"a.py", "b dir/é.py", "comment.py"}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Hooked:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit(FILES)
+    made.repo.git("config", "core.quotePath", "false")
+    return made
+
+
+def touched(desk: Hooked) -> set[str]:
+    return set(desk.repo.git("diff", "--name-only").splitlines())
+
+
+def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None:
+    code, out, err = desk.specedit("rename", "Old", "New")
+    assert (code, out) == (0, "")
+    assert touched(desk) == TOUCHED
+    assert desk.asked == 1, "the model is asked about the comment alone"
+    assert desk.repo.read("b dir/é.py") == "class New:\n    pass\n"
+    message = " ".join(err.split())
+    assert "data.json: holds `Old` on line 1, but is not code" in message
+    assert "notes.md: holds `Old` on line 1, but is not code: --scope derived" in message
+    assert "string.py: `Old` stands in comments or strings alone" in message
+    assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
+
+
+def test_derived_names_are_looked_for_in_any_case(desk: Hooked) -> None:
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text('{"replace": [["Old", "New"], ["old", "new"]]}')
+    assert desk.specedit("rename", "Old", "New", "--scope", "derived")[0] == 0
+    assert touched(desk) == TOUCHED | {"string.py", "part.py", "lower.py"}
+
+
+def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk: Hooked) -> None:
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text(
+        '{"replace": [["USER_NAME", "EMAIL"], ["userNames", "emails"]]}'
+    )
+    desk.repo.commit({"constant.py": "USER_NAME = 1\n", "many.py": "userNames = []\n"})
+    assert desk.specedit("rename", "userName", "email", "--scope", "derived")[0] == 0
+    assert touched(desk) == {"constant.py", "many.py"}
+    assert desk.repo.read("constant.py") == "EMAIL = 1\n"
+    assert desk.repo.read("many.py") == "emails = []\n"
+
+
+@pytest.mark.parametrize("asked", ["A::run", "A.run", "A#run", "n::A::run"])
+def test_a_member_is_found_over_many_files(desk: Hooked, asked: str) -> None:
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text('{"replace": [["run", "go"]]}')
+    desk.repo.commit(
+        {
+            "one.cpp": "struct A { void run(); };\nvoid use(A a) { a.run(); }\n",
+            "two.cpp": "struct B { void run(); };\n",
+        }
+    )
+    assert desk.specedit("rename", asked, "go")[0] == 0
+    assert touched(desk) == {"one.cpp"}
+    assert desk.repo.read("one.cpp") == "struct A { void go(); };\nvoid use(A a) { a.go(); }\n"
+
+
+@pytest.mark.parametrize("how", [["--staged"], ["--changed"], ["--since", "HEAD"]], ids="".join)
+def test_git_chooses_the_files_of_an_edit(desk: Hooked, how: list[str]) -> None:
+    desk.repo.write("a.py", FILES["a.py"] + "y = 2\n")
+    desk.repo.git("add", "a.py")
+    code, _, err = desk.specedit("edit", "Old becomes New.", *how)
+    assert code == 0 and touched(desk) == {"a.py"}
+    assert "a.py: held uncommitted changes: edited as it was" in err
+
+
+def test_clean_only_refuses_before_anything_happens(desk: Hooked) -> None:
+    desk.repo.write("comment.py", FILES["comment.py"] + "mine = 2\n")
+    code, _, err = desk.specedit("rename", "Old", "New", "--clean-only")
+    assert code == 2 and "Uncommitted changes in comment.py" in err
+    assert touched(desk) == {"comment.py"} and desk.asked == 0
+    desk.repo.git("commit", "-qam", "mine")
+    assert desk.specedit("rename", "Old", "New", "--clean-only")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["a.py", "./a.py", "sub/../a.py", "{root}/a.py"])
+def test_an_uncommitted_file_is_called_what_it_was_called(desk: Hooked, name: str) -> None:
+    (desk.repo.root / "sub").mkdir()
+    desk.repo.write("a.py", FILES["a.py"] + "mine = 2\n")
+    name = name.format(root=desk.repo.root)
+    code, _, err = desk.specedit("rename", "Old", "New", name, "--clean-only")
+    assert code == 2 and f"Uncommitted changes in {name}." in err
+    code, _, err = desk.specedit("rename", "Old", "New", name)
+    assert code == 0 and "held uncommitted changes" in err
+
+
+def test_nothing_chosen_is_done_at_once(desk: Hooked) -> None:
+    code, out, err = desk.specedit("rename", "Old", "New", "--staged", "--json")
+    assert code == 0 and json.loads(out)["files"] == []
+    assert "git names no file that holds 'Old'" in err
+    assert desk.specedit("edit", "x", "--staged")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["Nowhere", "Ol"])
+def test_a_name_that_nothing_declares_is_refused_with_the_nearest(desk: Hooked, name: str) -> None:
+    code, out, err = desk.specedit("rename", name, "New")
+    assert (code, out) == (2, "") and desk.asked == 0 and touched(desk) == set()
+    assert f"`{name}` is not declared in this work tree." in err
+    assert ("Did you mean `Old`" in err) == (name == "Ol")
+
+
+def test_files_and_git_do_not_both_choose(desk: Hooked) -> None:
+    code, _, err = desk.specedit("edit", "x", "a.py", "--staged")
+    assert code == 2 and "not both" in err
+
+
+def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> None:
+    slow = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", delay_s=0.4)
+    slow.repo.commit({f"{n}.py": f"Old = {n}  # the Old one\n" for n in range(10)})
+    words = [sys.executable, "-m", "specedit", "rename", "Old", "New"]
+    process = subprocess.Popen(
+        words,
+        cwd=slow.repo.root,
+        env=slow.repo.env,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=interruptible,
+    )
+    until = time.monotonic() + 30
+    while slow.asked < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert slow.asked >= 2 and touched(slow) == set()
+    assert "nothing half-written" in text.replace("\n", " ")
+    left = " ".join(text.partition("Not done:")[2].split())
+    assert left.startswith(", ".join(f"{n}.py" for n in range(8)) + " and 2 more")
+    assert not list(slow.repo.root.glob(".specedit-*"))
+
+
+def test_an_interrupt_while_a_rename_is_written_reverts_all_of_it(tmp_path: Path) -> None:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
+    code = """
+import signal, sys
+from specedit.files import replacement
+replace = replacement.replace
+def interrupted(*arguments, **more):
+    replace(*arguments, **more)
+    signal.raise_signal(signal.SIGINT)
+replacement.replace = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from specedit.cli import run
+print(run(["rename", "Old", "New"]))
+"""
+    assert made.process(code).splitlines()[-1] == "130"
+    assert touched(made) == set()
+
+
+def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> None:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
+    code = """
+from specedit.errors import InputError
+from specedit.files import replacement
+replace = replacement.replace
+def full(source, *arguments, **more):
+    if source.name.endswith("2.py"):
+        raise InputError("not written: No space left on device", file=source.name)
+    replace(source, *arguments, **more)
+replacement.replace = full
+from specedit.cli import run
+print(run(["rename", "Old", "New", "--json"]))
+"""
+    text = made.process(code)
+    assert text.splitlines()[-1] == "2" and touched(made) == set()
+    report = json.loads(text[: text.rindex("}") + 1])
+    assert [one["status"] for one in report["files"]] == ["refused"] * 3
+    assert "one change with" in report["files"][0]["problems"][0]
+    assert "No space left" in report["files"][0]["problems"][0]
+    assert "nothing to undo" in made.specedit("undo")[2]
+
+
+@pytest.mark.parametrize("here", [".", "sub", "sub/deep"])
+@pytest.mark.parametrize("spelled", ["relative", "absolute", "linked"])
+def test_git_applies_a_patch_wherever_it_was_made(desk: Hooked, here: str, spelled: str) -> None:
+    desk.repo.commit({f"{folder}/a é.py": FILES["a.py"] for folder in ("sub", "sub/deep")})
+    folder = desk.repo.root / here
+    place = folder / ("a.py" if here == "." else "a é.py")
+    name = {"relative": place.name, "absolute": str(place), "linked": "link.py"}[spelled]
+    if spelled == "linked":
+        (folder / name).symlink_to(place.name)
+    there = Hooked(desk.repo.at(folder), desk.calls)
+    code, patch, _ = there.specedit("edit", "Old becomes New.", name, "--diff")
+    assert code == 0
+    there.repo.write("made.patch", patch)
+    there.repo.git("apply", "made.patch")
+    assert place.read_bytes() == b"New = 1\nprint(New)\n"
+
+
+def test_a_patch_of_a_file_above_is_applied_from_the_top(desk: Hooked) -> None:
+    desk.repo.write("sub/x.py", "")
+    there = Hooked(desk.repo.at(desk.repo.root / "sub"), desk.calls)
+    _, patch, _ = there.specedit("edit", "Old becomes New.", "../a.py", "--diff")
+    desk.repo.write("made.patch", patch)
+    desk.repo.git("apply", "made.patch")
+    assert desk.repo.read("a.py") == "New = 1\nprint(New)\n"
+
+
+@pytest.mark.parametrize("spelled", ["a.py", "./a.py", "../plain/a.py", "{here}/a.py"])
+def test_outside_a_repository_a_patch_counts_from_here(
+    desk: Hooked, tmp_path: Path, spelled: str
+) -> None:
+    desk.repo.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path.parent)
+    here = Hooked(desk.repo.at(tmp_path / "plain"), desk.calls)
+    here.repo.write("a.py", FILES["a.py"])
+    name = spelled.format(here=here.repo.root)
+    _, patch, _ = here.specedit("edit", "Old becomes New.", name, "--diff")
+    here.repo.write("made.patch", patch)
+    here.repo.git("apply", "made.patch")
+    assert here.repo.read("a.py") == "New = 1\nprint(New)\n"
+
+
+def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path: Path) -> None:
+    rules = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nmode = "check"\n'
+    made = Hooked.make(tmp_path / "repo", rules + 'files = ["*.py"]\n')
+    made.repo.write("sub/a.py", FILES["a.py"])
+    made.repo.git("add", "-A")
+    code, patch, _ = Hooked(made.repo.at(made.repo.root / "sub"), made.calls).specedit(
+        "hook", "run"
+    )
+    assert code == 1 and patch.startswith("diff --git a/sub/a.py b/sub/a.py\n")
+
+
+@pytest.mark.parametrize("link", ["loop.py", "gone"])
+def test_a_link_to_nothing_fails_alone(desk: Hooked, link: str) -> None:
+    (desk.repo.root / "loop.py").symlink_to(link)
+    code, _, text = desk.specedit("edit", "Old becomes New.", "loop.py", "a.py")
+    assert code == 2 and "Traceback" not in text
+    assert touched(desk) == {"a.py"}
+
+
+def test_a_name_that_is_not_utf_8_is_renamed_in_too(desk: Hooked) -> None:
+    desk.repo.commit({"bad\udcff.py": FILES["a.py"]})
+    assert desk.specedit("rename", "Old", "New")[0] == 0
+    assert desk.repo.read("bad\udcff.py") == "New = 1\nprint(New)\n"
+    assert desk.repo.read("comment.py").startswith("# New")

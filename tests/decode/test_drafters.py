@@ -1,0 +1,194 @@
+"""Drafters: which exist, what lookup repeats, what a change teaches."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from replaying import CURVE, WordTokenizer, run, texts
+from scripted_engine import END
+
+from specedit.decode import drafters
+from specedit.decode.drafters import learned
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
+from specedit.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("names", "built"),
+    [
+        ((), []),
+        (("none",), []),
+        (("prediction",), ["prediction"]),
+        (("lookup", "prediction"), ["lookup", "prediction"]),
+    ],
+)
+def test_build_follows_the_names_in_order(names: tuple[str, ...], built: list[str]) -> None:
+    made = drafters.build(names, prediction=[1, 2], codec=None)
+    assert [drafter.name for drafter in made] == built
+
+
+def test_without_a_prediction_there_is_no_prediction_drafter() -> None:
+    made = drafters.build(("prediction", "lookup"), prediction=None, codec=None)
+    assert [drafter.name for drafter in made] == ["lookup"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("lokup",), "Did you mean 'lookup'"),
+        (("predictions", "lookup"), "Did you mean 'prediction'"),
+        (("none", "lookup"), "--draft none alone"),
+        (("lookup", "lookup"), "each drafter once"),
+    ],
+)
+def test_a_name_that_cannot_be_honoured_is_an_error(names: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UsageError) as problem:
+        drafters.build(names, prediction=[1], codec=None)
+    assert said in problem.value.hint
+
+
+def test_lookup_repeats_what_the_prompt_said() -> None:
+    codec = WordTokenizer()
+    known = codec.encode("def visit(self, node):\n    return self.generic_visit(node)\n")
+    result = run(known, None, prompt=[*known, 1], codec=codec, names=("lookup",))
+    assert result.tokens == [*known, END]
+    assert result.seconds() < 0.7 * result.plain()
+    assert {chunk.source for chunk in result.chunks} <= {"lookup", "free"}
+
+
+@given(st.lists(st.integers(0, 3), max_size=60), st.lists(st.integers(0, 3), max_size=9))
+def test_a_prompt_is_read_as_an_answer_is(prompt: list[int], tail: list[int]) -> None:
+    whole, bit_by_bit = LookupDrafter(), LookupDrafter()
+    whole.begin(prompt)
+    bit_by_bit.commit(prompt)
+    for drafter in (whole, bit_by_bit):
+        drafter.commit(tail)
+    assert whole.propose(20) == bit_by_bit.propose(20)
+
+
+def test_lookup_fills_the_room_there_is() -> None:
+    drafter = LookupDrafter()
+    drafter.begin([*range(10, 300), *range(10, 30)])
+    draft = drafter.propose(128)
+    assert draft is not None and list(draft.ids) == list(range(30, 158))
+
+
+def test_lookup_repeats_what_the_answer_said() -> None:
+    codec = WordTokenizer()
+    answer = codec.encode("".join(f"self.assert_equal(result[{n}], wanted)\n" for n in range(20)))
+    result = run(answer, None, codec=codec, names=("lookup",))
+    assert result.seconds() < 0.4 * result.plain()
+
+
+def lines(name: str, other: str = "") -> str:
+    return "".join(
+        f"    public string Field{n} => Compute({n}, {name}, alpha{n}) + other[{n}];{other}\n"
+        for n in range(12)
+    )
+
+
+def test_a_change_is_expected_again_and_so_costs_little_from_then_on() -> None:
+    codec = WordTokenizer()
+    result = texts(lines("username"), lines("email"), codec)
+    unlearned = texts(lines("username"), lines("username"), codec)
+    assert result.passes <= unlearned.passes + 12, "twelve changes, not two passes for each"
+    half = len(result.chunks) // 2
+    assert all(c.accepted == c.proposed for c in result.chunks[half:])
+
+
+def test_a_learned_change_covers_case_variants() -> None:
+    forms = ["username", "Username", "userName", "user_name", "USERNAME"]
+    becomes = ["email", "Email", "email", "email", "EMAIL"]
+    old = "".join(lines(form) for form in forms)
+    new = "".join(lines(form) for form in becomes)
+    codec = WordTokenizer()
+    result = texts(old, new, codec)
+    assert result.passes <= texts(old, old, codec).passes + 24, "sixty changes"
+
+
+def test_a_contradicted_change_is_not_insisted_on() -> None:
+    codec = WordTokenizer()
+    old = lines("username") * 3
+    new = old.replace("username", "email", 3)
+    result = texts(old, new, codec)
+    assert result.seconds(CURVE) < 0.5 * result.plain(CURVE)
+
+
+def test_a_rename_in_the_instruction_is_expected_from_the_start() -> None:
+    codec = WordTokenizer()
+    asked = texts(lines("username"), lines("email"), codec, "Rename `username` to `email`.")
+    silent = texts(lines("username"), lines("email"), codec)
+    assert asked.passes < silent.passes
+    wrong = texts(lines("username"), lines("username"), codec, "Rename username to email.")
+    assert wrong.seconds() < 0.5 * wrong.plain()
+
+
+def test_a_draft_ends_before_a_line_that_the_instruction_names() -> None:
+    codec = WordTokenizer()
+    around = [f"entry{n} = load(entry{n - 1}, size)\n" for n in range(60)]
+    old = "".join([*around[:30], "timeout = 30\n", *around[30:]])
+
+    def rejected(instruction: str) -> int:
+        run = texts(old, old.replace("30\n", "60\n"), codec, instruction)
+        return sum(chunk.proposed - chunk.accepted for chunk in run.chunks)
+
+    assert rejected("Double the timeout.") < 0.5 * rejected("Double it.")
+    assert rejected("Double every size.") >= rejected("Double it.")  # in too many lines
+
+
+@pytest.mark.parametrize(
+    ("instruction", "pairs"),
+    [
+        ("Fix the bug", []),
+        ("Rename acc to replacements", [("acc", "replacements")]),
+        ("Replace the Username property with an Email property.", [("Username", "Email")]),
+        ("rename `getUser()` -> `fetchUser()` for clarity", [("getUser", "fetchUser")]),
+        ("Renamed item_type => value_type in circular_q", [("item_type", "value_type")]),
+        ("Rename x to y", []),
+    ],
+)
+def test_renames_are_read_from_an_instruction(
+    instruction: str, pairs: list[tuple[str, str]]
+) -> None:
+    assert learned.requested_renames(instruction) == pairs
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pair"),
+    [
+        ("x = username + 1", "x = email + 1", ("username", "email")),
+        ("getUsername()", "getEmail()", ("Username", "Email")),
+        ("a.user_name", "a.email", ("user_name", "email")),
+        ("x = 1", "x = 2", None),
+        ("foo(bar)", "foo(bar, baz)", None),
+        ("ab cd", "ef gh", None),
+    ],
+)
+def test_the_renamed_identifier_is_recognised(
+    old: str, new: str, pair: tuple[str, str] | None
+) -> None:
+    assert learned.renamed(old, new) == pair
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("username", "email"),
+        ("Username", "Email"),
+        ("userName", "email"),
+        ("user_name", "email"),
+        ("USERNAME", "EMAIL"),
+        ("USER_NAME", "EMAIL"),
+        ("getUsername()", "getEmail()"),
+        ("usernames", "emails"),
+        ("superusername", "superusername"),
+        ("usernameless", "usernameless"),
+    ],
+)
+def test_case_variants(text: str, becomes: str) -> None:
+    for begin, end, word, _ in reversed(
+        list(learned.occurrences(text.encode(), 0, "username", "email"))
+    ):
+        text = text[:begin] + word + text[end:]
+    assert text == becomes

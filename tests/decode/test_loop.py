@@ -1,0 +1,139 @@
+"""The loop: what a pass settles, where it stops, what the cache holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from replaying import run
+from scripted_engine import END, ScriptedEngine, ScriptedTokenizer, from_file
+
+from specedit.decode import FREE, Chunk, drafters
+from specedit.decode.loop import decode
+from specedit.decode.width import Widths
+from specedit.engines.base import Engine
+from specedit.errors import ModelError, UsageError
+
+ANSWER = list(b"one two three four five six seven eight nine ten")
+
+
+def test_without_drafters_each_pass_settles_one_id() -> None:
+    result = run(ANSWER, None, names=("none",))
+    assert result.tokens == [*ANSWER, END]
+    assert [chunk.width for chunk in result.chunks] == [1] * len(result.tokens)
+    assert {chunk.source for chunk in result.chunks} == {FREE}
+
+
+def test_a_right_prediction_settles_the_answer_in_few_passes() -> None:
+    result = run(ANSWER, [*ANSWER, END], names=("prediction",))
+    assert result.tokens == [*ANSWER, END]
+    assert result.passes <= 3
+    assert all(chunk.accepted == chunk.proposed for chunk in result.chunks)
+    assert len(result.tokens) in (
+        result.passes + sum(chunk.accepted for chunk in result.chunks),
+        result.passes - 1 + sum(chunk.accepted for chunk in result.chunks),  # ended by a draft's id
+    )
+
+
+def test_an_accepted_id_can_end_the_answer() -> None:
+    text = list(b"answer ``` and more that the model would have said")
+    asked: list[int] = []
+
+    def ends(token: int) -> bool:
+        asked.append(token)
+        return asked[-3:] == list(b"```")
+
+    events = list(
+        decode(
+            ScriptedEngine(text),
+            [1],
+            drafters=drafters.build(["prediction"], prediction=text, codec=None),
+            widths=Widths(),
+            ends=ends,
+            limit=100,
+        )
+    )
+    tokens = [token for event in events if isinstance(event, Chunk) for token in event.tokens]
+    assert tokens == list(b"answer ```") == asked, "each committed id is asked about once, in order"
+    assert events[-1].reason == "stop"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("prediction", [None, ANSWER, ANSWER[5:]], ids=["none", "right", "shifted"])
+def test_the_limit_is_a_reason(prediction: list[int] | None) -> None:
+    result = run(ANSWER, prediction, limit=10)
+    assert (result.tokens, result.done.reason) == (ANSWER[:10], "length")
+
+
+def test_the_window_is_never_exceeded() -> None:
+    engine = ScriptedEngine(ANSWER, window=20)
+    made = drafters.build(["prediction"], prediction=ANSWER, codec=None)
+    events = list(
+        decode(engine, [7] * 5, drafters=made, widths=Widths(), ends=lambda t: t == END, limit=1000)
+    )
+    assert engine.length <= 20
+    assert events[-1].reason == "length"  # type: ignore[union-attr]
+
+
+def test_a_prompt_is_needed() -> None:
+    with pytest.raises(UsageError, match="prompt is empty"):
+        list(decode(ScriptedEngine([]), [], drafters=(), widths=Widths(), ends=bool, limit=9))
+
+
+def test_closing_early_leaves_a_cache_of_committed_ids() -> None:
+    engine = ScriptedEngine(ANSWER)
+    made = drafters.build(["prediction"], prediction=ANSWER[::-1], codec=None)
+    events = decode(
+        engine, [1, 2], drafters=made, widths=Widths(), ends=lambda t: t == END, limit=99
+    )
+    settled = 0
+    for event in events:
+        if isinstance(event, Chunk):
+            settled += len(event.tokens)
+            if settled > 5:
+                break
+    events.close()  # type: ignore[attr-defined]
+    assert engine.length == 1 + settled
+
+
+def test_the_scripted_engine_is_an_engine_that_punishes_trust_in_rejected_drafts() -> None:
+    engine = ScriptedEngine(ANSWER)
+    assert isinstance(engine, Engine)
+    list(engine.begin([1]))
+    first = engine.forward([1, ANSWER[0], 0, ANSWER[2]]).ids
+    assert first[:2] == ANSWER[:2]
+    assert first[3] != ANSWER[3], "after a wrong id even a right one is followed by nonsense"
+    engine.crop(2)
+    assert engine.forward([ANSWER[1]]).ids == [ANSWER[2]]
+
+
+def test_the_scripted_engine_reuses_what_two_prompts_share() -> None:
+    engine = ScriptedEngine(ANSWER)
+    list(engine.begin(list(b"the same file, first question")))
+    report = list(engine.begin(list(b"the same file, second question")))[-1]
+    assert report.reused == len(b"the same file, ")
+
+
+def test_a_script_answers_with_the_file_of_the_prompt(tmp_path: Path) -> None:
+    calls, script = tmp_path / "calls", tmp_path / "script.json"
+    script.write_text(json.dumps({"replace": [["User", "Mail"]], "calls": str(calls)}))
+    tokenizer = ScriptedTokenizer()
+    prompt = tokenizer.encode("a\n```cs\nclass User {}\n```\nRename User.\n```cs\n")
+    engine = from_file(script)
+    chunks = [
+        event
+        for event in decode(
+            engine, prompt, drafters=(), widths=Widths(), ends=lambda t: t == END, limit=999
+        )
+        if isinstance(event, Chunk)
+    ]
+    said = b"".join(tokenizer.piece(token) for chunk in chunks for token in chunk.tokens)
+    assert said == b"class Mail {}\n```"
+    assert len(calls.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("script", ["{", "{}", "[]"], ids=["not JSON", "nothing", "a list"])
+def test_a_bad_script_is_an_error(script: str, tmp_path: Path) -> None:
+    (tmp_path / "script.json").write_text(script)
+    with pytest.raises(ModelError):
+        from_file(tmp_path / "script.json")

@@ -1,0 +1,274 @@
+"""Several drafts in one pass: what their chances become, who is asked, and guarantees 1 and 2."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+from drafting import Branching, Spending
+from effort import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_engine import ScriptedEngine
+from test_model_drafter import Mistaken
+from test_trees import CURVE, answered
+
+from specedit.decode import drafters
+from specedit.decode.budget import DraftBudgets
+from specedit.decode.drafter import Draft
+from specedit.decode.drafters import SmallModel
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
+from specedit.decode.drafters.model_drafter import guide_of
+from specedit.decode.tree import (
+    MERGED,
+    combined,
+    main_part,
+    merge_drafts,
+)
+from specedit.decode.width import Widths
+from specedit.engines.base import Choices
+
+
+def chain(ids: Sequence[int], chances: Sequence[float], source: str) -> Draft:
+    return Draft(ids, chances, source)
+
+
+def ways(draft: Draft) -> dict[tuple[int, ...], float]:
+    """The chance of every id's whole way."""
+    assert draft.parents is not None
+    found: dict[tuple[int, ...], float] = {(): 1.0}
+    paths: list[tuple[int, ...]] = []
+    for id, chance, parent in zip(draft.ids, draft.chances, draft.parents, strict=True):
+        before = paths[parent] if parent >= 0 else ()
+        paths.append((*before, id))
+        found[paths[-1]] = found[before] * chance
+    return found
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [
+        ([], {}),
+        ([{7: 0.4}], {7: 0.4}),
+        ([{7: 0.4}, {7: 0.9}], {7: 0.9}),
+        ([{7: 0.6}, {8: 0.5}], {7: 0.6, 8: 0.2}),
+        ([{7: 0.6, 9: 0.3}, {9: 0.8}], {7: 0.2, 9: 0.8}),
+        ([{7: 1.0}, {8: 0.9}], {7: 1.0, 8: 0.0}),
+    ],
+    ids=["nothing", "one", "agreed", "of what is left", "the surer makes room", "nothing is left"],
+)
+def test_a_place_has_no_more_chance_than_there_is(
+    claims: list[dict[int, float]], expected: dict[int, float]
+) -> None:
+    assert combined(claims) == pytest.approx(expected)
+
+
+@examples(100)
+@given(
+    st.lists(
+        st.dictionaries(st.integers(0, 5), st.floats(0.0, 1.0), max_size=4).filter(
+            lambda claim: sum(claim.values()) <= 1.0
+        ),
+        max_size=4,
+    )
+)
+def test_whatever_is_claimed_of_a_place_sums_to_one_at_most(claims: list[dict[int, float]]) -> None:
+    found = combined(claims)
+    assert set(found) == {id for claim in claims for id in claim}
+    assert sum(found.values()) <= 1.0 + 1e-9
+    assert all(chance >= 0.0 for chance in found.values())
+
+
+def test_one_tree_holds_what_each_of_them_says() -> None:
+    copied = chain([1, 2, 3], [0.6, 0.9, 0.9], "prediction")
+    guessed = Draft([1, 5, 6], [0.5, 0.4, 0.8], "chained", parents=[-1, -1, 1])
+    one = merge_drafts([copied, guessed], [copied.chances, guessed.chances], 100)
+    assert one.source == MERGED
+    found = ways(one)
+    assert set(found) - {()} == {(1,), (1, 2), (1, 2, 3), (5,), (5, 6)}
+    assert found[1,] == pytest.approx(0.6)
+    assert found[5,] == pytest.approx(0.4 * 0.4)
+    order = [found[way] for way in found if way]
+    assert order == sorted(order, reverse=True), "the likelier first, parents before their children"
+    assert [one.proposers[list(one.ids).index(id)] for id in (1, 2, 5)] == [(0, 1), (0,), (1,)]
+
+
+def test_what_a_model_says_of_a_place_is_trusted_first() -> None:
+    copied = chain([1, 2], [0.7, 0.9], "prediction")
+    model = Draft([5, 6], [0.8, 0.1], "candidates", parents=[-1, -1], from_model=True)
+    found = ways(merge_drafts([copied, model], [copied.chances, model.chances], 100))
+    assert found[5,] == pytest.approx(0.8)
+    assert found[1,] == pytest.approx(0.07), "else it would crowd out what the model says"
+    unheard = ways(merge_drafts([copied], [copied.chances], 100))
+    assert unheard[1,] == pytest.approx(0.7)
+
+
+def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids() -> None:
+    copied = chain([1, 2], [0.6, 0.9], "prediction")
+    guessed = Draft([5, 6], [0.4, 0.8], "chained", parents=[-1, 0])
+    one = merge_drafts([copied, guessed], [copied.chances, guessed.chances], 100)
+    at = {id: row for row, id in enumerate(one.ids)}
+    assert main_part(one, 4, [at[5], at[6]]).source == "chained"
+    assert main_part(one, 4, [at[1]]).source == "prediction"
+    assert main_part(one, 1, []).source == "prediction"
+    assert main_part(copied, 2, []) is copied
+
+
+@examples(100)
+@given(
+    answer=st.lists(st.integers(0, 5), max_size=60),
+    seeds=st.lists(st.integers(0, 1000), min_size=2, max_size=3),
+    limit=st.integers(1, 70),
+    trees=st.booleans(),
+)
+def test_guarantee_1_drafts_of_several_together_change_no_text(
+    answer: list[int], seeds: list[int], limit: int, trees: bool
+) -> None:
+    engine = ScriptedEngine(answer, end=6, vocabulary=7, trees=trees)
+    plain, ended, _ = answered(engine, [1, 2], limit=limit, end=6)
+    several = [Spending(plain, seed, 7, itertools.repeat(0.001)) for seed in seeds]
+    for n, drafter in enumerate(several):
+        drafter.name = f"spending {n}"
+    free = Branching(plain, seeds[0] + 1, 7)
+    drafted, done, chunks = answered(engine, [1, 2], [free, *several], limit=limit, end=6)
+    assert (drafted, done) == (plain, ended)
+    assert len(chunks) <= len(plain)
+    assert MERGED not in {chunk.source for chunk in chunks}
+
+
+@examples(100)
+@given(
+    size=st.integers(1, 120),
+    seed=st.integers(0, 1000),
+    costs=st.lists(st.floats(0.0005, 0.3), min_size=1, max_size=5),
+    knows=st.tuples(st.booleans(), st.booleans(), st.booleans()),
+)
+def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(
+    size: int, seed: int, costs: list[float], knows: tuple[bool, bool, bool]
+) -> None:
+    """Some know the answer, some are useless; each believes in itself."""
+    answer = random.Random(seed).choices(range(50), k=size)
+    engine = ScriptedEngine(answer, end=50, vocabulary=51)
+    free = Branching(answer if knows[0] else [], seed, 51)
+    costly = [
+        Spending(answer if known else [], seed + n, 51, itertools.cycle(costs))
+        for n, known in enumerate(knows[1:], 1)
+    ]
+    for n, drafter in enumerate(costly):
+        drafter.name = f"spending {n}"
+    tokens, _, chunks = answered(engine, [1], [free, *costly], limit=500, end=50)
+    assert tokens == [*answer, 50]
+    seconds = sum(CURVE.seconds(chunk.width) for chunk in chunks)
+    seconds += sum(drafter.spent for drafter in costly)
+    assert seconds <= 1.05 * len(tokens) * CURVE.seconds(1) + 2 * CURVE.seconds(1)
+
+
+def test_what_is_likely_already_is_not_asked_for() -> None:
+    widths = Widths(CURVE)
+    sure = chain([1] * 9, [0.99] * 9, "prediction")
+    doubtful = chain([1] * 9, [0.5] * 9, "prediction")
+    assert widths.budget_for("candidates", 0.02, [sure]) == 0.0
+    assert widths.budget_for("candidates", 0.02, [doubtful]) > 0.0
+    assert widths.budget_for("candidates", 0.02, []) > 0.0
+
+
+def test_one_that_saved_nothing_is_asked_again_only_later() -> None:
+    widths = Widths(CURVE)
+    wrong = Draft([9], [0.9], "candidates", from_model=True)
+    asked = 0
+    for _ in range(30):
+        if widths.budget_for("candidates", 0.02, []) > 0:
+            asked += 1
+            widths.charge("candidates", 0.03)
+            widths.learn(wrong, 1, [8], 0.1)
+        else:
+            widths.learn(None, 0, [8], 0.1)
+    assert 0 < asked < 10
+
+
+class Counted(Mistaken):
+    """Counts its passes."""
+
+    passes = 0
+
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+        self.passes += 1
+        return super().forward(ids, parents)
+
+
+def counted(answer: list[int], every: int = 1 << 30) -> tuple[SmallModel, Counted]:
+    engine = Counted(answer, end=50, vocabulary=51, sure=0.95)
+    engine.every = every
+    return SmallModel(engine), engine
+
+
+@pytest.mark.parametrize("trees", [True, False], ids=["trees", "chains only"])
+def test_a_small_model_checks_what_others_say_in_one_pass(trees: bool) -> None:
+    answer = list(range(20))
+    engine = Counted(answer, end=50, vocabulary=51, sure=0.95, trees=trees)
+    small = SmallModel(engine)
+    alone = small.after([30, 31], 2)
+    assert [one.token for one in alone] == [0]
+    before = engine.passes
+    said = small.after(
+        [30, 31], 2, Draft([0, 9, 1, 2, 7], [0.5] * 5, "guide", parents=[-1, -1, 0, 2, 3])
+    )
+    assert engine.passes == before + 1
+    assert [one.token for one in said] == [0, 1, 2, 3], "as far as the guide is right, and one more"
+    assert 7 in [id for id, _ in said[-1].others], "what the guide says there is weighed, too"
+    further = small.after([30, 31, 0, 1, 2, 3], 1)
+    assert [one.token for one in further] == [4], "its cache is what it followed"
+
+
+def test_a_guided_small_model_drafts_with_fewer_passes() -> None:
+    answer = random.Random(7).choices(range(50), k=150)
+    passes = []
+    for names in (["candidates"], ["lookup", "candidates"]):
+        small, engine = counted([*answer, *answer])
+        target = ScriptedEngine([*answer, *answer], end=50, vocabulary=51)
+        made = drafters.build(names, prediction=None, codec=None, small=small, trees=True)
+        tokens, _, _ = answered(target, [1], made, limit=400, end=50)
+        assert tokens == [*answer, *answer, 50]
+        passes.append(engine.passes)
+    assert passes[1] < 0.8 * passes[0], "the second half has been said before"
+
+
+def test_a_guide_is_the_likeliest_of_what_is_said() -> None:
+    long = chain(range(100, 140), [0.99] * 40, "prediction")
+    other = chain([7, 8], [0.3, 0.3], "lookup")
+    guide = guide_of([long, other])
+    assert len(guide.ids) <= 8
+    assert list(guide.ids[:3]) == [100, 101, 102]
+    assert guide_of([]).ids == []
+
+
+def test_lookup_says_what_would_follow_ids_that_nobody_committed() -> None:
+    drafter = LookupDrafter()
+    drafter.begin([5, 6, 7, 8, 9, 10, 1])
+    before = drafter.propose(4)
+    found = drafter.continue_from([5, 6, 7, 8, 9, 10, 1, 6, 7, 8], 2)
+    assert found is not None
+    assert list(found.ids) == [9, 10]
+    assert drafter.propose(4) == before, "asking changes nothing"
+
+
+def test_the_likeliest_of_many_are_taken() -> None:
+    one = chain([1, 2], [0.9, 0.9], "a")
+    tree = merge_drafts([one] * 2, [one.chances] * 2, 1)
+    assert tree.ids == [1]
+    assert tree.proposers == [(0, 1)]
+
+
+def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model() -> None:
+    copied = chain([1], [0.6], "prediction")
+    guessed = Draft([1, 5], [0.5, 0.4], "chained", parents=[-1, 0])
+    model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], from_model=True)
+    drafts = [copied, guessed, model]
+    one = merge_drafts(drafts, [draft.chances for draft in drafts], 100)
+    budgets = DraftBudgets()
+    left = {name: budgets.of(name, 1.0).left for name in ("chained", "candidates")}
+    budgets.credit_parts(one, 2, [1, 5, 9], 1.0, 0.1)
+    assert budgets.of("chained", 1.0).left == left["chained"]
+    assert budgets.of("candidates", 1.0).left == pytest.approx(left["candidates"] + 0.9)

@@ -1,0 +1,232 @@
+"""Drafts of a small model: what it says, what it costs, and when it is asked."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drafting import Branching
+from effort import examples
+from exact_models import save
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_engine import ScriptedEngine
+from test_trees import CURVE, FLAT, SAMPLED, answered
+
+from specedit.decode import drafters
+from specedit.decode.drafters import SmallModel
+from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter, candidate_tree
+from specedit.decode.drafters.small_model import Next
+from specedit.engines.base import GREEDY, Choices, Sampling
+from specedit.engines.exact import open_exact
+from specedit.engines.sampling import likeliest
+from specedit.errors import UsageError
+
+KINDS = {"model": ModelDrafter, "candidates": CandidatesDrafter}
+
+
+class Mistaken(ScriptedEngine):
+    """Knows the answer, and is wrong about every so many ids of it."""
+
+    every = 1 << 30
+
+    def _choice(self, said: Any) -> int:
+        choice = super()._choice(said)
+        wrong = said.right and not said.length % self.every
+        return (choice + 1) % 50 if wrong else choice
+
+
+class Counted(ScriptedEngine):
+    """Says how many passes there were."""
+
+    passes = 0
+
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+        self.passes += 1
+        return super().forward(ids, parents)
+
+
+def small(answer: list[int], *, sure: float = 0.9, every: int = 1 << 30) -> SmallModel:
+    engine = Mistaken(answer, end=50, vocabulary=51, sure=sure)
+    engine.every = every
+    return SmallModel(engine)
+
+
+@examples(60)
+@given(
+    answer=st.lists(st.integers(0, 49), max_size=40),
+    other=st.lists(st.integers(0, 49), max_size=40),
+    like=st.booleans(),
+    name=st.sampled_from(list(KINDS)),
+    sure=st.sampled_from([0.3, 0.9, 0.999]),
+    limit=st.integers(1, 60),
+    flat=st.booleans(),
+)
+def test_guarantee_1_a_small_model_changes_no_text(
+    answer: list[int],
+    other: list[int],
+    like: bool,
+    name: str,
+    sure: float,
+    limit: int,
+    flat: bool,
+) -> None:
+    engine = ScriptedEngine(answer, end=50, vocabulary=51)
+    plain, ended, _ = answered(engine, [1, 2], limit=limit, end=50)
+    drafter = KINDS[name](small(answer if like else other, sure=sure), GREEDY, eager=True)
+    more = Branching(plain, 1, 51)
+    drafted, done, chunks = answered(
+        engine, [1, 2], [drafter, more], curve=FLAT if flat else CURVE, limit=limit, end=50
+    )
+    assert (drafted, done) == (plain, ended)
+    assert len(chunks) <= len(plain)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_small_model_that_is_mostly_right_settles_several_ids_a_pass(name: str) -> None:
+    answer = random.Random(1).choices(range(50), k=200)
+    engine = ScriptedEngine(answer, end=50, vocabulary=51)
+    drafter = KINDS[name](small(answer, every=9), GREEDY, eager=True)
+    tokens, _, chunks = answered(engine, [1], [drafter], limit=300, end=50)
+    assert tokens == [*answer, 50]
+    assert len(chunks) < 0.4 * len(tokens)
+    assert {chunk.source for chunk in chunks} <= {name, "free"}
+
+
+def test_its_cache_follows_what_was_committed() -> None:
+    answer = random.Random(2).choices(range(50), k=120)
+    model = small(answer, every=5)
+    engine = ScriptedEngine(answer, end=50, vocabulary=51)
+    drafter = ModelDrafter(model, GREEDY, eager=True)
+    answered(engine, [1, 2, 3], [drafter], limit=300, end=50)
+    again = list(model.engine.begin([1, 2, 3, *answer]))[-1]
+    assert again.reused > 100, "what it read of the answer is still there"
+
+
+def test_it_stops_where_its_own_certainty_ends() -> None:
+    answer = random.Random(3).choices(range(50), k=60)
+    lengths = []
+    for sure in (0.35, 0.7, 0.95):
+        drafter = ModelDrafter(small(answer, sure=sure), GREEDY, eager=True)
+        drafter.begin([1])
+        drafter.set_budget(10.0, 0.05, 0.001)
+        draft = drafter.propose(100)
+        assert draft is not None
+        lengths.append(len(draft.ids))
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[-1]
+
+
+def test_it_does_not_read_a_prompt_whose_answer_is_copied() -> None:
+    calls: list[int] = []
+
+    class Begun(ScriptedEngine):
+        def begin(self, prompt, sampling=GREEDY, *, audit=False):  # type: ignore[no-untyped-def]
+            calls.append(len(prompt))
+            return super().begin(prompt, sampling, audit=audit)
+
+    answer = random.Random(4).choices(range(50), k=400)
+    model = SmallModel(Begun(answer, end=50, vocabulary=51, sure=0.9, delay_s=0.001))
+    engine = ScriptedEngine(answer, end=50, vocabulary=51)
+    made = drafters.build(["auto"], prediction=[*answer, 50], codec=None, small=model, trees=True)
+    assert [drafter.name for drafter in made] == ["prediction", "lookup", "candidates"]
+    tokens, _, _ = answered(engine, list(range(49)), made, limit=500, end=50)
+    assert tokens == [*answer, 50]
+    assert calls == [], "nobody needed it"
+
+
+def test_auto_is_what_it_was_where_there_is_no_draft_model() -> None:
+    answer = random.Random(5).choices(range(50), k=300)
+    guess = [token if n % 40 else (token + 1) % 50 for n, token in enumerate(answer)]
+    found = []
+    for names in (["auto"], ["prediction", "lookup"]):
+        made = drafters.build(names, prediction=guess, codec=None, trees=True)
+        _, _, chunks = answered(
+            ScriptedEngine(answer, end=50, vocabulary=51), [1], made, limit=500, end=50
+        )
+        found.append([(one.source, one.proposed, one.accepted) for one in chunks])
+    assert found[0] == found[1]
+
+
+def test_a_draft_model_must_be_named_for_what_needs_one() -> None:
+    with pytest.raises(UsageError, match="needs a draft model"):
+        drafters.build(["model"], prediction=None, codec=None)
+    with pytest.raises(UsageError, match="combines auto with drafters"):
+        drafters.build(["auto", "lookup"], prediction=None, codec=None)
+
+
+def test_ids_that_the_target_does_not_know_are_not_offered() -> None:
+    model = SmallModel(ScriptedEngine([3, 60, 4], end=50, vocabulary=64, sure=0.9), vocabulary=51)
+    drafter = ModelDrafter(model, GREEDY, eager=True)
+    drafter.begin([1])
+    drafter.set_budget(10.0, 0.05, 0.001)
+    draft = drafter.propose(10)
+    assert draft is not None
+    assert list(draft.ids) == [3]
+
+
+def test_the_likelier_stand_before_the_others_and_parents_before_children() -> None:
+    chain = [
+        Next(7, 0.6, ((8, 0.3), (9, 0.05))),
+        Next(1, 0.9, ((2, 0.06), (3, 0.01))),
+        Next(4, 0.5, ((5, 0.4),)),
+    ]
+    ids, chances, parents = candidate_tree(chain, 100, 1000)
+    assert parents is not None
+    ways: list[float] = []
+    for chance, parent in zip(chances, parents, strict=True):
+        ways.append(chance * (ways[parent] if parent >= 0 else 1.0))
+    assert ways == sorted(ways, reverse=True)
+    assert all(parent < at for at, parent in enumerate(parents))
+    assert sorted(ids) == [1, 2, 4, 5, 7, 8, 9]
+    assert ids[:2] == [7, 1]
+
+
+def test_chances_are_those_of_the_row() -> None:
+    import numpy as np
+
+    row = np.log(np.array([0.1, 0.2, 0.4, 0.3], np.float32)).tobytes()
+    found = likeliest(row, 0.0, 2, 3)
+    assert [id for id, _ in found] == [2, 3, 1]
+    assert [chance for _, chance in found] == pytest.approx([0.4, 0.3, 0.2], rel=1e-4)
+    assert likeliest(row, 0.0, 0, 2)[0] == (0, pytest.approx(0.1, rel=1e-4))
+    colder = likeliest(row, 0.5, 2, 1)
+    assert colder[0][1] == pytest.approx(0.16 / (0.01 + 0.04 + 0.16 + 0.09), rel=1e-4)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_real_model_that_drafts_for_itself_is_always_right(
+    folder: Path, name: str, sampling: Sampling
+) -> None:
+    """And at a temperature it draws with the target's own noise."""
+    _, files = save("qwen2, grouped, tied", folder / name)
+    target, draft = (open_exact(files, store=folder, precision="close") for _ in range(2))
+    prompt = random.Random(6).choices(range(517), k=30)
+    plain, ended, _ = answered(target, prompt, sampling=sampling)
+    drafter = KINDS[name](SmallModel(draft), sampling, eager=True)
+    drafted, done, chunks = answered(target, prompt, [drafter], sampling=sampling)
+    assert (drafted, done) == (plain, ended)
+    tried = [chunk for chunk in chunks if chunk.proposed]
+    assert tried
+    if name == "model":
+        assert all(chunk.accepted == chunk.proposed for chunk in tried)
+
+
+def test_drafting_without_a_draft_model_loads_no_numpy() -> None:
+    """Every edit's cold start would wait for it."""
+    code = (
+        "import sys, specedit.decode.drafters, specedit.decode.loop; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

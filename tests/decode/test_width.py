@@ -1,0 +1,239 @@
+"""Widths and what they are chosen from: the cost curve, and what drafts were worth."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from replaying import CURVE
+from scripted_engine import ScriptedEngine
+
+from specedit.decode import cost
+from specedit.decode.cost import Clock, Curve
+from specedit.decode.drafter import Draft
+from specedit.decode.width import Widths
+from specedit.engines.base import Choices
+
+NOISY = Curve.of([(1, 0.075), (8, 0.107), (16, 0.157), (32, 0.226), (64, 0.454), (128, 0.844)])
+
+
+def draft(chance: float, size: int = 400) -> Draft:
+    return Draft([7] * size, [chance] * size, "prediction", beyond=chance)
+
+
+def trusted(curve: Curve = CURVE, passes: int = 40) -> Widths:
+    """Widths whose drafts have saved enough to stake much."""
+    widths = Widths(curve)
+    for _ in range(passes):
+        widths.learn(draft(0.99, 8), 8, [7] * 9, 0.1)
+    return widths
+
+
+@pytest.mark.parametrize(
+    ("points", "width", "seconds"),
+    [
+        ([(1, 1.0)], 50, 1.0),
+        ([(1, 1.0), (3, 2.0)], 2, 1.5),
+        ([(1, 1.0), (3, 2.0)], 5, 3.0),
+        ([(3, 2.0), (1, 1.0), (5, 1.5)], 5, 2.0),
+        ([(4, 1.0), (8, 2.0)], 1, 1.0),
+    ],
+    ids=["one point", "between", "beyond", "never falling", "below"],
+)
+def test_a_curve_is_straight_between_points(
+    points: list[tuple[int, float]], width: int, seconds: float
+) -> None:
+    assert Curve.of(points).seconds(width) == pytest.approx(seconds)
+
+
+def test_nothing_to_offer_is_a_plain_pass() -> None:
+    assert Widths(CURVE).choose([]) is None
+
+
+@pytest.mark.parametrize("curve", [CURVE, NOISY, Curve.line(0.035, 0.015), Curve.line(0.07, 0.001)])
+def test_the_surer_the_draft_the_wider_the_pass(curve: Curve) -> None:
+    chosen = [trusted(curve).choose([draft(c)]) for c in (0.02, 0.5, 0.9, 0.99, 0.999)]
+    lengths = [length for _, length in filter(None, chosen)]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < 8 < lengths[-1]
+
+
+def test_where_width_costs_nothing_all_of_it_is_used() -> None:
+    steps = Curve.of([(1, 0.1), (8, 0.1), (9, 0.5), (16, 1.0)])
+    chosen = Widths(steps).choose([draft(0.001)])
+    assert chosen is not None
+    assert chosen[1] == 7
+    few = Widths(steps).choose([draft(0.001, size=3)])
+    assert few is not None
+    assert few[1] == 3
+
+
+def test_after_a_divergence_nearly_free_widths_are_offered() -> None:
+    """Width 8 costs 107 ms where width 1 costs 75: an uncertain draft is worth trying."""
+    chosen = trusted(NOISY).choose([draft(0.75)])
+    assert chosen is not None
+    assert chosen[1] >= 5
+
+
+def test_drafts_stake_no_more_than_they_saved() -> None:
+    widths = Widths(CURVE)
+    first = widths.choose([draft(0.9999)])
+    assert first is not None
+    assert CURVE.seconds(1 + first[1]) <= 3 * CURVE.seconds(1)
+    lost = 0.0
+    for _ in range(50):  # a drafter that claims to be sure and is always wrong
+        chosen = widths.choose([draft(0.9999)])
+        offered = chosen[1] if chosen else 0
+        lost += CURVE.seconds(1 + offered) - CURVE.seconds(1)
+        widths.learn(chosen[0] if chosen else None, offered, [8], 0.1)
+    assert lost <= (2 + 0.02 * 50) * CURVE.seconds(1) + 1e-9
+
+
+def test_plain_ids_save_nothing_however_many_are_told_at_once() -> None:
+    each, together = Widths(CURVE), Widths(CURVE)
+    for widths in (each, together):
+        wrong = draft(0.99, 30)
+        widths.learn(wrong, 30, [8], 0.1)
+        assert widths.wait > 0
+    for _ in range(40):
+        each.learn(None, 0, [8], 0.1)
+    together.learn(None, 0, [8] * 40, 0.1)
+    assert each.draft_limit == together.draft_limit and each.wait == together.wait
+
+
+def test_a_fully_accepted_draft_proves_only_what_was_reached() -> None:
+    widths = trusted()
+    before = widths.choose([draft(0.97)])
+    for _ in range(60):
+        widths.learn(draft(0.97), 20, [7] * 21, 0.1)
+    after = widths.choose([draft(0.97)])
+    assert before is not None
+    assert after is not None
+    assert after[1] > before[1], "hundreds of ids held that were expected to fail three times each"
+
+
+def test_the_drafter_that_holds_wins_over_the_one_that_claims() -> None:
+    widths = trusted()
+    boast = Draft([1] * 9, [0.9] * 9, "prediction")
+    modest = Draft([2] * 9, [0.6] * 9, "lookup")
+    for _ in range(20):
+        widths.learn(boast, 9, [5], 0.1)
+    chosen = widths.choose([boast, modest])
+    assert chosen is not None
+    assert chosen[0].source == "lookup"
+
+
+def test_of_two_drafts_the_one_whose_ids_hold_is_offered() -> None:
+    """Also where the other is all but sure to diverge soon, which is no merit."""
+    holds = Draft([1] * 200, [0.998] * 200, "prediction", beyond=0.998)
+    diverges = Draft([2] * 90, [0.97] * 90, "lookup", beyond=0.97)
+    for curve in (CURVE, Curve.line(0.4, 0.001), Curve.line(0.1, 0.1)):
+        for drafts in ([holds, diverges], [diverges, holds]):
+            chosen = trusted(curve).choose(drafts)
+            assert chosen is not None and chosen[0] is holds
+
+
+def test_a_new_answer_starts_with_a_clean_sheet() -> None:
+    widths = trusted()
+    wide = widths.choose([draft(0.999)])
+    widths.begin()
+    narrow = widths.choose([draft(0.999)])
+    assert wide is not None
+    assert narrow is not None
+    assert narrow[1] < wide[1]
+
+
+def test_the_clock_believes_a_machine_that_became_slower() -> None:
+    clock = Clock(CURVE)
+    widths = Widths(clock=clock)
+    for _ in range(40):
+        for width in (1, 32, 256):
+            widths.learn(None, width - 1, [1], 3 * CURVE.seconds(width))
+    for width in (1, 32, 256):
+        assert widths.curve.seconds(width) == pytest.approx(3 * CURVE.seconds(width), rel=0.2)
+
+
+def test_a_busy_moment_does_not_make_a_width_dear_for_ever() -> None:
+    """What looks too dear is not tried again, so that nothing would say otherwise."""
+    clock = Clock(CURVE)
+    for width in (8, 16, 32):
+        for _ in range(8):
+            clock.add(width, 20 * CURVE.seconds(width))
+    assert clock.curve.seconds(16) > 10 * CURVE.seconds(16)
+    for _ in range(200):  # plain decoding goes on, and the machine is free again
+        clock.add(1, CURVE.seconds(1))
+    assert clock.curve.seconds(16) < 1.2 * CURVE.seconds(16)
+
+
+def test_the_clock_ignores_a_single_hiccup() -> None:
+    clock = Clock(CURVE)
+    changed = [clock.add(1, CURVE.seconds(1) * (50 if n == 20 else 1)) for n in range(64)]
+    assert not any(changed)
+    assert clock.curve == CURVE
+
+
+def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few() -> None:
+    chances = [0.5, 0.3, 0.1, 0.02, 0.02]  # one place's ids
+    tree = Draft([1, 2, 3, 4, 5], chances, "chained", parents=[-1] * 5)
+    cost = Curve.line(0.06, 0.0007)  # 0.02 of a pass is more than that, 0.02 of half a pass less
+    chosen = trusted(cost).choose([tree], trees=True)
+    assert chosen is not None
+    assert chosen[1] == 3
+
+
+def test_measuring_leaves_the_cache_as_it_was() -> None:
+    engine = ScriptedEngine(list(b"abc"), delay_s=0.0005)
+    list(engine.begin(list(b"prompt")))
+    held = engine.length
+    curve = cost.measure(engine, widest=32)
+    assert engine.length == held
+    assert [width for width, _ in curve.points] == [1, 2, 4, 8, 16, 17, 32]
+    assert curve.seconds(1) >= 0.0005
+
+
+def test_a_busy_moment_is_not_taken_for_what_a_width_costs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, passes = 0.0, 0
+
+    class Timed(ScriptedEngine):
+        def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+            nonlocal now, passes
+            passes += 1
+            now += (0.06 + 0.001 * len(ids)) * (3 if 3 <= passes <= 5 else 1)
+            return super().forward(ids, parents)
+
+    engine = Timed(list(b"abc"))
+    list(engine.begin(list(b"prompt")))
+    monkeypatch.setattr("specedit.decode.cost.time.perf_counter", lambda: now)
+    curve = cost.measure(engine, widest=32)
+    for width, seconds in curve.points:
+        assert seconds == pytest.approx(0.06 + 0.001 * width)
+
+
+def test_curves_are_kept_side_by_side(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "curves.json"
+    assert cost.load(path, "a") is None
+    cost.save(path, "a", CURVE)
+    cost.save(path, "b", NOISY)
+    assert cost.load(path, "a") == CURVE
+    assert cost.load(path, "b") == NOISY
+    path.write_text("{ broken")
+    assert cost.load(path, "a") is None
+    cost.save(path, "a", NOISY)
+    assert cost.load(path, "a") == NOISY
+
+
+def test_a_doubted_curve_is_forgotten_once_an_hour(tmp_path: Path) -> None:
+    path = tmp_path / "curves.json"
+    for key in ("one", "other"):
+        cost.save(path, key, CURVE)
+    cost.invalidate(path, "one")
+    assert cost.load(path, "one") == CURVE
+    an_hour_ago = time.time() - 3700
+    os.utime(path, (an_hour_ago, an_hour_ago))
+    cost.invalidate(path, "one")
+    assert (cost.load(path, "one"), cost.load(path, "other")) == (None, CURVE)

@@ -1,0 +1,256 @@
+"""`specedit refine`: what was asked before, the text as it was, and one more wish."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Specedit
+from scripted_backend import Scripted, perform
+from scripted_engine import fenced
+
+from specedit.edit.refining import MOST_CHARS, MOST_TURNS, conversation, plan_refine
+from specedit.edit.report import Edit
+from specedit.errors import UsageError
+from specedit.files.journal import home
+from specedit.files.source import read
+from specedit.settings import Settings
+
+BEFORE = "# one\nx = 1\n# two\ny = 2\n"
+BARE = "x = 10\ny = 20\n"
+KEPT = "# one\nx = 10\n# two\ny = 20\n"
+Script = Callable[..., Path]
+
+
+@pytest.fixture
+def edited(
+    tmp_path: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A file whose comments an edit took away."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "a.py").write_text(BEFORE)
+    says(script, BARE)
+    assert inside("edit", "Ten times as much", "a.py").returncode == 0
+    return folder
+
+
+def says(script: Script, *answers: str) -> Path:
+    first, *others = [{"answer": f"{text}```"} for text in answers]
+    return script(**first, then=others)
+
+
+def held(folder: Path, name: str = "a.py") -> str:
+    return (folder / name).read_text()
+
+
+def test_it_goes_on_from_the_last_edit(edited: Path, script: Script, inside: Specedit) -> None:
+    says(script, KEPT)
+    done = inside("refine", "no, keep the comments", "--json")
+    assert done.returncode == 0 and held(edited) == KEPT
+    (file,) = json.loads(done.stdout)["files"]
+    assert "+# one" in file["diff"] and "-x" not in file["diff"], "against what is there now"
+    assert inside("undo").returncode == 0 and held(edited) == BARE
+    assert inside("undo").returncode == 0 and held(edited) == BEFORE
+
+
+def test_the_model_sees_the_original_and_everything_that_was_asked(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    says(script, KEPT)
+    inside("refine", "no, keep the comments")
+    # the scripted model says the last block of its prompt: the original, not what is there now
+    script(replace=[["1", "10"], ["2", "20"], ["# one", "# 1"], ["# two", "# 2"]])
+    assert inside("refine", "numbers in the comments").returncode == 0
+    assert held(edited) == "# 10\nx = 10\n# 20\ny = 20\n".replace("# 10", "# 1").replace(
+        "# 20", "# 2"
+    )
+    talk = conversation(home())
+    assert [run.instruction for run in talk.runs] == [
+        *("Ten times as much", "no, keep the comments", "numbers in the comments")
+    ]
+    asked = talk.instruction("more")
+    assert asked.index("Ten times") < asked.index("no, keep") < asked.index("more")
+
+
+def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    says(script, BEFORE, BEFORE)
+    strict = ("--tries", "1", "--json")
+    done = inside("refine", "no, leave it", *strict)
+    assert done.returncode == 0 and held(edited) == BEFORE
+    (file,) = json.loads(done.stdout)["files"]
+    assert "nothing" not in [one["kind"] for one in file["findings"]]
+    done = inside("refine", "leave it as it was", *strict)
+    (file,) = json.loads(done.stdout)["files"]
+    assert "nothing" in [one["kind"] for one in file["findings"]]
+
+
+def test_a_question_is_refused_as_edit_refuses_it(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    says(script, KEPT)
+    done = inside("refine", "Why is x ten?")
+    assert done.returncode == 2 and "specedit ask" in done.stderr.decode()
+    assert held(edited) == BARE
+    assert inside("refine", "Why is x ten?", "--allow", "question").returncode == 0
+
+
+def test_a_selected_part_stays_the_part(edited: Path, script: Script, inside: Specedit) -> None:
+    (edited / "c.py").write_text("x = 1\ny = 2\n" * 3)
+    script(replace=[["2", "3"]])
+    done = inside("edit", "One more", "c.py", "--selected", "y = 2", "--near", "4")
+    assert (
+        done.returncode == 0
+        and held(edited, "c.py") == "x = 1\ny = 2\nx = 1\ny = 3\nx = 1\ny = 2\n"
+    )
+    script(replace=[["2", "4"], ["1", "7"]])
+    assert inside("refine", "Two more").returncode == 0
+    assert held(edited, "c.py") == "x = 1\ny = 2\nx = 1\ny = 4\nx = 1\ny = 2\n"
+
+
+LARGE = "".join(f"def part_{n}(a):\n    return a + {n}\n\n\n" for n in range(300))
+
+
+@pytest.fixture
+def large(edited: Path, script: Script, inside: Specedit) -> Path:
+    """A large file of which an edit changed one place."""
+    (edited / "c.py").write_text(LARGE)
+    script(replace=[["a + 150", "a * 150"]])
+    assert inside("edit", "Let part_150 multiply", "c.py").returncode == 0
+    return edited
+
+
+@pytest.mark.parametrize(
+    ("said", "others"),
+    [("no, subtract", ()), ("no, subtract, and in part_7 too", (7,))],
+)
+def test_of_a_large_file_the_places_that_were_changed_are_asked_about_and_those_named(
+    large: Path, script: Script, inside: Specedit, said: str, others: tuple[int, ...]
+) -> None:
+    script(replace=[["a + 150", "a - 150"], *(["a + 7\n", "a - 7\n"] for _ in others)])
+    done = inside("refine", said, "--json")
+    expected = LARGE.replace("a + 150", "a - 150")
+    for n in others:
+        expected = expected.replace(f"a + {n}\n", f"a - {n}\n")
+    assert done.returncode == 0 and held(large, "c.py") == expected
+    (file,) = json.loads(done.stdout)["files"]
+    assert "focused" in [one["kind"] for one in file["findings"]]
+    names = [one["symbol"] for one in file["regions"]]
+    assert "part_150" in names and len(names) <= 3
+    assert all(f"part_{n}" in names for n in others)
+    assert file["tokens"]["completion"] < len(LARGE) / 20
+    assert inside("undo").returncode == 0
+    assert held(large, "c.py") == LARGE.replace("a + 150", "a * 150")
+
+
+def test_a_place_that_was_added_behind_the_last_line_stays_in_question(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    (edited / "c.py").write_text(LARGE)
+    script(answer="def last():\n    return 1\n```")
+    assert inside("edit", "Behind part_299 add a function last", "c.py").returncode == 0
+    added = held(edited, "c.py")
+    assert added.endswith("return 1\n\n\n")
+    script(replace=[["a + 299\n", "a + 299\n\n\ndef last():\n    return 2\n"]])
+    assert inside("refine", "it returns 2").returncode == 0
+    assert held(edited, "c.py") == added.replace("return 1", "return 2")
+
+
+def test_all_of_a_large_file_where_that_is_wanted(
+    large: Path, script: Script, inside: Specedit
+) -> None:
+    script(replace=[["a + 150", "a - 150"], ["a + 7\n", "a - 7\n"]])
+    done = inside("refine", "no, subtract", "--whole", "--json")
+    assert done.returncode == 0 and "a - 7\n" in held(large, "c.py")
+    assert not json.loads(done.stdout)["files"][0]["regions"]
+
+
+def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large: Path) -> None:
+    source, settings = read("c.py"), Settings(focus="off")
+
+    def said(prompt: str) -> str:
+        block, closing = fenced(prompt.encode())
+        return (block.replace(b"a + 150", b"a - 150") + closing).decode()
+
+    backend = Scripted(said, window=9_000)
+    job = plan_refine(source, "no, subtract", conversation(home()), settings)
+    edit = perform(job, backend, settings)
+    assert isinstance(edit, Edit) and "narrowed" in [one.kind for one in edit.findings]
+    assert edit.after.decode() == LARGE.replace("a + 150", "a - 150")
+    assert backend.plans[-1].predictions == ("def part_150(a):\n    return a * 150\n",)
+    edit = perform(job, Scripted(said, window=300), settings)
+    assert isinstance(edit, Edit) and "window" in edit.problems[0]
+
+
+def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside: Specedit) -> None:
+    names = [random.Random(n).randbytes(8).hex() for n in range(80)]
+    long = "".join(f"x{name} = 1\n" for name in names[:40])
+    answer = "".join(f"y{name} = 1\n" for name in names[40:])
+    (edited / "b.py").write_text(long)
+    says(script, answer)
+    assert inside("edit", "Two of each", "b.py").returncode == 0
+    says(script, answer + "third = 0\n")
+    done = inside("refine", "and a third", "--json")
+    one = json.loads(done.stdout)["files"][0]
+    assert one["prediction"]["accepted"] > 0.9 * len(answer)
+
+
+def test_the_conversation_is_bounded(edited: Path, script: Script, inside: Specedit) -> None:
+    for number in range(MOST_TURNS + 3):
+        says(script, f"x = {number}\ny = 0\n")
+        assert inside("refine", f"wish {number} " + "x" * 600).returncode == 0
+    talk = conversation(home())
+    asked = talk.instruction("the newest")
+    assert "Ten times as much" in asked and "the newest" in asked and "wish 10" in asked
+    assert "wish 0 " not in asked and asked.count("And then") < MOST_TURNS
+    assert len(asked) < MOST_CHARS + 1000
+
+
+def test_part_of_a_file_stays_the_part(
+    tmp_path: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(BEFORE)
+    says(script, "x = 5\n")
+    assert inside("edit", "Five", "a.py", "--lines", "2:2").returncode == 0
+    says(script, "x = 6\n")
+    assert inside("refine", "six").returncode == 0
+    assert held(tmp_path) == BEFORE.replace("x = 1", "x = 6")
+
+
+def test_what_changed_since_is_not_touched(edited: Path, script: Script, inside: Specedit) -> None:
+    (edited / "a.py").write_text("mine = 1\n")
+    calls = says(script, KEPT)
+    calls.unlink()
+    done = inside("refine", "no, keep the comments")
+    assert done.returncode == 2 and "changed since" in done.stderr.decode()
+    assert held(edited) == "mine = 1\n" and not calls.exists()
+
+
+def test_only_an_edit_is_refined(edited: Path, script: Script, inside: Specedit) -> None:
+    (edited / "b.py").write_text("old = 1\n")
+    assert inside("refine", "do", "b.py").returncode == 2
+    script(replace=[["old", "new"]])
+    assert inside("rename", "old", "new", "b.py").returncode == 0
+    done = inside("refine", "no")
+    assert done.returncode == 2 and "only an edit" in done.stderr.decode()
+    assert "“old to new”" in inside("undo", "--list").stdout.decode()
+
+
+def test_without_any_run_there_is_nothing_to_refine(inside: Specedit) -> None:
+    done = inside("refine", "no")
+    assert done.returncode == 2 and "no edit to refine" in done.stderr.decode()
+    with pytest.raises(UsageError):
+        conversation(home())
+
+
+def test_it_is_tested_as_an_edit_is(edited: Path, script: Script, inside: Specedit) -> None:
+    says(script, BARE + "z = 1\n", KEPT)
+    done = inside("refine", "keep the comments", "--test", "grep -q one a.py")
+    assert done.returncode == 0 and held(edited) == KEPT

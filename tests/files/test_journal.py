@@ -1,0 +1,353 @@
+"""The journal: what a run found before it wrote can be put back, and nothing else is touched."""
+
+from __future__ import annotations
+
+import signal
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from specedit.errors import InputError, UsageError
+from specedit.files import journal
+from specedit.files.lock import Lock
+from specedit.files.recorder import Recorder
+from specedit.files.source import Source
+from specedit.files.undo import forget, is_mixed, undo
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def run(store: Path, *changes: tuple[Path, bytes], command: str = "edit") -> None:
+    """One run of the tool: each file journalled, then written."""
+    recorder = Recorder(store, command)
+    for path, after in changes:
+        recorder.add(path, path.read_bytes(), after)
+        path.write_bytes(after)
+
+
+def file(tmp_path: Path, name: str, data: bytes = b"old\r\n") -> Path:
+    path = tmp_path / name
+    path.write_bytes(data)
+    return path
+
+
+def test_undo_restores_the_last_run_whole(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b", b"\xef\xbb\xbfb")
+    run(store, (a, b"new"), (b, b""))
+    done = undo(store)
+    assert [o.status for o in done.files] == ["restored", "restored"]
+    assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"\xef\xbb\xbfb")
+
+
+def test_undo_again_goes_further_back(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a", b"1")
+    run(store, (a, b"2"))
+    run(store, (a, b"3"))
+    undo(store)
+    assert a.read_bytes() == b"2"
+    undo(store)
+    assert a.read_bytes() == b"1"
+    with pytest.raises(UsageError, match="nothing to undo"):
+        undo(store)
+
+
+def test_one_file_that_changed_since_leaves_all_of_them_as_they_are(
+    tmp_path: Path, store: Path
+) -> None:
+    a, b, c = (file(tmp_path, n) for n in "abc")
+    run(store, (a, b"new"), (b, b"new"), (c, b"new"))
+    a.write_bytes(b"mine")
+    c.unlink()
+    done = undo(store)
+    assert [(o.status, o.problem) for o in done.files] == [
+        ("refused", "changed since the run wrote it"),
+        ("left", ""),
+        ("refused", "is gone"),
+    ]
+    assert (a.read_bytes(), b.read_bytes(), c.exists()) == (b"mine", b"new", False)
+    done = undo(store, partly=True)
+    assert [o.status for o in done.files] == ["refused", "restored", "refused"]
+    assert (a.read_bytes(), b.read_bytes(), c.exists()) == (b"mine", b"old\r\n", False)
+
+
+def test_of_two_changes_at_once_the_one_that_lost_is_not_in_the_way_of_undo(
+    tmp_path: Path, store: Path
+) -> None:
+    files = [file(tmp_path, name, b"old") for name in "abc"]
+    held = [Source.from_bytes(str(one), b"old", one) for one in files]
+
+    class Second(Recorder):
+        def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
+            super()._begin(texts)
+            Recorder(store, "edit").write_all([(one, b"theirs") for one in held])
+
+    with pytest.raises(InputError, match="changed on disk"):
+        Second(store, "rename").write_all([(one, b"mine") for one in held])
+    assert {one.read_bytes() for one in files} == {b"theirs"}
+    assert [one.command for one in journal.runs(store)] == ["edit"]
+    undo(store)
+    assert {one.read_bytes() for one in files} == {b"old"}
+
+
+def test_a_refused_file_can_still_be_undone_later(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    run(store, (a, b"new"), (b, b"new"))
+    a.write_bytes(b"mine")
+    undo(store, partly=True)
+    a.write_bytes(b"new")
+    assert [o.status for o in undo(store).files] == ["restored"]
+    assert a.read_bytes() == b"old\r\n"
+    assert journal.runs(store) == []
+
+
+def test_a_file_written_twice_is_put_back_in_reverse_order(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a", b"1")
+    (tmp_path / "b").hardlink_to(a)
+    run(store, (a, b"2"), (tmp_path / "b", b"3"), (a, b"4"))
+    assert [o.status for o in undo(store).files] == ["restored"] * 3
+    assert a.read_bytes() == b"1"
+
+
+def test_an_undo_that_fails_half_way_takes_back_what_it_did(tmp_path: Path, store: Path) -> None:
+    a, b, c = (file(tmp_path, n) for n in "abc")
+    run(store, (c, b"new"), (a, b"new"), (b, b"new"))
+    (last,) = journal.runs(store)
+    blocked = journal.draft_of(last, last.files[0], "-undo")
+    blocked.mkdir()
+    done = undo(store)
+    assert [(o.status, o.problem) for o in done.files] == [
+        ("refused", "not written: File exists"),
+        ("left", ""),
+        ("left", ""),
+    ]
+    assert {p.read_bytes() for p in (a, b, c)} == {b"new"}
+    blocked.rmdir()
+    assert [o.status for o in undo(store).files] == ["restored"] * 3
+    assert {p.read_bytes() for p in (a, b, c)} == {b"old\r\n"}
+
+
+def test_forget_goes_past_a_run_without_touching_files(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    run(store, (a, b"new"))
+    run(store, (b, b"new"), command="rename")
+    assert forget(store).command == "rename"
+    undo(store)
+    assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"new")
+
+
+def test_an_earlier_run_can_be_named(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    run(store, (a, b"new"))
+    run(store, (b, b"new"))
+    undo(store, journal.runs(store)[1].name)
+    assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"new")
+    with pytest.raises(UsageError, match="no run 'nope'"):
+        undo(store, "nope")
+
+
+def test_a_run_interrupted_before_it_wrote_is_no_obstacle(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    recorder = Recorder(store, "edit")
+    recorder.add(a, a.read_bytes(), b"new")
+    a.write_bytes(b"new")
+    recorder.add(b, b.read_bytes(), b"never written")
+    assert [o.status for o in undo(store).files] == ["restored", "as-before"]
+
+
+def source(path: Path, data: bytes = b"old\r\n") -> Source:
+    return Source(str(path), "", data, path)
+
+
+def test_a_write_that_failed_is_not_the_last_run(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    run(store, (a, b"new"))
+    with pytest.raises(InputError, match="changed on disk"):
+        Recorder(store, "edit").write(source(b, b"seen"), b"new")
+    assert [o.path for o in undo(store).files] == [str(a)]
+    recorder = Recorder(store, "edit")
+    recorder.write(source(a), b"new")
+    with pytest.raises(InputError):
+        recorder.write(source(b, b"seen"), b"new")
+    recorder.write(source(b), b"new")
+    assert [Path(o.path).name for o in undo(store).files] == ["a", "b"]
+    assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"old\r\n")
+
+
+def test_ctrl_c_while_a_file_is_written_waits_until_it_is_whole(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = file(tmp_path, "a")
+
+    def interrupted(run: journal.JournalRun) -> None:
+        journal.save(run)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("specedit.files.recorder.save", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Recorder(store, "edit").write(source(a), b"new")
+    assert a.read_bytes() == b"new"
+    assert [o.status for o in undo(store).files] == ["restored"]
+
+
+def test_a_run_undone_while_it_writes_goes_on_with_a_journal_of_its_own(
+    tmp_path: Path, store: Path
+) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    recorder = Recorder(store, "edit")
+    recorder.write(source(a), b"new")
+    undo(store)
+    recorder.write(source(b), b"new")
+    assert [o.path for o in undo(store).files] == [str(b)]
+    assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"old\r\n")
+
+
+def test_nobody_undoes_between_the_entry_and_the_write(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "PATIENCE", 0.05)
+    run(store, (file(tmp_path, "a"), b"new"))
+    lock = Lock(store / "locks/journal.lock")
+    assert lock.take()
+    with pytest.raises(InputError, match="Another run of specedit"):
+        undo(store)
+    with pytest.raises(InputError, match="Another run of specedit"):
+        Recorder(store, "edit").write(source(tmp_path / "a", b"new"), b"newer")
+    lock.release()
+    assert [o.status for o in undo(store).files] == ["restored"]
+
+
+def test_a_torn_file_with_other_names_is_restored(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a", b"one two three")
+    (tmp_path / "b").hardlink_to(a)
+    Recorder(store, "edit").add(a, b"one two three", b"ONE TWO THREE FOUR")
+    a.write_bytes(b"one two THREE FO")  # killed in the middle
+    assert [o.status for o in undo(store).files] == ["restored"]
+    assert (tmp_path / "b").read_bytes() == b"one two three"
+    Recorder(store, "edit").add(a, b"one two three", b"ONE TWO")
+    a.write_bytes(b"somebody else")
+    assert [o.status for o in undo(store).files] == ["refused"]
+
+
+def test_a_file_with_other_names_that_was_written_whole_is_torn_no_more(
+    tmp_path: Path, store: Path
+) -> None:
+    a = file(tmp_path, "a", b"one two")
+    (tmp_path / "b").hardlink_to(a)
+    Recorder(store, "edit").write(source(a, b"one two"), b"ONE TWO")
+    a.write_bytes(b"ONE two")  # a person took half of it back
+    assert [o.status for o in undo(store).files] == ["refused"]
+    assert a.read_bytes() == b"ONE two"
+
+
+@pytest.mark.parametrize(
+    ("now", "mixed"),
+    [(b"aaaa", True), (b"bbbbbb", True), (b"abab", True), (b"aaaabb", True), (b"aab", False),
+     (b"aaca", False), (b"bbbbbbb", False)],
+)  # fmt: skip
+def test_what_a_torn_file_may_hold(now: bytes, mixed: bool) -> None:
+    assert is_mixed(now, b"aaaa", b"bbbbbb") is mixed
+
+
+@pytest.mark.parametrize(
+    ("there", "draft", "then"),
+    [
+        pytest.param(b"old\r\n", b"ne", b"old\r\n", id="killed while the draft was written"),
+        pytest.param(b"new", b"old\r\n", b"new", id="killed after the exchange"),
+        pytest.param(b"new", b"theirs", b"theirs", id="killed with somebody else's write in hand"),
+        pytest.param(b"later", b"theirs", None, id="nobody can tell: it stays"),
+    ],
+)
+def test_what_a_killed_run_left_is_cleared_up(
+    tmp_path: Path, store: Path, there: bytes, draft: bytes, then: bytes | None
+) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    entry = Recorder(store, "edit").add(a, b"old\r\n", b"new")
+    left = journal.draft_of(journal.runs(store)[0], entry)
+    left.write_bytes(draft)
+    a.write_bytes(there)
+    (tmp_path / ".specedit-somebody.tmp").write_bytes(b"who knows")
+    Recorder(store, "edit").write(source(b), b"new")
+    assert left.exists() is (then is None)
+    assert a.read_bytes() == (there if then is None else then)
+    assert (tmp_path / ".specedit-somebody.tmp").exists()
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o600, 0o4755], ids=oct)
+def test_permissions_come_back(tmp_path: Path, store: Path, mode: int) -> None:
+    a = file(tmp_path, "a")
+    a.chmod(mode)
+    run(store, (a, b"new"))
+    a.chmod(0o644)
+    undo(store)
+    assert stat.S_IMODE(a.stat().st_mode) == mode
+
+
+def test_a_journal_is_private(tmp_path: Path, store: Path) -> None:
+    run(store, (file(tmp_path, "a"), b"new"))
+    folder = next((store / "journal").iterdir())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()} == {0o600}
+
+
+def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a")
+    link = tmp_path / "link"
+    link.symlink_to(a)
+    run(store, (link, b"new"))
+    undo(store)
+    assert link.is_symlink()
+    assert a.read_bytes() == b"old\r\n"
+
+
+def test_hard_links_stay_one_file(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a")
+    (tmp_path / "b").hardlink_to(a)
+    run(store, (a, b"new"))
+    undo(store)
+    assert (tmp_path / "b").read_bytes() == b"old\r\n"
+
+
+def test_a_damaged_journal_restores_nothing(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a")
+    run(store, (a, b"new"))
+    next((store / "journal").iterdir()).joinpath("originals").write_bytes(b"rot")
+    assert [o.problem for o in undo(store).files] == ["its journal is damaged"]
+    assert a.read_bytes() == b"new"
+
+
+def test_a_folder_that_a_crash_left_is_no_run(tmp_path: Path, store: Path) -> None:
+    run(store, (file(tmp_path, "a"), b"new"))
+    (store / "journal" / "99991231T000000.000000-1").mkdir()
+    (store / "journal" / "99991231T000000.000000-2").mkdir()
+    (store / "journal" / "99991231T000000.000000-2" / "run.json").write_text('{"files": 3}')
+    assert len(journal.runs(store)) == 1
+
+
+def test_the_journal_keeps_the_last_runs_only(tmp_path: Path, store: Path) -> None:
+    a = file(tmp_path, "a", b"0")
+    for n in range(1, 6):
+        run(store, (a, b"%d" % n))
+    newest = [r.name for r in journal.runs(store)]
+    journal.prune(store, most=2)
+    assert [r.name for r in journal.runs(store)] == newest[:2]
+    journal.prune(store, most_bytes=1)
+    assert [r.name for r in journal.runs(store)] == newest[:1]
+
+
+@pytest.mark.parametrize("name", ["a b", "-f", "quo'te\"", "new\nline", "bad-\udcff"])
+def test_any_name_can_be_undone(tmp_path: Path, store: Path, name: str) -> None:
+    a = file(tmp_path, name)
+    run(store, (a, b"new"))
+    undo(store)
+    assert a.read_bytes() == b"old\r\n"
+
+
+def test_a_journal_that_cannot_be_written_stops_the_run_before_it_writes(tmp_path: Path) -> None:
+    blocked = file(tmp_path, "store")
+    with pytest.raises(InputError, match="journal cannot be written"):
+        Recorder(blocked, "edit").add(file(tmp_path, "a"), b"old", b"new")

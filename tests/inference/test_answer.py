@@ -1,0 +1,171 @@
+"""Reading an answer: pieces are whole characters, and the closing line ends it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_engine import END, ScriptedTokenizer
+
+from specedit.errors import RefusedEdit
+from specedit.inference.reader import Reader, Unfenced
+
+
+def read(
+    data: bytes, closing: str = "```", stop: tuple[str, ...] = (), nested: bool = False
+) -> tuple[Reader, int]:
+    """Feed bytes as ids, then the end; returns the reader and how many ids it took."""
+    reader = Reader(ScriptedTokenizer(), closing, stop, nested=nested)
+    taken = 0
+    for token in [*data, END]:
+        taken += 1
+        if reader.ends(token):
+            break
+    return reader, taken
+
+
+REASONED = [
+    ("<think>\nIs ``` it?\n</think>\n\nx = 1\n```", "```", "x = 1\n"),
+    ("\n<think></think>\n\n    x = 1\n```", "```", "    x = 1\n"),
+    ("<think>a</think>```python\nx = 1\n```\n", "```", "x = 1\n"),
+    ("[THINK]a[/THINK]\n\nYes: </think> ends it.", "", "Yes: </think> ends it."),
+    ("<thing/>\n```", "```", "<thing/>\n"),
+    ("x = '<think>'\n```", "```", "x = '<think>'\n"),
+    ("<", "", "<"),
+    ("\n\n<t", "", "\n\n<t"),
+]
+
+
+@pytest.mark.parametrize(("said", "closing", "text"), REASONED)
+def test_reasoning_before_an_answer_is_counted_and_is_not_its_text(
+    said: str, closing: str, text: str
+) -> None:
+    reader = Reader(ScriptedTokenizer(), closing, expected="x = 0\n")
+    for token in [*said.encode(), END]:
+        if reader.ends(token):
+            break
+    assert reader.text() == text
+    end = said.find("[/THINK]" if "[THINK]" in said else "</think>") + 8
+    assert reader.reasoning == (end if said.lstrip().startswith(("<think>", "[THINK]")) else 0)
+
+
+def test_reasoning_of_an_endpoint_is_counted_and_its_code_blocks_are_not_the_answer() -> None:
+    reader, reasoning = Unfenced("```", expected="x = 0\n"), "<think>```\nno\n```</think>"
+    shown = "".join(map(reader.more, f"{reasoning}\n```\nx = 1\n```\n"))
+    assert (shown + reader.end(), reader.closed) == ("x = 1\n", True)
+    assert reader.reasoning == len(reasoning) - len("<think>")
+
+
+def test_a_file_that_begins_like_reasoning_is_an_answer() -> None:
+    reader = Reader(ScriptedTokenizer(), "```", expected="<think>\n</think>\n")
+    for token in [*b"<think>\nnew\n</think>\n```", END]:
+        reader.ends(token)
+    assert (reader.text(), reader.reasoning) == ("<think>\nnew\n</think>\n", 0)
+
+
+def test_reasoning_without_an_answer_is_refused() -> None:
+    reader = Reader(ScriptedTokenizer(), "```", expected="x = 0\n")
+    with pytest.raises(RefusedEdit, match="nothing but reasoning"):
+        for token in [*b"<think>Let me see", END]:
+            reader.ends(token)
+
+
+@pytest.mark.parametrize(
+    ("said", "closing", "text", "closed"),
+    [
+        ("x = 1\n```", "```", "x = 1\n", True),
+        ("x = 1\n```\nHere is why", "```", "x = 1\n", True),
+        ("x = 1\n```  \nmore", "```", "x = 1\n", True),
+        ("x = 1\n", "```", "x = 1\n", False),
+        ("```", "```", "", True),
+        ("a\n```python\nb\n```\n", "```", "a\n```python\nb\n", True),
+        ("a\n```\nb\n````\n", "````", "a\n```\nb\n", True),
+        ("a ``` b\n```\n", "```", "a ``` b\n", True),
+        ("a = 1\n```", "````", "a = 1\n", True),
+        ("anything", "", "anything", True),
+    ],
+    ids=[
+        "closed by the end",
+        "words after it",
+        "spaces after it",
+        "never closed",
+        "empty",
+        "an inner fence with a language",
+        "a longer fence",
+        "backticks inside a line",
+        "a shorter fence at the end",
+        "no closing asked for",
+    ],
+)
+def test_the_closing_line_ends_the_answer(said: str, closing: str, text: str, closed: bool) -> None:
+    reader, _ = read(said.encode(), closing)
+    assert (reader.text(), reader.closed) == (text, closed)
+
+
+BLOCK = "```sh\nrun\n```\n"
+BARE = "```\nrun\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "closing", "text", "closed"),
+    [
+        pytest.param(f"a\n{BLOCK}b\n```", "```", f"a\n{BLOCK}b\n", True, id="a-block"),
+        pytest.param(f"a\n{BARE}b\n```\n", "```", f"a\n{BARE}b\n", True, id="a-bare-block"),
+        pytest.param(f"{BLOCK}{BARE}```", "```", BLOCK + BARE, True, id="nothing-but-blocks"),
+        pytest.param(f"a\n{BLOCK}", "```", f"a\n{BLOCK}", False, id="only-the-block-closed"),
+        pytest.param("a\n```\n\nHere is why.", "```", "a\n", True, id="words-after-it"),
+        pytest.param(f"a\n```\n\nSo:\n{BLOCK}", "```", "a\n", True, id="a-block-after-it"),
+        pytest.param(f"{BLOCK}b\n```", "````", f"{BLOCK}b\n", True, id="closed-by-fewer"),
+        pytest.param(f"{BLOCK}b\n````\nx", "````", f"{BLOCK}b\n", True, id="closed-by-its-own"),
+        pytest.param(
+            "- a\n  ```\n  x\n  ```\n```", "```", "- a\n  ```\n  x\n  ```\n", True, id="in-a-list"
+        ),
+        pytest.param("a\n", "```", "a\n", False, id="never-closed"),
+    ],
+)
+def test_prose_may_hold_code_blocks(said: str, closing: str, text: str, closed: bool) -> None:
+    reader, _ = read(said.encode(), closing, nested=True)
+    assert (reader.text(), reader.closed) == (text, closed)
+
+
+@pytest.mark.parametrize("closing", ["```", "````"])
+@given(
+    st.lists(
+        st.sampled_from(["a\n", "b ``` c\n", BLOCK, BARE, "\n", "~~~\nx\n~~~\n", "```py\n```\n"])
+    )
+)
+def test_prose_comes_back_whole(closing: str, parts: list[str]) -> None:
+    prose = "".join(parts)
+    reader, _ = read(f"{prose}{closing}".encode(), closing, nested=True)
+    assert (reader.text(), reader.closed) == (prose, True)
+
+
+def test_nothing_after_the_closing_line_is_read() -> None:
+    _, taken = read(b"x\n```\nand so on and on")
+    assert taken == len(b"x\n```\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "stop", "text"),
+    [("one two three", ("two",), "one "), ("one two", ("x", "tw"), "one "), ("aab", ("ab",), "a")],
+)
+def test_stop_texts_are_found_across_pieces(said: str, stop: tuple[str, ...], text: str) -> None:
+    reader, _ = read(said.encode(), "", stop)
+    assert reader.text() == text
+
+
+@given(st.text(st.characters(exclude_characters="`", exclude_categories=("Cs",))))
+def test_pieces_are_whole_characters_and_add_up(text: str) -> None:
+    reader = Reader(ScriptedTokenizer(), "")
+    pieces: list[str] = []
+    for token in text.encode():
+        reader.ends(token)
+        fresh = reader.take()
+        assert len(fresh) == 1
+        pieces += fresh
+    assert "".join(pieces) == text == reader.text()
+
+
+def test_bytes_that_are_no_text_become_replacement_characters() -> None:
+    reader, _ = read(b"a\xff\xe2\x82", "")
+    assert reader.text() == "a\ufffd\ufffd"

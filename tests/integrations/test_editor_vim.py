@@ -1,0 +1,191 @@
+"""Vim and Neovim, driven headless: what an edit does to the buffer, its undo and the messages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from editing import BUFFER, Desk, find, text
+
+from specedit.integrations import editors
+
+pytestmark = pytest.mark.tools
+
+# `Wait()` until nothing runs; `Result()` says what there is to know; both editors run this.
+DRIVER = """
+let s:status = has('nvim') ? 'v:lua.SpeceditStatus()' : 'SpeceditStatus()'
+function! Wait()
+  let l:left = 12000
+  while eval(s:status) !=# '' && l:left > 0
+    sleep 20m
+    let l:left -= 1
+  endwhile
+  sleep 20m
+endfunction
+function! Result()
+  let l:found = {}
+  let l:found.lines = getline(1, '$')
+  let l:found.undo = undotree().seq_last
+  let l:found.modified = &modified
+  let l:found.cursor = getpos('.')[1:2]
+  let l:found.messages = execute('messages')
+  silent! undo
+  let l:found.undone = getline(1, '$')
+  call writefile([json_encode(l:found)], 'result.json')
+endfunction
+try
+{body}
+catch
+  call writefile([json_encode({'error': v:exception . ' ' . v:throwpoint})], 'result.json')
+endtry
+qall!
+"""
+
+
+@dataclass(frozen=True)
+class Vim:
+    """One of the two, with its snippet loaded."""
+
+    desk: Desk
+    line: tuple[str, ...]
+
+    def drive(self, *body: str) -> dict[str, Any]:
+        """Open the file, run these commands, wait for what they started; what came of it."""
+        commands = ["let g:specedit_warm = 0", "edit a\\ é.py", *body]
+        commands += ["call Wait()", "call Result()"]
+        path = self.desk.root.parent / "drive.vim"
+        path.write_text(DRIVER.replace("{body}", "\n".join(f"  {c}" for c in commands)))
+        result = self.desk.result(self.desk.run(*self.line, "-S", str(path)))
+        assert "error" not in result, result
+        return result
+
+
+def make(name: str, desk: Desk) -> Vim:
+    program = {"vim": "vim", "neovim": "nvim"}[name]
+    path = desk.root.parent / f"snippet.{'vim' if name == 'vim' else 'lua'}"
+    path.write_text(editors.snippet(editors.editor(name)))
+    quiet = ("--headless",) if name == "neovim" else ("-es", "--not-a-term", "-N")
+    own = ("-u", "NONE", "-i", "NONE", "-n")
+    load = ("--cmd", "filetype on", "-c", f"source {path}")
+    return Vim(desk, (find(program), *quiet, *own, *load))
+
+
+@pytest.fixture(params=["vim", "neovim"])
+def vim(request: pytest.FixtureRequest, tmp_path: Path) -> Vim:
+    return make(request.param, Desk.make(tmp_path))
+
+
+def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> None:
+    result = vim.drive("4", "call setline(1, 'Old = 0')", "Specedit Old becomes New.")
+    unsaved = BUFFER.replace("x = 1", "Old = 0")
+    assert text(result["lines"]) == unsaved.replace("Old", "New")
+    assert text(result["undone"]) == unsaved
+    assert result["cursor"][0] == 4
+    assert result["messages"].strip().splitlines()[-1].startswith("a é.py: ")
+    assert (vim.desk.root / "a é.py").read_text() == BUFFER, "the file on the disk is not touched"
+
+
+@pytest.mark.parametrize(
+    ("before", "pairs"),
+    [
+        (BUFFER, [["x = 1\n", "x = 10\n"], ["z = 3\n", "z = 4\nzz = 5\nmore = 6\n"]]),
+        ("one = 'Old → 文'\r\n\r\ntwo = 2", [["→", "⇒"], ["two = 2", "two = 3"]]),
+    ],
+    ids=["longer", "dos, wide, no last newline"],
+)
+def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]]) -> None:
+    vim.desk.play(replace=pairs)
+    path = vim.desk.write("a é.py", before)
+    result = vim.drive("Specedit as you like", "call Wait()", "silent write! out.py")
+    after = before
+    for old, new in pairs:
+        after = after.replace(old, new)
+    out = (vim.desk.root / "out.py").read_bytes().decode()
+    assert out.rstrip("\r\n") == after.rstrip("\r\n")
+    assert text(result["undone"]).strip("\n") == before.replace("\r\n", "\n").strip("\n")
+    assert path.read_bytes().decode() == before
+
+
+def test_a_selection_is_edited_and_the_rest_is_not(vim: Vim) -> None:
+    result = vim.drive('exe "normal! 2GV\\<Esc>"', "'<,'>Specedit x")
+    assert text(result["lines"]) == BUFFER.replace("Old = 2", "New = 2")
+
+
+def test_the_identifier_under_the_cursor_is_renamed(vim: Vim) -> None:
+    result = vim.drive("call cursor(3, 6)", "SpeceditRename New")
+    assert text(result["lines"]) == BUFFER.replace("Old", "New")
+    assert text(result["undone"]) == BUFFER
+
+
+FAILURES = {
+    "refused": {"replace": [["Old = 2", "Old = = 2"]]},
+    "no model": None,
+}
+
+
+@pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
+def test_a_failure_leaves_the_buffer_and_its_undo_history(
+    vim: Vim, script: dict[str, object] | None
+) -> None:
+    if script is None:
+        Path(vim.desk.env["TESTS_SCRIPT"]).unlink()
+    else:
+        vim.desk.play(**script)
+    result = vim.drive("call setline(1, 'x = 9')", "Specedit Old becomes New.")
+    assert text(result["lines"]) == BUFFER.replace("x = 1", "x = 9")
+    assert (result["undo"], text(result["undone"])) == (1, BUFFER)
+    missing = vim.desk.env["TESTS_SCRIPT"][:30]  # a long path is cut to the window
+    assert "a é.py" in result["messages"] or missing in result["messages"]
+
+
+def test_a_program_that_is_missing_is_reported(vim: Vim) -> None:
+    result = vim.drive("let g:specedit_command = ['no-such-program']", "Specedit x")
+    assert text(result["lines"]) == BUFFER and result["undo"] == 0
+    assert "no-such-program" in result["messages"]
+
+
+def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(vim: Vim) -> None:
+    result = vim.drive("Specedit Old becomes New.", "call setline(4, 'mine')")
+    assert text(result["lines"]) == BUFFER.replace("z = 3", "mine")
+    assert "the answer is dropped" in result["messages"]
+    assert result["undo"] == 1
+
+
+def test_an_edit_can_be_stopped(vim: Vim) -> None:
+    vim.desk.play(replace=[["Old", "New"]], delay_s=2)
+    result = vim.drive("Specedit x", "sleep 400m", "Specedit y", "SpeceditStop")
+    assert text(result["lines"]) == BUFFER and result["undo"] == 0
+    assert "at work" in result["messages"]
+
+
+def test_a_long_file_arrives_whole(vim: Vim) -> None:
+    long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
+    vim.desk.write("a é.py", long)
+    result = vim.drive("2501,2501Specedit x")
+    assert text(result["lines"]) == long.replace("Old", "New")
+
+
+def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
+    log = tmp_path / "calls.txt"
+    fake = tmp_path / "recorder"
+    fake.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
+    fake.chmod(0o755)
+    command = json.dumps([str(fake)])
+    messages = (f"let g:specedit_command = {command}", "let g:specedit_warm = 1")
+    vim.drive(*messages, "edit! a\\ é.py", "sleep 200m")
+    assert "warm --quiet -- a é.py" in log.read_text()
+
+
+@pytest.mark.real
+def test_the_real_model_renames_in_vim(real_home: Path, tmp_path: Path) -> None:
+    for name in ("vim", "neovim"):
+        folder = tmp_path / name
+        folder.mkdir()
+        desk = Desk.make(folder)
+        del desk.env["TESTS_SCRIPT"]
+        desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
+        result = make(name, desk).drive("call cursor(2, 1)", "SpeceditRename Fresh")
+        assert text(result["lines"]) == BUFFER.replace("Old", "Fresh"), result["messages"]

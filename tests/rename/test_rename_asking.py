@@ -1,0 +1,209 @@
+"""What the model is asked in a rename: mentions that syntax cannot decide, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_backend import Scripted, perform
+from scripted_engine import fenced
+
+from specedit.edit.job import Job
+from specedit.edit.report import Edit
+from specedit.files.source import Source, read
+from specedit.rename.asking import MOST
+from specedit.rename.planning import plan_rename
+from specedit.rename.tree import Tree
+from specedit.rename.tree import plan as of_tree
+from specedit.settings import Settings
+
+BEFORE = """\
+class User:
+    # the user's login name, not the username of the host
+    username = ""
+
+    def show(self):
+        return self.username.title()
+"""
+AFTER = BEFORE.replace("username", "email")
+KEPT = AFTER.replace("not the email of", "not the username of")
+
+
+@pytest.fixture(autouse=True)
+def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTS_SCRIPT", "unused")
+
+
+def plan(text: str, old: str = "username", new: str = "email", **chosen: object) -> Job:
+    settings = Settings(**chosen)  # type: ignore[arg-type]
+    planned = plan_rename(Source.from_bytes("a.py", text.encode()), old, new, settings)
+    assert isinstance(planned, Job)
+    return planned
+
+
+def answered(answer: str, text: str = BEFORE) -> tuple[str, list[str]]:
+    """The text after an answer of the model, and the kinds of its findings."""
+    judged = plan(text).judge(answer)
+    return judged.text, [one.kind for one in judged.findings]
+
+
+def test_the_model_may_keep_a_mention() -> None:
+    text, kinds = answered(KEPT)
+    assert (text, kinds) == (KEPT, ["disagreed"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        AFTER,
+        AFTER.replace(".title()", ".upper()"),
+        AFTER.replace("self.email", "self.username"),
+        "",
+        "garbage",
+        BEFORE[:40],
+        BEFORE * 2,
+        BEFORE,
+    ],
+    ids=["as predicted", "more", "less", "empty", "other", "cut", "twice", "as it was"],
+)
+def test_nothing_else_of_an_answer_counts(answer: str) -> None:
+    assert answered(answer) == (AFTER, [])
+
+
+@given(st.integers(0, len(AFTER)), st.integers(0, 12), st.text("ax .\n#(", max_size=6))
+def test_code_is_renamed_whatever_the_model_writes(at: int, gone: int, put: str) -> None:
+    text, _ = answered(AFTER[:at] + put + AFTER[at + gone :])
+    assert text in (AFTER, KEPT)
+
+
+def test_an_article_stays_with_its_mention() -> None:
+    text = 'x = User()\nx.username = "a"\n# Give it a username\n# and a username of yours\n'
+    after = text.replace("a username", "an email").replace("username", "email")
+    kept = after.replace("and an email", "and a username")
+    assert answered(after, text)[0] == after
+    assert answered(kept, text)[0] == kept
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "`username`",
+        "``username``",
+        ":func:`username`",
+        ":param username: who",
+        "@param username who",
+        "{@link User#username}",
+        '<see cref="User.username"/>',
+        "self.username",
+        "username() is called",
+    ],
+)
+def test_a_reference_to_code_is_renamed_without_a_question(mention: str) -> None:
+    job = plan(f"username = 1  # {mention}\n")
+    assert job.known == f"email = 1  # {mention}\n".replace("username", "email")
+
+
+def test_a_name_of_several_words_is_no_english_word() -> None:
+    job = plan("user_name = 1  # sets user_name at once\n", "user_name", "login")
+    assert job.known == "login = 1  # sets login at once\n"
+    assert plan("user_name = 1  # the user name\n", "user_name", "login").known is None
+
+
+@pytest.mark.parametrize("scope", ["code", "comments", "derived"])
+def test_strings_and_derived_names_are_asked_about_where_the_scope_includes_them(
+    scope: str,
+) -> None:
+    job = plan('username = "your username"\n_username = 1\n', scope=scope)
+    assert (job.known is None) is (scope == "derived")
+
+
+def test_without_a_model_every_mention_is_decided_by_rule_and_this_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TESTS_SCRIPT")
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    for chosen, reason in (
+        ({"no_model": True}, "--no-model"),
+        ({"engine": "auto", "server": "off"}, "specedit model pull"),
+    ):
+        job = plan(BEFORE, **chosen)  # type: ignore[arg-type]
+        assert job.known == AFTER
+        (finding,) = [one for one in job.findings if one.kind == "by-rule"]
+        assert reason in finding.text and [spot.line for spot in finding.places] == [2]
+
+
+def long(fillers: int = 240) -> str:
+    """A class whose field is used far apart, and a comment about it."""
+    filler = "".join(
+        f"def filler_{n}(a, b):\n    total = a + b * {n}\n    return total\n\n\n"
+        for n in range(fillers)
+    )
+    return (
+        f"class User:\n    def __init__(self, name):\n        self.username = name\n\n\n{filler}"
+        "class Page:\n    def show(self, user: User):\n"
+        f"        # the username, large\n        return user.username.upper()\n\n\n{filler}"
+    )
+
+
+def renamed(text: str, *pairs: tuple[str, str], **chosen: object) -> tuple[Edit, Scripted]:
+    """The Edit with a model that makes these replacements in what it is shown."""
+
+    def answer(prompt: str) -> str:
+        block, closing = fenced(prompt.encode())
+        shown = block.decode()
+        for old, new in pairs:
+            shown = shown.replace(old, new)
+        return shown + closing.decode()
+
+    settings = Settings(**chosen)  # type: ignore[arg-type]
+    planned = plan_rename(Source.from_bytes("a.py", text.encode()), "username", "email", settings)
+    assert isinstance(planned, Job)
+    backend = Scripted(answer)
+    edit = perform(planned, backend, settings)
+    assert isinstance(edit, Edit)
+    return edit, backend
+
+
+def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed() -> None:
+    edit, backend = renamed(long(), ("username", "email"))
+    assert edit.after.decode() == long().replace("username", "email")
+    (asked,) = backend.plans
+    assert "# the username, large" in asked.messages[-1].content
+    assert len(asked.messages[-1].content) < 1000
+    assert edit.figures.passes <= 3
+    kept, _ = renamed(long(), ("user.username", "user.email"))
+    assert kept.after.decode().count("username") == 1
+
+
+def test_what_does_not_fit_into_one_question_is_decided_by_rule() -> None:
+    text = "".join(
+        f"# the username of {n}{' x' * 40}\n\n\n\n\n\n\n\nx{n} = 1\n" for n in range(200)
+    )
+    edit, backend = renamed(text + "username = 1\n", ("username", "email"))
+    assert b"username" not in edit.after
+    assert len(backend.plans[0].messages[-1].content) < MOST + 1000
+    assert [one.kind for one in edit.findings if one.kind == "by-rule"]
+
+
+def test_the_files_of_one_rename_share_what_the_model_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"a{n}.py" for n in range(9)]
+    for name in names:
+        Path(name).write_text("username = 1\n" + f"# your username{' x' * 200}\n")
+    settings = Settings()
+    tree = Tree.of_files(names)
+    result = tree.rename(names, "username", "email", settings)
+    jobs = [of_tree(tree, result, read(Path(name)), settings) for name in names]
+    shown = [len(one.original.text) for one in jobs if isinstance(one, Job) and one.original]
+    assert shown and sum(shown) <= MOST
+    assert len(shown) < len(names)
+
+
+def test_a_file_without_undecided_mentions_asks_nothing() -> None:
+    edit, backend = renamed("username = 1\nprint(username)  # see `username`\n")
+    assert edit.after == b"email = 1\nprint(email)  # see `email`\n"
+    assert backend.plans == []

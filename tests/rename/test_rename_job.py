@@ -1,0 +1,141 @@
+"""`rename` as work: what the model is asked, and what of its answer becomes the file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from specedit.edit.job import Job
+from specedit.edit.report import Edit
+from specedit.errors import InputError, RefusedEdit
+from specedit.files.source import Source
+from specedit.rename.planning import plan_rename
+from specedit.settings import Settings
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+Script = Callable[..., Path]
+
+BEFORE = (
+    b"class User:\n"
+    b'    """Somebody, by username."""\n\n'
+    b"    def __init__(self, username):\n"
+    b"        self.username = username\n"
+    b"        self.age = 0\n"
+)
+AFTER = BEFORE.replace(b"username", b"email")
+
+
+@pytest.fixture(autouse=True)
+def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTS_SCRIPT", "unused")
+
+
+def planned(new: str = "email", **settings: object) -> Job | Edit:
+    source = Source.from_bytes("user.py", BEFORE)
+    chosen = Settings(**settings)  # type: ignore[arg-type]
+    return plan_rename(source, "username", new, chosen)
+
+
+def test_the_model_reads_the_original_and_expects_the_renamed() -> None:
+    job = planned()
+    assert isinstance(job, Job)
+    assert BEFORE.decode() in job.plan.messages[-1].content
+    assert job.plan.prediction == AFTER.decode()
+
+
+def test_what_a_rename_is_unsure_of_names_its_lines() -> None:
+    job = planned(scope="code")
+    assert isinstance(job, Job)
+    found = {one.kind: [at.line for at in one.places] for one in job.findings}
+    assert found == {"unsure": [4, 5], "left": [2]}
+    assert all(one.warns and not one.refuses for one in job.findings)
+
+
+def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(
+    script: Script, specedit: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "user.py"
+    path.write_bytes(BEFORE)
+    script(answer="x = 1\n" * 5000)
+    done = specedit("rename", "username", "email", "user.py", "--json", cwd=tmp_path)
+    (edit,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and path.read_bytes() == AFTER
+    assert edit["tokens"]["completion"] < 1.2 * edit["tokens"]["prompt"] + 128
+
+
+def test_prediction_none_is_plain_decoding() -> None:
+    job = planned(prediction="none")
+    assert isinstance(job, Job)
+    assert job.plan.prediction is None
+
+
+def test_a_taken_name_is_refused_with_its_line() -> None:
+    source = Source.from_bytes("A.java", b"class A {\n  int one;\n  int two;\n}\n")
+    with pytest.raises(RefusedEdit, match="line 3"):
+        plan_rename(source, "one", "two", Settings())
+    assert isinstance(plan_rename(source, "one", "two", Settings(allow="existing-name")), Job)
+
+
+def test_an_attribute_that_is_only_assigned_is_taken_too() -> None:
+    with pytest.raises(RefusedEdit, match="line 6"):
+        planned("age")
+
+
+def test_an_absent_name_is_an_error_with_the_nearest_unless_many_files_are_asked() -> None:
+    source = Source.from_bytes("user.py", BEFORE)
+    with pytest.raises(InputError, match="usernam"):
+        plan_rename(source, "usernam", "email", Settings(scope="code"))
+    absent = plan_rename(source, "Nowhere", "Here", Settings(), absent_ok=True)
+    assert isinstance(absent, Edit)
+    assert absent.status == "unchanged"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "user.py"
+    place.write_bytes(BEFORE)
+    return place
+
+
+def test_code_is_renamed_whatever_the_model_wants(
+    specedit: Run, script: Script, file: Path
+) -> None:
+    script(replace=[["username", "email"], ["age", "years"], ["self.email", "self.mail"]])
+    done = specedit("rename", "username", "email", file)
+    assert done.returncode == 0 and file.read_bytes() == AFTER
+
+
+@pytest.mark.parametrize("flags", [["--no-model"], ["--scope", "code"]], ids=" ".join)
+def test_no_model_is_loaded_where_there_is_nothing_to_ask(
+    specedit: Run, script: Script, file: Path, flags: list[str]
+) -> None:
+    calls = script(replace=[])
+    done = specedit("rename", "username", "email", file, *flags, "--json")
+    assert done.returncode == 0 and not calls.exists()
+    assert b"self.email = email" in file.read_bytes()
+    assert json.loads(done.stdout)["model"] is None
+
+
+def test_a_test_command_judges_a_rename_without_a_model_once(
+    specedit: Run, script: Script, file: Path
+) -> None:
+    calls = script(replace=[])
+    words = ("rename", "username", "email", file, "--no-model")
+    done = specedit(*words, "--test", "false", cwd=file.parent)
+    assert done.returncode == 2 and file.read_bytes() == BEFORE and b"1" in done.stderr
+    assert specedit(*words, "--test", "true", cwd=file.parent).returncode == 0
+    assert file.read_bytes() == AFTER and not calls.exists()
+
+
+def test_without_the_name_no_model_is_asked(specedit: Run, script: Script, tmp_path: Path) -> None:
+    calls = script(replace=[])
+    one, two = tmp_path / "a.py", tmp_path / "b.py"
+    one.write_text("x = 1\n")
+    two.write_text("y = 1\n")
+    done = specedit("rename", "username", "email", one, two)
+    assert done.returncode == 0
+    assert not calls.exists()

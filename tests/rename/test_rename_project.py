@@ -1,0 +1,481 @@
+"""A rename of a work tree from the command line: one change or none, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import at_a_terminal
+from hook_repository import Hooked
+
+from specedit.errors import UsageError
+from specedit.rename.tree_rename import rename_tree
+from specedit.scoping.project import Project
+from specedit.scoping.typing import Typing
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/user.py": (
+        "class User:\n    def __init__(self):\n        self.user_name = 1\n\n\n"
+        "class Guest(User):\n    pass\n"
+    ),
+    "shop/page.py": (
+        "from shop.user import User\n\n\n"
+        "def title(user: User, other, user_name):\n"
+        "    return user.user_name + other.user_name + user_name\n"
+    ),
+    "tests/test_page.py": (
+        "from shop.user import Guest\n\n\ndef test():\n    assert Guest().user_name\n"
+    ),
+    "notes.md": "The user_name.\n\nIts user_name again.\n",
+}
+CODE = ("rename", "user_name", "login", "--scope", "code")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Hooked:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", replace=[["user_name", "login"]])
+    made.repo.commit(FILES)
+    return made
+
+
+def touched(desk: Hooked) -> set[str]:
+    return set(desk.repo.git("diff", "--name-only").splitlines())
+
+
+def test_every_file_changes_and_what_is_no_code_is_listed(desk: Hooked) -> None:
+    code, out, err = desk.specedit(*CODE)
+    assert (code, out) == (0, "")
+    assert touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
+    page = desk.repo.read("shop/page.py")
+    assert "return user.login + other.login + user_name" in page
+    assert "notes.md: holds `user_name` on lines 1, 3, but is not code" in " ".join(err.split())
+    assert "the class before it is not known on line 5; renamed there too" in err
+    assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
+
+
+def test_new_files_are_renamed_too_and_ignored_ones_are_not(desk: Hooked) -> None:
+    use = "from shop.user import User\n\nprint(User().user_name)\n"
+    for path in ("new.py", "ignored.py"):
+        desk.repo.write(path, use)
+    desk.repo.write(".gitignore", "ignored.py\n")
+    desk.repo.git("rm", "-r", "-q", "--cached", ".")  # an index without files
+    assert desk.specedit(*CODE)[0] == 0
+    assert desk.repo.read("new.py") == use.replace("user_name", "login")
+    assert desk.repo.read("ignored.py") == use
+    assert ".login" in desk.repo.read("shop/page.py")
+
+
+def test_files_that_hold_the_word_and_stay_are_listed_with_the_reason(desk: Hooked) -> None:
+    desk.repo.commit(
+        {
+            "shop/local.py": "def f(user_name):\n    return user_name\n",
+            "shop/text.py": 'print("user_name")\n',
+            "data.json": '{"user_name": 1}\n',
+        }
+    )
+    err = " ".join(desk.specedit(*CODE)[2].split())
+    assert "shop/local.py: `user_name` means something else there" in err
+    assert "data.json: holds `user_name` on line 1, but is not code: name the file" in err
+    assert "shop/text.py: `user_name` stands in comments or strings alone; --scope derived" in err
+
+
+MARKDOWN = """\
+The user_name of `User.user_name`.
+
+```python
+User().user_name
+```
+
+```
+user_name
+```
+"""
+REST = """\
+user_name of :attr:`user_name` and ``user_name``
+
+.. code-block:: python
+
+   User().user_name
+
+The user_name.
+"""
+
+
+def test_code_in_prose_is_renamed_with_derived_names(desk: Hooked) -> None:
+    desk.repo.commit({"guide.md": MARKDOWN, "guide.rst": REST})
+    code, _, err = desk.specedit("rename", "user_name", "login", "--scope", "derived")
+    assert code == 0
+    assert desk.repo.read("guide.md") == MARKDOWN.replace(".user_name", ".login")
+    after = REST.replace("`user_name`", "`login`").replace(".user_name", ".login")
+    assert desk.repo.read("guide.rst") == after
+    assert "notes.md: holds `user_name` on lines 1, 3, but is not code" in " ".join(err.split())
+
+
+STORED = {
+    "tests/test_page.py": "",
+    "shop/user.py": (
+        "class User:\n    def __init__(self, user_name, *more):\n"
+        '        """:param user_name: the name"""\n'
+        "        self.user_name = user_name\n"
+    ),
+    "shop/page.py": (
+        "from shop.user import User\n\n"
+        "def show(user_name):\n    return User(user_name=user_name).user_name\n"
+    ),
+}
+
+
+def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk: Hooked) -> None:
+    desk.repo.commit(STORED)
+    code, _, err = desk.specedit(*CODE[:3], "--no-model", "shop/user.py", "shop/page.py")
+    assert code == 0
+    assert desk.repo.read("shop/user.py") == STORED["shop/user.py"].replace(
+        "self.user_name", "self.login"
+    )
+    assert "line 4: it is set from the parameter `user_name`, which stays" in " ".join(err.split())
+    desk.specedit("undo")
+    code, _, err = desk.specedit(*CODE[:3], "--scope", "derived", "--no-model")
+    assert code == 0
+    assert desk.repo.read("shop/user.py") == STORED["shop/user.py"].replace("user_name", "login")
+    assert "User(login=user_name).login" in desk.repo.read("shop/page.py")
+
+
+UNDECIDED = {  # two classes have the name, and nothing says which of them `other` is
+    "shop/cart.py": "class Cart:\n    user_name = 1\n",
+    "shop/view.py": "def view(other):\n    print(other.user_name, other.user_name)\n",
+}
+MEMBER = ("rename", "User.user_name", "login", "--no-model")
+
+
+def test_an_incomplete_rename_is_refused_before_anything_is_written(desk: Hooked) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, out, err = desk.specedit(*MEMBER)
+    said = " ".join(err.split())
+    assert (code, out) == (2, "") and touched(desk) == set()
+    assert "left: 3 uses in 2 files that may be meant: shop/page.py:5, shop/view.py:2,2" in said
+    assert "User.user_name login --dry-list shows them; --incomplete renames 3 places" in said
+
+
+@pytest.mark.parametrize("flag", ["--check", "--diff"])
+def test_an_incomplete_rename_is_not_previewed_as_if_it_were_whole(desk: Hooked, flag: str) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, out, _ = desk.specedit(*MEMBER, flag)
+    assert (code, out) == (2, "")
+    code, out, _ = desk.specedit(*MEMBER, flag, "--incomplete")
+    assert code == (1 if flag == "--check" else 0) and (flag == "--check") == (not out)
+
+
+def test_an_incomplete_rename_is_written_where_that_is_accepted(desk: Hooked) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, _, err = desk.specedit(*MEMBER, "--incomplete")
+    assert code == 0 and touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
+    first, second, *_ = err.splitlines()
+    assert first == "renamed 3 places in 3 files"
+    assert second.startswith("left: 3 uses in 2 files that may be meant (specedit rename --")
+    assert "  shop/user.py: 1 place" in err and "+        self.login" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.parametrize("answer", [b"y\n", b"\n"])
+def test_the_user_at_a_terminal_decides_about_an_incomplete_rename(
+    desk: Hooked, answer: bytes
+) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, shown = at_a_terminal(answer, *MEMBER, cwd=desk.repo.root)
+    said = " ".join(shown.split())
+    assert "left: 3 uses in 2 files that may be meant: shop/page.py:5, shop/view.py:2,2" in said
+    assert "Rename the 3 places in 3 files, and leave these as they are? [y/N]" in said
+    assert (code, bool(touched(desk))) == ((0, True) if answer == b"y\n" else (2, False))
+
+
+def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hooked) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, out, _ = desk.specedit(*MEMBER, "--json")
+    files = {one["path"]: one for one in json.loads(out)["files"]}
+    assert code == 2 and touched(desk) == set()
+    assert files["shop/user.py"]["status"] == "refused"
+    assert files["shop/view.py"]["left"] == [{"path": "shop/view.py", "line": 2}] * 2
+    code, out, _ = desk.specedit(*MEMBER, "--json", "--incomplete")
+    files = {one["path"]: one for one in json.loads(out)["files"]}
+    assert code == 0 and files["shop/user.py"]["status"] == "edited"
+    assert len(files["shop/view.py"]["left"]) == 2
+
+
+JAVA = {
+    "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
+    "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
+}
+
+
+def test_the_file_of_a_java_class_moves_with_it(desk: Hooked) -> None:
+    desk.repo.commit(JAVA)
+    code, out, _ = desk.specedit("rename", "Cart", "Basket", "--no-model", "--diff")
+    assert code == 0 and "rename from src/shop/Cart.java\nrename to src/shop/Basket.java\n" in out
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
+    assert code == 0 and "moves to src/shop/Basket.java" in err
+    assert not (desk.repo.root / "src/shop/Cart.java").exists()
+    assert desk.repo.read("src/shop/Basket.java") == JAVA["src/shop/Cart.java"].replace(
+        "Cart", "Basket"
+    )
+    assert "Basket cart" in desk.repo.read("src/shop/Use.java")
+    assert desk.specedit("undo")[0] == 0
+    assert desk.repo.read("src/shop/Cart.java") == JAVA["src/shop/Cart.java"]
+    assert not (desk.repo.root / "src/shop/Basket.java").exists()
+
+
+def test_a_class_that_is_renamed_in_its_file_alone_leaves_the_files_name(desk: Hooked) -> None:
+    desk.repo.commit(JAVA)
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "src/shop/Cart.java", "--no-model")
+    assert code == 0 and "a file is named after `Cart`" in " ".join(err.split())
+    assert (desk.repo.root / "src/shop/Cart.java").exists()
+
+
+def test_a_class_is_not_renamed_to_the_name_of_another_file(desk: Hooked) -> None:
+    desk.repo.commit({**JAVA, "src/shop/Basket.java": "package shop;\n"})
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
+    assert code == 2 and "src/shop/Basket.java exists already" in " ".join(err.split())
+    assert desk.repo.git("status", "--porcelain") == ""
+
+
+def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
+    assert "self.login" not in desk.specedit(*CODE)[2]
+    desk.specedit("undo")
+    assert "self.login" in desk.specedit(*CODE, "-v")[2]
+
+
+def test_the_list_asks_no_model_and_says_why(desk: Hooked) -> None:
+    code, out, err = desk.specedit(*CODE, "--dry-list")
+    assert code == 0 and desk.asked == 0 and touched(desk) == set()
+    lines = out.splitlines()
+    assert (
+        "shop/page.py:5:17: user_name -> login  (code: use of the member of Guest, User)" in lines
+        or "shop/page.py:5:17: user_name -> login  (code: use of the member of User)" in lines
+    )
+    assert any(line.startswith("shop/page.py:5: = ") or "parameter" in line for line in lines)
+    assert any(line.startswith("notes.md:1: !") for line in lines)
+    assert "4 places in 3 files; nothing was asked or written" in err
+
+
+def test_the_json_holds_places_kinds_and_reasons(desk: Hooked) -> None:
+    code, out, _ = desk.specedit(*CODE, "--dry-list", "--json")
+    files = {one["path"]: one for one in json.loads(out)["files"]}
+    assert code == 0
+    (change,) = files["shop/user.py"]["changes"]
+    assert (change["line"], change["column"], change["kind"]) == (3, 14, "code")
+    assert (change["old"], change["new"]) == ("user_name", "login") and change["why"]
+    code, out, _ = desk.specedit(*CODE, "--check", "--json")
+    assert code == 1
+    checked = {one["path"]: one["changes"] for one in json.loads(out)["files"]}
+    assert checked["shop/user.py"] == [change]
+    assert touched(desk) == set()
+
+
+def test_one_file_says_who_else_uses_the_name_and_where_it_is_declared(desk: Hooked) -> None:
+    code, _, err = desk.specedit(*CODE, "shop/page.py")
+    said = " ".join(err.split())
+    assert code == 0 and touched(desk) == {"shop/page.py"}
+    assert "used in shop/user.py (line 3), tests/test_page.py (line 5)" in said
+    assert "nothing in this file declares" not in said
+
+
+def test_files_that_are_named_leave_the_others_and_say_so_once(desk: Hooked) -> None:
+    code, _, err = desk.specedit(*CODE, "shop/page.py", "tests/test_page.py")
+    said = " ".join(err.split())
+    assert code == 0 and touched(desk) == {"shop/page.py", "tests/test_page.py"}
+    assert said.count("declared in shop/user.py:3; used in shop/user.py (line 3)") == 1
+
+
+def test_a_name_that_is_taken_anywhere_leaves_every_file(desk: Hooked) -> None:
+    desk.repo.commit(
+        {"shop/more.py": "from shop.user import User\n\n\nclass B(User):\n    login = 2\n"}
+    )
+    code, _, err = desk.specedit(*CODE)
+    assert code == 2 and desk.asked == 0 and touched(desk) == set()
+    assert "shop/more.py, line 5: `login` is already a field there" in " ".join(err.split())
+
+
+def test_every_place_of_a_name_that_is_taken_is_named(desk: Hooked) -> None:
+    more = "from shop.user import User\n\n\nclass B(User):\n    login = 2\n"
+    desk.repo.commit({"shop/more.py": more, "shop/other.py": more.replace("class B", "class C")})
+    err = " ".join(desk.specedit(*CODE)[2].split())
+    assert "shop/more.py, line 5" in err and "shop/other.py, line 5" in err
+
+
+def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
+    use = "from shop.user import User\n\nprint(User().user_name)\n"
+    desk.repo.commit(
+        {"gen.py": f"# Code generated by x. DO NOT EDIT.\n{use}", "vendor/lib.py": use}
+    )
+    code, _, err = desk.specedit(*CODE)
+    assert code == 0 and "gen.py" not in touched(desk) and "vendor/lib.py" not in touched(desk)
+    assert "gen.py: a generated file: name it to rename there" in err
+    assert "vendor/lib.py: a vendored file: name it to rename there" in err
+    desk.repo.commit({"made.py": "# @generated\ndef built():\n    pass\n"})
+    code, _, err = desk.specedit("rename", "built", "made")
+    assert code == 2 and "declares it (function), in a generated file" in " ".join(err.split())
+
+
+def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk: Hooked) -> None:
+    use = b"from shop.user import User\n\nprint(User().user_name)  # caf\xe9\n"
+    bundle = b"var user_name;" + b"x" * 500_000
+    for path, data in {"old.py": use, "bundle.js": bundle}.items():
+        (desk.repo.root / path).write_bytes(data)
+    code, _, err = desk.specedit(*CODE, "--strict")
+    assert code == 2 and touched(desk) == set() and "one change with" in " ".join(err.split())
+    code, out, err = desk.specedit(*CODE, "--json")
+    assert code == 0 and touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
+    reports = {one["path"]: one for one in json.loads(out)["files"]}
+    for path, reason in {
+        "old.py": "not UTF-8: byte 0xe9",
+        "bundle.js": "a line of 500,014",
+    }.items():
+        (finding,) = reports[path]["findings"]
+        assert reports[path]["status"] == "unchanged" and finding["kind"] == "skipped"
+        assert f"not renamed: {reason}" in finding["text"]
+        assert f"{path}: not renamed: {reason}" in err
+    assert desk.specedit(*CODE, "old.py", "shop/page.py")[0] == 2  # the user named it
+
+
+def test_a_file_that_does_not_parse_is_said(desk: Hooked) -> None:
+    use = "from shop.user import User\nUser().user_name  # user_name\ndef f(:\n"
+    desk.repo.commit({"shop/bad.py": use})
+    code, _, err = desk.specedit("rename", "user_name", "login", "--no-model")
+    assert code == 0
+    assert (desk.repo.root / "shop/bad.py").read_text() == use.replace("user_name", "login", 1)
+    assert "shop/bad.py: line 3: does not parse" in " ".join(err.split())
+
+
+def test_a_built_in_that_the_new_name_hides_is_said(desk: Hooked) -> None:
+    code, _, err = desk.specedit("rename", "title", "sorted")
+    assert code == 0 and "`sorted` is a built-in of python, which the new name hides" in err
+    desk.repo.commit({"shop/more.py": "def first(x):\n    return sorted(x)\n"})
+    code, _, err = desk.specedit("rename", "first", "sorted")
+    assert code == 2 and "line 2: `sorted` is something else there" in " ".join(err.split())
+
+
+def test_submodules_are_named_as_not_searched(desk: Hooked, tmp_path: Path) -> None:
+    part = type(desk.repo).init(tmp_path / "part")
+    part.commit({"s.py": "user_name = 1\n"})
+    desk.repo.git(
+        "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(part.root), "sub"
+    )
+    code, _, err = desk.specedit(*CODE)
+    assert code == 0 and "submodules are not searched: sub" in err
+
+
+def test_one_file_that_is_refused_leaves_every_file(desk: Hooked) -> None:
+    checker = "grep -nH user.login {file}"
+    code, _, err = desk.specedit(*CODE, "--check-with", checker, "--strict")
+    assert code == 2 and touched(desk) == set()
+    assert "one change with" in " ".join(err.split())
+
+
+def test_a_keyword_is_refused(desk: Hooked) -> None:
+    code, _, err = desk.specedit("rename", "user_name", "class")
+    assert code == 2 and "keyword" in err and touched(desk) == set()
+
+
+def test_a_line_needs_its_file(desk: Hooked) -> None:
+    code, _, err = desk.specedit(*CODE, "--line", "3")
+    assert code == 2 and "--line needs the name of one file" in err
+
+
+def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
+    texts = {
+        "a.py": "class Cart:\n    total = 1\n\n\nclass Bill:\n    total = 2\n",
+        "b.py": "from a import Cart\n\n\ndef f(x, cart: Cart):\n    return x.total + cart.total\n",
+    }
+    made = rename_tree(
+        Project(texts, texts.__getitem__),
+        list(texts),
+        "Cart.total",
+        "sum_",
+        "code",
+        lambda module, path: False,
+    )
+    assert made.files["a.py"].text.count("sum_") == 1
+    assert made.files["b.py"].text.endswith("return x.total + cart.sum_\n")
+    ((path, doubts),) = made.undecided.items()
+    assert path == "b.py" and [doubt.line for doubt in doubts] == [5]
+    assert "the class before it is not known" in doubts[0].text
+
+
+def test_a_comment_speaks_of_one_class_s_member_only_beside_it() -> None:
+    texts = {
+        "a.py": "class Cart:\n    total = 1  # the total\n",
+        "b.py": "x = 1  # a total of something else\n",
+    }
+    made = rename_tree(
+        Project(texts, texts.__getitem__),
+        *(list(texts), "Cart.total", "amount", "comments", lambda m, p: False),
+    )
+    assert list(made.files) == ["a.py"] and made.files["a.py"].text.count("amount") == 2
+
+
+def test_a_package_s_own_name_is_taken_in_another_of_its_files() -> None:
+    texts = {
+        "go.mod": "module m\n",
+        "a.go": "package m\n\nfunc Old() {}\n",
+        "b.go": "package m\n\nfunc New() { Old() }\n",
+    }
+    made = rename_tree(
+        Project(texts, texts.__getitem__),
+        *(["a.go", "b.go"], "Old", "New", "code", lambda module, path: True),
+    )
+    assert [(path, one.line) for path, one in made.collisions][:1] == [("a.go", 3)]
+
+
+def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    for name in ("user.py", "use.py"):
+        text = {"user.py": "def old():\n    pass\n", "use.py": "from user import old\n\nold()\n"}
+        (folder / name).write_text(text[name])
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text(json.dumps({"replace": [["old", "new"]]}))
+    there = Hooked(desk.repo.at(folder), desk.calls)
+    assert there.specedit("rename", "old", "new", "user.py", "use.py")[0] == 0
+    assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"
+
+
+def test_imports_in_a_cycle_are_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`Draft` is declared nowhere: every file imports it from every other one."""
+    calls, real = 0, Typing.type_of_declared
+
+    def counted(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        assert calls < 10_000
+        return real(*given)
+
+    monkeypatch.setattr(Typing, "type_of_declared", counted)
+    texts = {
+        f"{name}.ts": "".join(
+            f'import {{ Draft }} from "./{other}"\nexport * from "./{other}"\n'
+            for other in "abcdef".replace(name, "")
+        )
+        + "export function use(x: Draft) { return x.go(); }\n"
+        for name in "abcdef"
+    }
+    project = Project(texts, texts.__getitem__)
+    with pytest.raises(UsageError, match="not declared"):
+        rename_tree(project, list(texts), "go", "run", "code", lambda module, path: True)
+
+
+def test_classes_that_extend_each_other_in_a_cycle_are_one_family() -> None:
+    names = [f"C{number}" for number in range(20)]
+    texts = {
+        "a.py": "".join(
+            f"class {one}({', '.join(n for n in names if n != one)}):\n"
+            "    def go(self):\n        return self.go()\n\n"
+            for one in names
+        )
+    }
+    made = rename_tree(
+        Project(texts, texts.__getitem__),
+        *(["a.py"], "go", "run", "code", lambda module, path: True),
+    )
+    assert made.files["a.py"].text.count("run(") == 40

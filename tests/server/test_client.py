@@ -1,0 +1,405 @@
+"""The client: same events as in this process; what it finds, believes, starts and gives up on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import stat
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from events import Recorded, Stop, Stopping, held
+from events import events as events_of
+from warm_server import Running, plan, running, until
+
+from specedit import __version__
+from specedit.connect import connect
+from specedit.edit.backend import Answer, Event, Loading, Plan, Progress, Ready, Written
+from specedit.engines.base import Prefill
+from specedit.errors import ServerError, TooLong, UsageError
+from specedit.inference.local import LocalBackend
+from specedit.server import client, processes, protocol, runtime
+from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
+from specedit.server.requests import Limits
+from specedit.server.runtime import RuntimeFolder, ServerRecord
+from specedit.settings import Settings
+
+pytestmark = pytest.mark.tools
+
+REPLACE = {"replace": [["Username", "Email"]]}
+TEXT = "class User:\n    Username = 'héé 😀'\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path, REPLACE) as found:
+        yield found
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Running]:
+    script = {"answer": "ab" * 5_000, "delay_s": 0.02, "calls": str(tmp_path / "calls")}
+    with running(tmp_path, script, draft="none", limits=Limits(waiting=2)) as found:
+        yield found
+
+
+def timeless(event: Event) -> Event:
+    """The event without its seconds, which are never the same."""
+    match event:
+        case Written():
+            return replace(event, chunk=replace(event.chunk, seconds=0.0, drafting=0.0))
+        case Answer():
+            return replace(event, prefill_s=0.0, decode_s=0.0)
+        case Prefill():
+            return replace(event, seconds=0.0)
+        case Ready():
+            return replace(event, load_s=0.0)
+        case Loading():
+            return event
+
+
+PLANS: dict[str, Plan] = {
+    "plain": plan(TEXT, draft=()),
+    "prediction": plan(TEXT, prediction=TEXT),
+    "opened": plan(TEXT, prediction=TEXT, opening="```python\n"),
+    "stop": plan(TEXT, stop=("héé",)),
+    "audit": plan(TEXT, prediction=TEXT, audit=True),
+    "cut": plan(TEXT, max_tokens=7),
+    "fresh": plan(TEXT, prediction=TEXT, fresh=True),
+}
+
+
+@pytest.mark.parametrize("asked", PLANS.values(), ids=PLANS)
+def test_a_server_says_what_this_process_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Plan
+) -> None:
+    with running(tmp_path, REPLACE) as server:
+        there = [timeless(e) for e in events_of(ServerBackend(server.record), asked)]
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "script.json"))
+    waited, *here = map(timeless, events_of(LocalBackend(Settings()), asked))
+    assert isinstance(waited, Loading)
+    assert there == here
+
+
+ERRORS: dict[str, tuple[Plan, type[Exception]]] = {
+    "too long": (plan("x", least="x" * (1 << 20)), TooLong),
+    "drafter": (plan("x", draft=("predicton",)), UsageError),
+}
+
+
+@pytest.mark.parametrize(("asked", "kind"), ERRORS.values(), ids=ERRORS)
+def test_an_error_is_the_same_error(server: Running, asked: Plan, kind: type[Exception]) -> None:
+    with pytest.raises(kind) as raised:
+        ServerBackend(server.record).run(asked, Progress())
+    assert type(raised.value) is kind
+
+
+def test_closing_a_run_cancels_it_there(slow: Running) -> None:
+    with pytest.raises(Stop):
+        ServerBackend(slow.record).run(plan("x", draft=()), Stopping())
+    until(lambda: slow.status()["requests"]["cancelled"] == 1)
+    assert slow.status()["requests"]["running"] == 0
+
+
+def test_warm_reads_the_prompt_and_nothing_more(server: Running) -> None:
+    backend = ServerBackend(server.record)
+    asked = plan(TEXT, prediction=TEXT)
+    recorded = Recorded()
+    backend.warm(asked, recorded)
+    assert not [e for e in recorded.events if isinstance(e, Written | Answer)]
+    answer = backend.run(asked, Progress())
+    assert answer.reused == answer.prompt - 1
+
+
+def test_a_run_goes_before_a_warm_up(slow: Running, tmp_path: Path) -> None:
+    backend = ServerBackend(slow.record)
+    short, long = plan("y"), plan("z" * 100, max_tokens=1)
+    threads = []
+    with held(ServerBackend(slow.record), plan("x", draft=())):
+        for run, asked in ((backend.warm, short), (backend.run, long)):
+            threads.append(threading.Thread(target=run, args=(asked, Progress())))
+            threads[-1].start()
+            until(lambda: slow.status()["requests"]["queued"] == len(threads))
+    for thread in threads:
+        thread.join()
+    begun = [int(line.split()[1]) for line in (tmp_path / "calls").read_text().splitlines()]
+    assert begun[-2] > begun[-1]
+
+
+# --- falling back
+
+
+class Local:
+    """This process, as far as a fallback is concerned."""
+
+    server = None
+    notes = ()
+
+    model = None
+
+    def run(self, asked: Plan, progress: Progress) -> Answer:
+        return Answer("here", "stop", True, 1, 0, 1)
+
+    def close(self) -> None:
+        pass
+
+
+def dies_after(lines: list[bytes]) -> tuple[ServerRecord, threading.Thread]:
+    """A server that says so much and is killed."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection, listening:
+            connection.recv(1 << 16)
+            connection.sendall(b"".join([b"HTTP/1.1 200 OK\r\n\r\n", *lines]))
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    return ServerRecord(1, "", {}, address), thread
+
+
+PREFILL = b'{"event":"prefill","done":1,"total":1,"reused":0,"seconds":0}\n'
+DEATHS = {
+    "at once": [],
+    "within a line": [PREFILL[:9]],
+    "after a line": [PREFILL],
+    "after a beat": [b"\n\n", PREFILL, b"\n"],
+    "not our server": [b"<html>"],
+}
+
+
+@pytest.mark.parametrize("lines", DEATHS.values(), ids=DEATHS)
+def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[bytes]) -> None:
+    record, thread = dies_after(lines)
+    backend = WithFallback(ServerBackend(record), Local())
+    assert backend.server == record.address
+    answer = backend.run(plan("x"), Progress())
+    thread.join()
+    assert answer.text == "here"
+    assert backend.server is None and len(backend.notes) == 1
+    assert backend.run(plan("x"), Progress()).text == "here"
+    assert backend.notes == ()
+
+
+def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
+    queued = []
+    with held(ServerBackend(slow.record), plan("x", draft=())):
+        for waiting in (1, 2):
+            queued.append(threading.Thread(target=_until_gone, args=(slow.record,)))
+            queued[-1].start()
+            until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
+        with pytest.raises(ServerBusyError):
+            ServerBackend(slow.record).run(plan("x"), Progress())
+        backend = WithFallback(ServerBackend(slow.record), Local())
+        assert backend.run(plan("x"), Progress()).text == "here"
+    list(client.lines(slow.record, protocol.STOP, b""))
+    for thread in queued:
+        thread.join()
+
+
+def test_a_run_that_waits_is_told_its_place_in_the_queue(slow: Running) -> None:
+    places: list[str] = []
+    threads = []
+    with held(ServerBackend(slow.record), plan("x", draft=())):
+        for waiting in (1, 2):
+            target, args = _until_gone, (slow.record, _Places(places))
+            threads.append(threading.Thread(target=target, args=args))
+            threads[-1].start()
+            until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
+        until(lambda: "waiting: 2 others are before this one" in places)
+        assert places[0] == "waiting: 1 other is before this one"
+    until(lambda: places.count("waiting: 1 other is before this one") == 3)
+    list(client.lines(slow.record, protocol.STOP, b""))
+    for thread in threads:
+        thread.join()
+
+
+class _Places(Progress):
+    """Keeps what a run is told of its place in the queue."""
+
+    def __init__(self, places: list[str]) -> None:
+        self._places = places
+
+    def loading(self, event: Loading) -> None:
+        self._places.append(event.what)
+
+
+def _until_gone(record: ServerRecord, progress: Progress | None = None) -> None:
+    with contextlib.suppress(ServerError):
+        ServerBackend(record).run(plan("x", draft=()), progress or Progress())
+
+
+def test_an_error_of_the_run_is_no_reason_to_run_again(server: Running) -> None:
+    backend = WithFallback(ServerBackend(server.record), Local())
+    with pytest.raises(UsageError):
+        backend.run(plan("x", draft=("predicton",)), Progress())
+    assert backend.server is not None
+
+
+# --- finding
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RuntimeFolder:
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    return runtime.runtime_folder()
+
+
+SETTINGS = Settings(model="scripted")
+
+
+def test_no_server_is_no_backend(place: RuntimeFolder) -> None:
+    assert processes.find(SETTINGS)[0] is None
+    assert isinstance(connect(SETTINGS), LocalBackend)
+
+
+def test_a_running_server_is_found_unless_it_is_off(
+    server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = processes.find(SETTINGS)[0]
+    assert found is not None and found.server == server.record.address
+    assert processes.find(replace(SETTINGS, server="off"))[0] is None
+
+
+DIFFERENT = {
+    "model": {"model": "another"},
+    "engine": {"engine": "huggingface"},
+    "device": {"device": "cuda"},
+    "threads": {"threads": 7},
+    "weights": {"weights": "int4"},
+}
+
+
+@pytest.mark.parametrize("fields", DIFFERENT.values(), ids=DIFFERENT)
+def test_a_terminals_server_that_answers_otherwise_is_left_alone(
+    server: Running, place: RuntimeFolder, fields: dict[str, Any]
+) -> None:
+    other = replace(SETTINGS, **fields)
+    assert processes.find(other)[0] is None
+    assert server.status()["state"] == "ready"
+    backend = connect(other)
+    assert isinstance(backend, LocalBackend) and "left alone" in backend.notes[0]
+
+
+def test_a_server_of_another_version_is_not_asked(
+    server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specedit.server.processes.VERSION", "99")
+    assert processes.find(SETTINGS)[0] is None
+
+
+def test_a_server_with_other_kernels_is_left_alone(
+    server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_KERNEL", "reference")
+    assert processes.find(SETTINGS)[0] is None
+    assert server.status()["state"] == "ready"
+
+
+def test_a_server_of_another_build_of_this_version_is_not_asked(
+    server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "specedit/errors.py"
+    module.parent.mkdir()
+    module.write_text("one = 1\n")
+    assert processes.find(SETTINGS)[0] is not None
+    monkeypatch.setattr(runtime, "PACKAGE", module.parent)
+    assert processes.find(SETTINGS)[0] is None
+    one = runtime.identity(SETTINGS)
+    (module.parent / "__pycache__").mkdir()
+    (module.parent / "__pycache__/errors.py").write_text("compiled")
+    assert runtime.identity(SETTINGS) == one
+    module.write_text("one = 10\n")
+    assert runtime.identity(SETTINGS) != one
+
+
+def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
+    place.write(ServerRecord(os.getpid(), __version__, runtime.identity(SETTINGS), "unix:x"))
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(place.socket))
+    assert place.record() is None
+    assert processes.find(SETTINGS)[0] is None
+
+
+def test_a_server_starts_over_what_a_dead_one_left(place: RuntimeFolder, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(place.socket))
+    with running(tmp_path, REPLACE) as server:
+        assert server.status()["state"] == "ready"
+    assert not place.socket.exists() and place.record() is None
+
+
+def test_the_folder_and_the_socket_are_ours_alone(server: Running) -> None:
+    def mode(path: Path) -> int:
+        return stat.S_IMODE(path.stat().st_mode)
+
+    assert mode(server.place.folder) == 0o700
+    assert mode(server.place.socket) == 0o600
+    assert mode(server.place.folder / "server.json") == 0o600
+
+
+def link(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir()
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("make", [link, lambda f: f.write_text("")], ids=["link", "file"])
+def test_a_folder_that_is_not_one_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "runtime")
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    with pytest.raises(ServerError):
+        runtime.runtime_folder()
+    assert processes.find(SETTINGS)[0] is None
+    assert "trusted" in connect(SETTINGS).notes[0]
+
+
+def test_a_folder_open_to_others_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runtime").mkdir(mode=0o755)
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    assert stat.S_IMODE(runtime.runtime_folder().folder.stat().st_mode) == 0o700
+
+
+def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 30)
+    folder.mkdir()
+    with running(folder, REPLACE) as server:
+        assert len(str(server.place.socket)) < 100
+        assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
+
+
+def test_a_gone_server_says_so(place: RuntimeFolder) -> None:
+    with pytest.raises(ServerGoneError):
+        client.status(ServerRecord(1, "", {}, f"unix:{place.folder / 'nothing'}"))
+
+
+def test_without_unix_sockets_it_is_loopback_and_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specedit.server.listener.UNIX_SOCKETS", False)
+    monkeypatch.setattr("specedit.server.service.UNIX_SOCKETS", False)
+    with running(tmp_path, REPLACE, port=None) as server:
+        assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
+        assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
+        assert server.ask("GET", "/v1/models").status == 401
+        stranger = ServerBackend(replace(server.record, token="guess"))
+        with pytest.raises(ServerError):
+            list(stranger.run(plan("x")))
+
+
+def test_a_new_server_finds_this_package() -> None:
+    assert (processes.PACKAGES / "specedit" / "__main__.py").is_file()
+
+
+def test_the_version_is_the_packages() -> None:
+    pyproject = Path(processes.__file__).parents[2] / "pyproject.toml"
+    assert tomllib.loads(pyproject.read_text("utf-8"))["project"]["version"] == __version__

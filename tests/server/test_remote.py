@@ -1,0 +1,466 @@
+"""`--server URL`: what each profile sends, field by field, and what is made of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from endpoint import USAGE, Endpoint, listening, stream
+from events import events as events_of
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_engine import END, ScriptedTokenizer
+from warm_server import plan, running
+
+from specedit.connect import connect
+from specedit.decode import Tally
+from specedit.edit.backend import Answer, Message, Plan, Progress, Ready, Written
+from specedit.edit.report import Figures
+from specedit.engines.base import Sampling
+from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
+from specedit.inference.reader import Reader, Unfenced
+from specedit.server import remote
+from specedit.server.endpoint import PROFILES, api_key
+from specedit.server.remote import RemoteBackend
+from specedit.settings import Settings
+
+PLAN = Plan(
+    (Message("system", ("Be ", "brief.")), Message("user", ("Change it.",))),
+    opening="```python\n",
+    closing="```",
+    prediction="a = 1\n",
+    max_tokens=99,
+)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with listening() as found:
+        yield found
+
+
+def backend(endpoint: Endpoint, profile: str = "openai", **settings: Any) -> RemoteBackend:
+    return RemoteBackend(Settings(server=endpoint.url, profile=profile, model="m", **settings))
+
+
+def answer(asked: RemoteBackend, of: Plan = PLAN) -> Answer:
+    return asked.run(of, Progress())
+
+
+MESSAGES = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Change it."},
+]
+BASE = {"model": "m", "messages": MESSAGES, "stream": True, "temperature": 0.0}
+PREDICTION = {"type": "content", "content": "```python\na = 1\n```"}
+WANTS_USAGE = {"stream_options": {"include_usage": True}}
+SENT: dict[str, dict[str, Any]] = {
+    "openai": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
+    "specedit": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
+    "cerebras": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
+    "fireworks": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
+    "mistral": {"max_tokens": 99, "prediction": PREDICTION},
+    "vllm": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
+    "plain": {**WANTS_USAGE, "max_tokens": 99},
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_profile_sends_these_fields_and_no_others(endpoint: Endpoint, profile: str) -> None:
+    assert answer(backend(endpoint, profile)).text == "a = 2\n"
+    assert endpoint.requests == [{**BASE, **SENT[profile]}]
+    assert endpoint.paths == ["/v1/chat/completions"]
+    assert endpoint.headers[0]["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(
+    endpoint: Endpoint, profile: str
+) -> None:
+    answer(backend(endpoint, profile), replace(PLAN, predictions=("b = 1\n", "c = 1\n")))
+    (sent,) = endpoint.requests
+    b, c = ({"type": "content", "content": f"```python\n{name} = 1\n```"} for name in "bc")
+    if profile in ("specedit", "vllm"):
+        assert (sent["prediction"], sent["predictions"]) == (PREDICTION, [b, c])
+    else:
+        assert sent.get("prediction") == (None if profile == "plain" else b)
+        assert "predictions" not in sent
+
+
+@pytest.mark.parametrize("profile", ["vllm", "openai", "mistral", "specedit"])
+def test_a_block_is_foreseen_with_its_language_and_without(
+    endpoint: Endpoint, profile: str
+) -> None:
+    named = replace(PLAN, opening="```\n", language="python", prediction="a = 1\nb = 2\nc = 3\n")
+    answer(backend(endpoint, profile), named)
+    (sent,) = endpoint.requests
+    assert sent["prediction"]["content"] == "```python\na = 1\nb = 2\nc = 3\n```"
+    if profile in ("vllm", "specedit"):
+        (bare,) = sent["predictions"]
+        assert bare["content"] == "```\na = 1\nb = 2\n"
+    else:
+        assert "predictions" not in sent
+
+
+def test_without_a_prediction_openai_takes_its_newer_limit(endpoint: Endpoint) -> None:
+    answer(backend(endpoint), replace(PLAN, prediction=None))
+    assert endpoint.requests == [{**BASE, **WANTS_USAGE, "max_completion_tokens": 99}]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(
+    endpoint: Endpoint, profile: str
+) -> None:
+    drawn = replace(PLAN, sampling=Sampling(0.7, 0.9, 5), stop=("END",))
+    answer(backend(endpoint, profile), drawn)
+    (sent,) = endpoint.requests
+    seed = "random_seed" if profile == "mistral" else "seed"
+    assert (sent["temperature"], sent["top_p"], sent[seed]) == (0.7, 0.9, 5)
+    assert sent["stop"] == ["END"]
+
+
+def test_the_events_are_those_of_any_backend(endpoint: Endpoint) -> None:
+    events = events_of(backend(endpoint), PLAN)
+    assert isinstance(events[0], Ready) and events[0].model.engine == "remote"
+    written = [e for e in events if isinstance(e, Written)]
+    assert "".join(e.text for e in written) == "a = 2\n"
+    tallies = [Tally(e.chunk.proposed, e.chunk.accepted) for e in written]
+    assert sum(tallies, Tally()) == Tally(9, 7)
+    last = events[-1]
+    assert isinstance(last, Answer)
+    assert (last.reason, last.closed, last.prompt, last.reused) == ("stop", True, 50, 40)
+    assert last.completion == 12
+
+
+def told(drafted: object, accepted: object) -> bytes:
+    """The end of a stream of vLLM's, with what was verified."""
+    drafts = {"num_draft_tokens": drafted, "num_accepted_draft_tokens": accepted}
+    last = {"choices": [], "usage": USAGE, "metrics": {"speculative_decoding": drafts}}
+    said = stream("```python\n", "a = 2\n", "```", usage=None).removesuffix(b"data: [DONE]\n\n")
+    return said + f"data: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode()
+
+
+def test_vllm_tells_its_steps_and_what_it_verified(endpoint: Endpoint) -> None:
+    """Of 12 completion tokens 2 are the prediction's that did not appear, and 6 were drafts."""
+    endpoint.answer = told(8, 6)
+    figures = Figures.of(answer(backend(endpoint, "vllm")), 0.0)
+    assert (figures.completion, figures.passes, figures.reused) == (10, 4, 40)
+    assert figures.prediction == Tally(8, 6)
+
+
+@pytest.mark.parametrize("odd", [None, "x", -1, 1 << 50, 1.5, [1]], ids=str)
+def test_what_is_no_count_counts_nothing(endpoint: Endpoint, odd: object) -> None:
+    endpoint.answer = told(odd, odd)
+    found = answer(backend(endpoint, "vllm"))
+    assert (found.text, found.completion, found.passes) == ("a = 2\n", 10, 10)
+
+
+def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint: Endpoint) -> None:
+    for header, said in (("no", True), ("yes", False), ("", False)):
+        endpoint.extra = {"x-specedit-exact": header} if header else {}
+        asked = backend(endpoint, "vllm")
+        answer(asked)
+        assert any("not exact there" in note for note in asked.notes) is said
+
+
+def test_why_a_prediction_is_not_used_is_said(endpoint: Endpoint) -> None:
+    endpoint.extra = {"x-specedit-prediction": "not used: " + "so it is " * 99}
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    (said,) = [note for note in asked.notes if "not used: so it is" in note]
+    assert len(said) < 600
+
+
+def test_a_server_without_the_plugin_is_said(endpoint: Endpoint) -> None:
+    endpoint.answer = stream("```\na\n```", usage={"prompt_tokens": 5, "completion_tokens": 3})
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    assert any("not used there" in note for note in asked.notes)
+
+
+WINDOW = {
+    "openai": {"message": "It is too long.", "code": "context_length_exceeded"},
+    "vllm": {"message": "This model's maximum context length is 8 tokens.", "code": 400},
+}
+
+
+@pytest.mark.parametrize("error", WINDOW.values(), ids=WINDOW)
+def test_a_prompt_longer_than_the_window_is_known_as_such(
+    endpoint: Endpoint, error: dict[str, object]
+) -> None:
+    endpoint.status, endpoint.answer = 400, json.dumps({"error": error}).encode()
+    with pytest.raises(TooLong, match=str(error["message"])):
+        answer(backend(endpoint, "vllm"))
+
+
+TOLD: dict[str, tuple[list[str], str, bool]] = {
+    "talk around it": (["Sure:\n\n``", "`py\na\n", "```\nDone", "!\n"], "a\n", True),
+    "split fences": (["`", "``\n", "x", "\n`", "`", "`"], "x\n", True),
+    "ticks inside": (["```\na ```b\n ```\n", "``\n```\n"], "a ```b\n ```\n``\n", True),
+    "never closed": (["```\na\nb"], "a\nb", False),
+    "nothing in it": (["```\n```"], "", True),
+}
+
+
+@pytest.mark.parametrize(("deltas", "text", "closed"), TOLD.values(), ids=TOLD)
+def test_the_answer_is_what_stands_in_the_block(
+    endpoint: Endpoint, deltas: list[str], text: str, closed: bool
+) -> None:
+    endpoint.answer = stream(*deltas)
+    found = answer(backend(endpoint))
+    assert (found.text, found.closed) == (text, closed)
+
+
+block = st.lists(st.text("ab`\n ", max_size=5), max_size=8).map("".join)
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["code", "prose"])
+@given(block, st.lists(st.integers(1, 4), max_size=40))
+def test_where_a_stream_is_cut_changes_nothing(nested: bool, text: str, cuts: list[int]) -> None:
+    """And the text inside is the one that our own engine's reader takes."""
+
+    def read(deltas: list[str]) -> tuple[str, str, bool]:
+        reader = Unfenced("```", nested=nested)
+        shown = "".join(reader.more(d) for d in deltas) + reader.end()
+        return shown, reader.text, reader.closed
+
+    whole = f"```x\n{text}"
+    deltas, at = [], 0
+    for cut in cuts:
+        deltas.append(whole[at : at + cut])
+        at += cut
+    found = read([*deltas, whole[at:]])
+    assert found == read([whole])
+    assert found[0] == found[1] and text.startswith(found[1])
+    ours = Reader(ScriptedTokenizer(), "```", nested=nested)
+    any(ours.ends(token) for token in [*text.encode(), END])
+    assert (found[1], found[2]) == (ours.text(), ours.closed)
+
+
+def test_an_answer_without_a_block_is_no_file(endpoint: Endpoint) -> None:
+    endpoint.answer = stream("I cannot do that.")
+    with pytest.raises(RefusedEdit):
+        answer(backend(endpoint))
+
+
+def test_a_cut_off_answer_says_so(endpoint: Endpoint) -> None:
+    endpoint.answer = stream("```\na\n", reason="length", usage=None)
+    found = answer(backend(endpoint))
+    assert (found.reason, found.text, found.completion) == ("length", "a\n", 0)
+
+
+# --- answers that are no answers
+
+ENDLESS = {
+    "text": lambda: stream(*["x" * 1000] * 100),
+    "a line": lambda: b"data: " + b"x" * 5000,
+    "lines that say nothing": lambda: b": still here\n" * 1000,
+}
+
+
+@pytest.mark.parametrize("of", ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_has_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, of: Callable[[], bytes]
+) -> None:
+    monkeypatch.setattr(remote, "LONGEST_LINE", 4000)
+    monkeypatch.setattr(remote, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
+    monkeypatch.setattr(remote, "PIECE", 1000)
+    endpoint.answer = of()
+    with pytest.raises(ServerError, match="does not end"):
+        answer(backend(endpoint))
+
+
+def test_an_answer_that_is_kept_alive_for_ever_has_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "MOST_S", -1.0)
+    with pytest.raises(ServerError, match="does not end"):
+        answer(backend(endpoint))
+
+
+def test_an_answer_as_long_as_its_text_deserves_is_taken(endpoint: Endpoint) -> None:
+    text = "x = 1\n" * 50_000
+    endpoint.answer = stream("```\n", text, "```")
+    assert answer(backend(endpoint), replace(PLAN, least=text)).text == text
+    with pytest.raises(ServerError, match="characters"):
+        answer(backend(endpoint))
+
+
+ODD = {
+    "a list": b"data: [1]\n",
+    "a number": b"data: 7\n",
+    "choices that are none": b'data: {"choices": 3}\ndata: {"choices": [3, {"delta": 4}]}\n',
+    "usage that is none": b'data: {"usage": [1], "choices": [{"finish_reason": "stop"}]}\n',
+    "nested without end": b"data: " + b"[" * 100_000 + b"\n",
+    "no text": b"\xff\xfe\n",
+    "an error that is none": b'data: {"error": {"message": {"a": []}}}\n',
+}
+
+
+@pytest.mark.parametrize("said", ODD.values(), ids=ODD)
+def test_an_answer_of_another_kind_is_said(endpoint: Endpoint, said: bytes) -> None:
+    endpoint.answer = said
+    with pytest.raises((ServerError, RefusedEdit)):
+        found = answer(backend(endpoint))
+        assert (found.text, found.completion) == ("", 0)
+        raise RefusedEdit("an empty answer is judged elsewhere")
+
+
+# --- keys and what left the machine
+
+KEYS = {
+    "ours": ({"SPECEDIT_API_KEY": "k"}, "openai", "any.example", "k"),
+    "vendor at home": ({"OPENAI_API_KEY": "k"}, "openai", "api.openai.com", "k"),
+    "vendor's name, unencrypted": ({"OPENAI_API_KEY": "k"}, "openai", "http api.openai.com", ""),
+    "vendor elsewhere": ({"OPENAI_API_KEY": "k"}, "openai", "evil.example", ""),
+    "vendor lookalike": ({"OPENAI_API_KEY": "k"}, "openai", "notopenai.com", ""),
+    "another vendor": ({"OPENAI_API_KEY": "k"}, "mistral", "api.mistral.ai", ""),
+    "plain": ({"OPENAI_API_KEY": "k"}, "plain", "api.openai.com", ""),
+}
+
+
+@pytest.mark.parametrize(("variables", "profile", "host", "key"), KEYS.values(), ids=KEYS)
+def test_a_vendors_key_goes_to_the_vendor_only(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], profile: str, host: str, key: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    scheme, _, name = host.rpartition(" ")
+    assert api_key(PROFILES[profile], name, scheme != "http") == key
+
+
+def test_the_key_is_sent_and_the_bytes_are_told(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_API_KEY", "secret")
+    asked = backend(endpoint)
+    assert asked.notes == ()
+    answer(asked)
+    assert endpoint.headers[0]["authorization"] == "Bearer secret"
+    sent = int(endpoint.headers[0]["content-length"])
+    assert asked.notes == (f"{sent:,} bytes were sent to 127.0.0.1",)
+
+
+def test_a_redirect_is_not_followed(endpoint: Endpoint) -> None:
+    endpoint.status, endpoint.location = 307, endpoint.url + "/elsewhere"
+    with pytest.raises(ServerError):
+        answer(backend(endpoint))
+    assert len(endpoint.requests) == 1
+
+
+# --- what goes wrong
+
+
+def test_a_server_that_fails_in_mid_run_leaves_a_report_of_what_was_done(
+    endpoint: Endpoint, specedit: Callable[..., Any], tmp_path: Path
+) -> None:
+    endpoint.breaks_after = 1
+    files = [tmp_path / name for name in ("a.py", "b.py", "c.py")]
+    for file in files:
+        file.write_text("a = 1\n")
+    done = specedit("edit", "x", *files, "--server", endpoint.url, "--model", "m", "--json")
+    assert done.returncode == 2
+    told = json.loads(done.stdout)["files"]
+    assert [(one["path"], one["status"]) for one in told] == [(str(files[0]), "edited")]
+    assert b"Not done" in done.stderr and b"500" in done.stderr
+    assert [file.read_text() for file in files] == ["a = 2\n", "a = 1\n", "a = 1\n"]
+
+
+BAD: dict[str, tuple[int, bytes, str]] = {
+    "key": (401, b'{"error":{"message":"Incorrect API key"}}', "SPECEDIT_API_KEY"),
+    "model": (404, b'{"error":{"message":"no such model"}}', "no such model"),
+    "plain words": (500, b"oops", "no reason given"),
+    "other shape": (422, b'{"message":"bad field"}', "bad field"),
+    "in mid-stream": (200, b'data: {"error":{"message":"overloaded"}}\n\n', "overloaded"),
+    "broken json": (200, b"data: {\n\n", "not JSON"),
+    "ends early": (200, stream("```\na", reason=None, usage=None), "during its answer"),
+    "empty": (200, b"", "during its answer"),
+}
+
+
+@pytest.mark.parametrize(("status", "body", "said"), BAD.values(), ids=BAD)
+def test_what_goes_wrong_is_said(endpoint: Endpoint, status: int, body: bytes, said: str) -> None:
+    endpoint.status, endpoint.answer = status, body
+    with pytest.raises(ServerError) as raised:
+        answer(backend(endpoint))
+    assert said in str(raised.value)
+
+
+def test_nobody_there_is_said() -> None:
+    nobody = RemoteBackend(Settings(server="http://127.0.0.1:1", model="m"))
+    with pytest.raises(ServerError, match=r"127\.0\.0\.1 cannot be reached"):
+        answer(nobody)
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://", "x", "http://u:p@x", "http://x?a=b"])
+def test_what_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(UsageError):
+        RemoteBackend(Settings(server=url))
+
+
+def test_audit_is_refused(endpoint: Endpoint) -> None:
+    with pytest.raises(UsageError):
+        answer(backend(endpoint), replace(PLAN, audit=True))
+    assert not endpoint.requests
+
+
+PATHS = {"": "/v1/chat/completions", "/": "/v1/chat/completions", "/v1": "/v1/chat/completions",
+         "/inference/v1/": "/inference/v1/chat/completions"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "asked"), PATHS.items())
+def test_a_url_is_a_base(endpoint: Endpoint, path: str, asked: str) -> None:
+    url = endpoint.url + path
+    answer(RemoteBackend(Settings(server=url, model="m")))
+    assert endpoint.paths == [asked]
+
+
+# --- the real thing
+
+
+@pytest.mark.parametrize("profile", ["specedit", "openai", "plain", "fireworks", "mistral"])
+def test_our_own_server_is_an_endpoint(tmp_path: Path, profile: str) -> None:
+    script = {"answer": "```\nEmail = 'é😀'\n```"}
+    with running(tmp_path, script) as server:
+        settings = Settings(server=server.record.url, profile=profile, model="scripted")
+        found = answer(RemoteBackend(settings), plan("x", prediction="Username = 'é😀'\n"))
+    assert (found.text, found.closed) == ("Email = 'é😀'\n", True)
+
+
+def test_only_a_url_means_a_remote_server(endpoint: Endpoint) -> None:
+    assert isinstance(connect(Settings(server=endpoint.url)), RemoteBackend)
+    assert not isinstance(connect(Settings(server="off")), RemoteBackend)
+
+
+def test_an_edit_tells_what_left_the_machine(
+    endpoint: Endpoint, specedit: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("a = 1\n")
+    done = specedit("edit", "2", "a.py", "--json", "--server", endpoint.url, cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert (tmp_path / "a.py").read_text() == "a = 2\n" and report["server"] == endpoint.url
+    assert any("bytes were sent to 127.0.0.1" in note for note in report["files"][0]["notes"])
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 1, "completion_tokens": 2}], ids=str)
+def test_a_server_that_does_not_know_predictions_is_noticed(
+    endpoint: Endpoint, usage: dict[str, int] | None
+) -> None:
+    endpoint.answer = stream("```python\n", "a = 2\n", "```", usage=usage)
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    answer(asked)
+    assert any("is not used there" in note for note in asked.notes)
+    answer(asked, replace(PLAN, prediction=None))
+    assert not any("is not used there" in note for note in asked.notes)
+
+
+def test_a_server_that_counts_predictions_is_not_doubted(endpoint: Endpoint) -> None:
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    assert not any("is not used there" in note for note in asked.notes)

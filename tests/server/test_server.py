@@ -1,0 +1,564 @@
+"""The server's API: OpenAI's answers, streams, usage and refusals; who may ask what; abuse."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_engine import ScriptedTokenizer
+from warm_server import Answered, Running, prompt, running, until
+
+from specedit.errors import ServerError
+from specedit.server.listener import Options
+from specedit.server.protocol import RUN, STATUS, STOP
+from specedit.server.requests import Limits
+from specedit.server.runtime import RuntimeFolder
+from specedit.server.service import serve
+from specedit.settings import Settings
+
+pytestmark = pytest.mark.tools
+
+REPLACE = {"replace": [["Username", "Email"]]}
+TEXT = "class User:\n    Username = 'héé 😀 naïve'\r\n    size = 1"
+AFTER = TEXT.replace("Username", "Email") + "\n```"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    limits = Limits(body_bytes=1 << 20, body_s=0.5, head_s=0.5)
+    with running(tmp_path_factory.mktemp("server"), REPLACE, limits=limits) as found:
+        yield found
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Running]:
+    """A pass takes 20 ms and writes one byte of very many."""
+    script = {"answer": "ab" * 5_000, "delay_s": 0.02}
+    with running(tmp_path, script, draft="none", limits=Limits(waiting=2)) as found:
+        yield found
+
+
+def content(chunks: list[dict[str, Any]]) -> str:
+    return "".join(c["delta"].get("content", "") for chunk in chunks for c in chunk["choices"])
+
+
+# --- answers
+
+
+def test_an_answer_has_openais_shape(server: Running) -> None:
+    body = server.chat(TEXT, prediction={"type": "content", "content": TEXT}).json
+    assert body["object"] == "chat.completion" and body["id"].startswith("chatcmpl-")
+    (choice,) = body["choices"]
+    assert choice["message"] == {
+        "role": "assistant",
+        "content": AFTER,
+        "refusal": None,
+        "annotations": [],
+    }
+    assert (choice["index"], choice["finish_reason"], choice["logprobs"]) == (0, "stop", None)
+    usage = body["usage"]
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+
+
+STREAMS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "prediction": {"prediction": {"type": "content", "content": TEXT}},
+    "parts": {"prediction": {"type": "content", "content": [{"type": "text", "text": TEXT}]}},
+    "stop": {"stop": ["size", "```"]},
+    "several": {
+        "prediction": {"type": "content", "content": TEXT},
+        "predictions": [
+            {"type": "content", "content": TEXT.upper()},
+            {"type": "content", "content": "x"},
+        ],
+    },
+    "stop-in-prediction": {"stop": "ze =", "prediction": {"type": "content", "content": TEXT}},
+    "stop-never": {"stop": ["sizf", "😀😀"]},
+    "cut": {"max_tokens": 40},
+    "cut-in-a-character": {"max_completion_tokens": 34},
+}
+
+
+@pytest.mark.parametrize("fields", STREAMS.values(), ids=STREAMS)
+def test_a_stream_says_what_the_whole_answer_says(server: Running, fields: dict[str, Any]) -> None:
+    whole = server.chat(TEXT, **fields).json
+    streamed = server.chat(TEXT, stream=True, **fields)
+    assert streamed.headers["content-type"].startswith("text/event-stream")
+    chunks = streamed.chunks
+    assert content(chunks) == whole["choices"][0]["message"]["content"]
+    assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert chunks[-1]["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"]
+    assert all("usage" not in c and c["object"] == "chat.completion.chunk" for c in chunks)
+    assert len({c["id"] for c in chunks}) == 1
+
+
+def test_a_stream_tells_its_usage_when_asked(server: Running) -> None:
+    fields: dict[str, Any] = {"prediction": {"type": "content", "content": TEXT}}
+    asked = {"stream": True, "stream_options": {"include_usage": True}}
+    *chunks, last = server.chat(TEXT, **asked, **fields).chunks
+    assert all(c["usage"] is None for c in chunks)
+    assert last["choices"] == []
+    whole = server.chat(TEXT, **fields).json["usage"]
+    for usage in (last["usage"], whole):
+        del usage["prompt_tokens_details"]
+    assert last["usage"] == whole
+
+
+@pytest.mark.parametrize("stop", ["Email", "\n", "😀", "`"])
+def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(server: Running, stop: str) -> None:
+    choice = server.chat(TEXT, stop=stop).json["choices"][0]
+    assert choice["message"]["content"] == AFTER[: AFTER.index(stop)]
+    assert choice["finish_reason"] == "stop"
+
+
+def test_the_limit_cuts_and_says_so(server: Running) -> None:
+    body = server.chat(TEXT, max_tokens=5).json
+    assert body["choices"][0]["finish_reason"] == "length"
+    assert body["choices"][0]["message"]["content"] == AFTER[:5]
+    assert body["usage"]["completion_tokens"] == 5
+
+
+PREDICTED = {
+    "the answer itself": (AFTER, len(AFTER.encode()), 0),
+    "the original": (TEXT, len(TEXT.encode()) - 7, 7),  # of `Username`, `Email` has one letter
+    "nothing of it": ("§" * 10, 0, 20),
+    "empty": ("", 0, 0),
+}
+
+
+@pytest.mark.parametrize(("text", "accepted", "rejected"), PREDICTED.values(), ids=PREDICTED)
+def test_usage_counts_the_prediction_as_openai_does(
+    server: Running, text: str, accepted: int, rejected: int
+) -> None:
+    usage = server.chat(TEXT, prediction={"type": "content", "content": text}).json["usage"]
+    details = usage["completion_tokens_details"]
+    assert details["accepted_prediction_tokens"] == accepted
+    assert details["rejected_prediction_tokens"] == rejected
+    assert usage["completion_tokens"] == len(AFTER.encode()) + 1 + rejected
+
+
+def test_a_prompt_that_was_read_is_reported_as_cached(server: Running) -> None:
+    first = server.chat(TEXT).json["usage"]
+    again = server.chat(TEXT).json["usage"]
+    assert again["prompt_tokens_details"]["cached_tokens"] == first["prompt_tokens"] - 1
+
+
+def test_roles_and_parts_become_messages(server: Running) -> None:
+    parts = [{"type": "text", "text": prompt("a")}, {"type": "text", "text": "b"}]
+    echoed = {"role": "assistant", "content": "x", "refusal": None, "tool_calls": None}
+    messages = [{"role": "developer", "content": "Be brief."}, echoed]
+    body = {"model": "scripted", "messages": [*messages, {"role": "user", "content": parts}]}
+    answer = server.ask("POST", "/v1/chat/completions", body)
+    assert answer.json["choices"][0]["message"]["content"] == "a\n```"
+
+
+# --- refusals
+
+
+def test_a_body_that_is_no_object_is_refused_in_a_sentence(server: Running) -> None:
+    kind = {"Content-Type": "application/json"}
+    answer = server.ask("POST", "/v1/chat/completions", b"[]", kind)
+    assert answer.status == 400
+    wanted = "The body of the request is invalid: Input should be an object"
+    assert answer.json["error"]["message"] == wanted
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "n": ({"n": 2}, "n", "invalid_value"),
+    "logprobs": ({"logprobs": True}, "logprobs", "unsupported_parameter"),
+    "top_logprobs": ({"top_logprobs": 3}, "top_logprobs", "unsupported_parameter"),
+    "presence": ({"presence_penalty": 0.1}, "presence_penalty", "invalid_value"),
+    "frequency": ({"frequency_penalty": 1}, "frequency_penalty", "invalid_value"),
+    "negative penalty": ({"presence_penalty": -1}, "presence_penalty", "invalid_value"),
+    "tools": (
+        {"tools": [{"type": "function", "function": {"name": "f"}}]},
+        "tools",
+        "unsupported_parameter",
+    ),
+    "functions": ({"functions": [{"name": "f"}]}, "functions", "unsupported_parameter"),
+    "audio": ({"audio": {"voice": "a", "format": "wav"}}, "audio", "unsupported_parameter"),
+    "modalities": ({"modalities": ["text", "audio"]}, "modalities[1]", "invalid_value"),
+    "json": ({"response_format": {"type": "json_object"}}, "response_format.type", "invalid_value"),
+    "logit_bias": ({"logit_bias": {"5": 1}}, "logit_bias", "unsupported_parameter"),
+    "unknown": ({"colour": "red"}, "colour", "unknown_parameter"),
+    "type": ({"max_tokens": "5"}, "max_tokens", "invalid_type"),
+    "boolean number": ({"max_tokens": True}, "max_tokens", "invalid_type"),
+    "zero tokens": ({"max_tokens": 0}, "max_tokens", "invalid_value"),
+    "both limits": ({"max_tokens": 5, "max_completion_tokens": 5}, "max_tokens", "invalid_value"),
+    "hot": ({"temperature": 3}, "temperature", "invalid_value"),
+    "top_p": ({"top_p": 1.5}, "top_p", "invalid_value"),
+    "stops": ({"stop": ["a", "b", "c", "d", "e"]}, "stop", "invalid_value"),
+    "empty stop": ({"stop": ""}, "stop", "invalid_value"),
+    "options": ({"stream_options": {"include_usage": True}}, "stream_options", "invalid_value"),
+    "prediction type": ({"prediction": {"type": "x", "content": ""}}, "prediction.type", "*"),
+    "no predictions": ({"predictions": []}, "predictions", "*"),
+    "predictions type": ({"predictions": [{"type": "x"}]}, "predictions[0].type", "*"),
+    "prediction number": (
+        {"prediction": {"type": "content", "content": 5}},
+        "prediction.content",
+        "invalid_type",
+    ),
+    "prediction image": (
+        {"prediction": {"type": "content", "content": [{"type": "image_url"}]}},
+        "prediction.content",
+        "invalid_type",
+    ),
+    "no messages": ({"messages": []}, "messages", "invalid_value"),
+    "tool role": ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role", "*"),
+    "no content": ({"messages": [{"role": "user"}]}, "messages[0].content", "missing_*"),
+}
+
+
+@pytest.mark.parametrize(("fields", "param", "code"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("predicted", [True, False], ids=["predicted", "plain"])
+def test_what_cannot_be_honoured_is_refused(
+    server: Running, fields: dict[str, Any], param: str, code: str, predicted: bool
+) -> None:
+    if predicted:
+        fields = {"prediction": {"type": "content", "content": "x"}, **fields}
+    answer = server.chat("x", **fields)
+    error = answer.error
+    assert (answer.status, error["type"]) == (400, "invalid_request_error")
+    assert error["param"] == param and param in error["message"]
+    assert error["code"].startswith(code.rstrip("*"))
+
+
+ALLOWED: dict[str, dict[str, Any]] = {
+    "nulls": dict.fromkeys(("n", "stop", "logprobs", "tools", "seed", "prediction", "user")),
+    "says nothing": {"n": 1, "logprobs": False, "tools": [], "logit_bias": {}, "audio": None},
+    "zero penalties": {"presence_penalty": 0, "frequency_penalty": 0.0},
+    "labels": {"user": "me", "metadata": {"a": "b"}, "service_tier": "auto"},
+    "text": {"response_format": {"type": "text"}, "modalities": ["text"]},
+    "drawn": {"temperature": 1, "top_p": 0, "seed": 7},
+}
+
+
+@pytest.mark.parametrize("fields", ALLOWED.values(), ids=ALLOWED)
+def test_what_says_nothing_is_taken(server: Running, fields: dict[str, Any]) -> None:
+    assert server.chat("x", **fields).status == 200
+
+
+BODIES = {
+    "not json": b"{",
+    "not an object": b"[1]",
+    "empty": b"",
+    "not utf-8": b'{"model": "\xff"}',
+    "half a character": b'{"model":"scripted","messages":[{"role":"user","content":"\\ud800"}]}',
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_body_that_is_no_request_is_refused(server: Running, body: bytes) -> None:
+    answer = server.ask("POST", "/v1/chat/completions", body)
+    assert (answer.status, answer.error["type"]) == (400, "invalid_request_error")
+
+
+def test_an_unknown_model_is_not_found(server: Running) -> None:
+    answer = server.chat("x", model="gpt-4o")
+    assert (answer.status, answer.error["code"]) == (404, "model_not_found")
+    assert "scripted" in answer.error["message"]
+    assert server.ask("GET", "/v1/models/gpt-4o").status == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/v1/nothing", 404), ("GET", "/v1/chat/completions", 405), ("PUT", "/health", 405)],
+)
+def test_other_paths_and_methods_are_refused(
+    server: Running, method: str, path: str, status: int
+) -> None:
+    answer = server.ask(method, path)
+    assert answer.status == status and answer.error["message"]
+
+
+def test_a_body_that_is_too_large_is_refused(server: Running) -> None:
+    for declared in (True, False):
+        data = b"x" * (3 << 20)
+        body = data if declared else iter([data])
+        connection = server.connect()
+        connection.request("POST", "/v1/chat/completions", body, encode_chunked=not declared)
+        assert connection.getresponse().status == 413
+        connection.close()
+
+
+# --- other routes
+
+
+def test_models_health_and_counts(server: Running) -> None:
+    (model,) = server.ask("GET", "/v1/models").json["data"]
+    assert (model["id"], model["object"]) == ("scripted", "model")
+    assert server.ask("GET", "/v1/models/scripted").json == model
+    assert server.ask("GET", "/health").json["status"] == "ok"
+    before = server.count("answered"), server.count("passes")
+    server.chat(TEXT)
+    assert server.count("answered") == before[0] + 1
+    assert server.count("passes") > before[1]
+
+
+# --- who may ask
+
+FOREIGN: dict[str, dict[str, str]] = {
+    "rebound name": {"Host": "evil.example"},
+    "another address": {"Host": "10.0.0.7:80"},
+    "no host": {"Host": ""},
+    "somebody at our address": {"Host": "evil@127.0.0.1"},
+    "our address before a fragment": {"Host": "127.0.0.1#.evil"},
+    "our address before a path": {"Host": "127.0.0.1/.evil"},
+    "our address before a query": {"Host": "localhost?.evil:80"},
+    "our address as a password": {"Host": "localhost:80@evil.example"},
+    "our address and a word": {"Host": "localhost evil.example"},
+    "no port": {"Host": "127.0.0.1:80:80"},
+    "a zone": {"Host": "[::1%25evil]"},
+    "page": {"Origin": "https://evil.example"},
+    "opaque page": {"Origin": "null"},
+    "page on another port": {"Origin": "http://127.0.0.1:1"},
+    "page without origin": {"Sec-Fetch-Site": "cross-site"},
+}
+
+
+@pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
+def test_a_web_page_cannot_drive_the_model(server: Running, headers: dict[str, str]) -> None:
+    for method, path in (("POST", "/v1/chat/completions"), ("GET", "/health")):
+        answer = server.ask(method, path, b"{}", headers)
+        assert answer.status == 403 and answer.error["type"] == "permission_error"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "[::1]:8", "LOCALHOST:80"])
+def test_loopback_names_are_ours(server: Running, host: str) -> None:
+    assert server.ask("GET", "/health", headers={"Host": host}).status == 200
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", RUN), ("GET", STATUS), ("POST", STOP)])
+def test_our_own_protocol_needs_the_socket_or_a_token(
+    server: Running, method: str, path: str
+) -> None:
+    assert server.ask(method, path).status == 403
+
+
+def test_a_token_is_asked_of_tcp_but_not_of_the_socket(tmp_path: Path) -> None:
+    with running(tmp_path, REPLACE, token="secret") as server:
+        right = {"Authorization": "Bearer secret"}
+        assert server.ask("GET", "/v1/models").status == 401
+        assert (
+            server.ask("GET", "/v1/models", headers={"Authorization": "Bearer sec"}).status == 401
+        )
+        assert (
+            server.ask("GET", "/v1/models", headers={"Authorization": "Basic secret"}).status == 401
+        )
+        assert server.ask("GET", "/v1/models", headers=right).status == 200
+        assert server.ask("GET", STATUS, headers=right).status == 200
+        assert server.ask("GET", "/health").status == 200
+        assert server.status()["state"] == "ready"
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
+def test_a_token_may_have_any_letters(tmp_path: Path, coding: str) -> None:
+    with running(tmp_path, REPLACE, token="schlüssel") as server:
+        given = {"Authorization": "Bearer schlüssel".encode(coding).decode("latin-1")}
+        assert server.ask("GET", "/v1/models", headers=given).status == 200
+        assert server.ask("GET", "/v1/models", headers={"Authorization": "Bearer x"}).status == 401
+
+
+@pytest.mark.parametrize("token", ["a\nb", " a", "a\x7f"])
+def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path, token: str) -> None:
+    with pytest.raises(ServerError, match="token"):
+        serve(Settings(), Options(token=token), RuntimeFolder(tmp_path))
+
+
+# --- what it survives
+
+
+def test_a_slow_sender_is_cut_off(server: Running) -> None:
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+    for sent, answer in ((head + b"{", b"HTTP/1.1 408"), (head[:40], b"")):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+            connection.sendall(sent)
+            got = connection.recv(12)
+            assert got == answer
+
+
+def test_a_client_that_leaves_frees_the_engine(slow: Running) -> None:
+    for stream in (True, False):
+        before = slow.status()["requests"]["cancelled"]
+        connection = slow.connect()
+        body = {
+            "model": "scripted",
+            "stream": stream,
+            "messages": [{"role": "user", "content": "x"}],
+        }
+        connection.request("POST", "/v1/chat/completions", json.dumps(body))
+        until(lambda: slow.status()["requests"]["running"] == 1)
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        connection.close()
+        freed = {"cancelled": before + 1, "running": 0}
+        until(lambda: freed.items() <= slow.status()["requests"].items())  # noqa: B023
+    assert slow.count("passes") < 2_000
+
+
+def test_text_comes_while_it_is_written(slow: Running) -> None:
+    connection = slow.connect()
+    body = {"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "x"}]}
+    connection.request("POST", "/v1/chat/completions", json.dumps(body))
+    answer = connection.getresponse()
+    while b'"content":"a' not in answer.readline():
+        pass
+    assert slow.count("passes") < 500
+    connection.close()
+
+
+def test_a_full_queue_says_when_to_come_back(slow: Running) -> None:
+    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
+    connections: list[http.client.HTTPConnection] = []
+    for taken in (1, 2, 3):
+        connections.append(slow.connect())
+        connections[-1].request("POST", "/v1/chat/completions", body)
+        until(lambda: sum(slow.status()["requests"][k] for k in ("running", "queued")) == taken)  # noqa: B023
+    answer = slow.chat("x")
+    assert (answer.status, answer.error["code"]) == (503, "queue_full")
+    assert int(answer.headers["retry-after"]) >= 1
+    for connection in connections:
+        connection.close()
+    until(lambda: slow.status()["requests"]["queued"] == 0)
+    assert slow.ask("GET", "/health").status == 200
+
+
+@pytest.mark.parametrize("sent", ["nothing", "half a head", "half a body"])
+def test_connections_whose_request_does_not_arrive_make_room(tmp_path: Path, sent: str) -> None:
+    limits = Limits(tcp_connections=4)
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+    data = {"nothing": b"", "half a head": head[:40], "half a body": head + b"{"}[sent]
+    with running(tmp_path, REPLACE, limits=limits) as server, contextlib.ExitStack() as stack:
+        connections = []
+        for _ in range(12):
+            opened = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+            connections.append(stack.enter_context(opened))
+            opened.sendall(data)
+        assert server.ask("GET", "/health").status == 200
+        assert server.chat(TEXT).status == 200
+        with contextlib.suppress(ConnectionResetError):  # the oldest is closed
+            assert connections[0].recv(1) == b""
+
+
+def test_busy_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path: Path) -> None:
+    script = {"answer": "ab" * 5_000, "delay_s": 0.02}
+    limits = Limits(tcp_connections=2)
+    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
+    with running(tmp_path, script, draft="none", limits=limits) as server:
+        connections = [server.connect() for _ in range(2)]
+        for connection in connections:
+            connection.request("POST", "/v1/chat/completions", body)
+        until(lambda: server.running() + server.status()["requests"]["queued"] == 2)
+        assert _status_code(server) == 503
+        assert server.status()["state"] == "ready"
+        for connection in connections:
+            connection.close()
+
+
+def _status_code(server: Running) -> int:
+    try:
+        return server.ask("GET", "/health").status
+    except (OSError, http.client.HTTPException):  # cut off while the request was sent
+        return 0
+
+
+LONG = "a" * 10_485_761
+MANY: dict[str, tuple[dict[str, Any], str]] = {
+    "messages": ({"messages": [{"role": "user", "content": "a"}] * 513}, "512"),
+    "parts": (
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}] * 1025}]},
+        "1,024",
+    ),
+    "characters": ({"messages": [{"role": "user", "content": LONG}]}, "10,485,760"),
+    "prediction": ({"prediction": {"type": "content", "content": LONG}}, "10,485,760"),
+    "predictions": ({"predictions": [{"type": "content", "content": LONG[:99]}] * 1025}, "1,024"),
+}
+
+
+@pytest.mark.parametrize(("fields", "limit"), MANY.values(), ids=MANY)
+def test_a_request_that_cannot_fit_is_refused_before_it_is_tokenized(
+    tmp_path: Path, fields: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(tmp_path, REPLACE) as server:
+        body = {"model": "scripted", "messages": [{"role": "user", "content": "x"}], **fields}
+        monkeypatch.setattr(ScriptedTokenizer, "encode", None)
+        refused = server.ask("POST", "/v1/chat/completions", body)
+        assert refused.status == 400 and refused.error["param"] == "messages"
+        assert limit in refused.error["message"]
+
+
+def test_a_huge_prediction_changes_no_character(server: Running) -> None:
+    strange = "".join(f"{n:05x} " for n in range(17_000))  # 102,000 tokens
+    answer = server.chat(TEXT, prediction={"type": "content", "content": strange})
+    assert answer.json["choices"][0]["message"]["content"] == AFTER
+
+
+def test_answers_at_the_same_time_are_each_their_own(server: Running) -> None:
+    found: dict[int, Answered] = {}
+
+    def ask(number: int) -> None:
+        found[number] = server.chat(f"Username {number} {'x' * number}", stream=number % 2 == 0)
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, answer in found.items():
+        text = (
+            content(answer.chunks)
+            if number % 2 == 0
+            else answer.json["choices"][0]["message"]["content"]
+        )
+        assert text == f"Email {number} {'x' * number}\n```"
+
+
+# --- real clients
+
+
+def test_the_openai_client_just_works(server: Running) -> None:
+    import openai
+
+    api = openai.OpenAI(base_url=f"http://127.0.0.1:{server.port}/v1", api_key="any")
+    predicted = {"type": "content", "content": TEXT}
+    messages = [{"role": "user", "content": prompt(TEXT)}]
+    whole = api.chat.completions.create(model="scripted", messages=messages, prediction=predicted)
+    assert whole.choices[0].message.content == AFTER
+    details = whole.usage.completion_tokens_details
+    assert details.accepted_prediction_tokens + details.rejected_prediction_tokens == len(
+        TEXT.encode()
+    )
+    stream = api.chat.completions.create(
+        model="scripted",
+        messages=messages,
+        prediction=predicted,
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    chunks = list(stream)
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert text == AFTER
+    assert chunks[-1].usage.completion_tokens == whole.usage.completion_tokens
+    assert [m.id for m in api.models.list()] == ["scripted"]
+    with pytest.raises(openai.BadRequestError) as refused:
+        api.chat.completions.create(model="scripted", messages=messages, prediction=predicted, n=2)
+    assert refused.value.param == "n"
+    with pytest.raises(openai.NotFoundError):
+        api.chat.completions.create(model="gpt-4o", messages=messages)
+
+
+@pytest.mark.long  # only because not every machine has curl
+def test_curl_just_works(server: Running) -> None:
+    body = {"model": "scripted", "messages": [{"role": "user", "content": prompt(TEXT)}]}
+    url = f"http://127.0.0.1:{server.port}/v1/chat/completions"
+    command = ["curl", "-sS", url, "-H", "Content-Type: application/json", "-d", json.dumps(body)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert json.loads(done.stdout)["choices"][0]["message"]["content"] == AFTER

@@ -1,0 +1,149 @@
+"""Settings: flag beats variable beats file beats default, and every mistake is named."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from specedit.cli.options import restricted_lines
+from specedit.errors import UsageError
+from specedit.settings import Settings, folder, resolve
+
+
+def project(folder: Path, text: str) -> Path:
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_without_anything_every_value_is_its_default(tmp_path: Path) -> None:
+    found = resolve(start=tmp_path, environ={})
+    assert found.values == Settings()
+    assert set(found.origins.values()) == {"default"}
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "flags", "expected", "origin"),
+    [
+        ("", {}, {}, "comments", "default"),
+        ('scope = "code"', {}, {}, "code", "pyproject.toml"),
+        ('scope = "code"', {"SPECEDIT_SCOPE": "derived"}, {}, "derived", "SPECEDIT_SCOPE"),
+        (
+            'scope = "code"',
+            {"SPECEDIT_SCOPE": "derived"},
+            {"scope": "comments"},
+            "comments",
+            "flag",
+        ),
+        ("", {"SPECEDIT_SCOPE": "derived"}, {"scope": None}, "derived", "SPECEDIT_SCOPE"),
+    ],
+    ids=["default", "file", "variable", "flag", "flag not given"],
+)
+def test_precedence(
+    tmp_path: Path,
+    toml: str,
+    environ: dict[str, str],
+    flags: dict[str, object],
+    expected: str,
+    origin: str,
+) -> None:
+    project(tmp_path, f"[tool.specedit]\n{toml}\n")
+    found = resolve(flags, start=tmp_path, environ=environ)
+    assert found.values.scope == expected
+    assert Path(found.origins["scope"]).name == origin
+
+
+def test_the_nearest_pyproject_is_the_one(tmp_path: Path) -> None:
+    project(tmp_path, "[tool.specedit]\nthreads = 3\n")
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    assert resolve(start=deep, environ={}).values.threads == 3
+    project(deep, "[tool.other]\n")
+    assert resolve(start=deep, environ={}).values.threads == Settings().threads
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("WARM", "true", True),
+        ("WARM", "0", False),
+        ("THREADS", "4", 4),
+        ("TEMPERATURE", "0.5", 0.5),
+        ("MODEL", "some/where", "some/where"),
+    ],
+)
+def test_variables_have_types(tmp_path: Path, name: str, text: str, value: object) -> None:
+    found = resolve(start=tmp_path, environ={f"SPECEDIT_{name}": text})
+    assert getattr(found.values, name.lower()) == value
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "flags", "says"),
+    [
+        ("modle = 'x'", {}, {}, ["modle", "model"]),
+        ("threads = 'two'", {}, {}, ["threads", "int"]),
+        ("threads = true", {}, {}, ["threads"]),
+        ("hook = 3", {}, {}, ["hook"]),
+        ("x = [", {}, {}, ["pyproject.toml"]),
+        ("", {"SPECEDIT_MODLE": "x"}, {}, ["SPECEDIT_MODLE", "SPECEDIT_MODEL"]),
+        ("", {"SPECEDIT_WARM": "maybe"}, {}, ["SPECEDIT_WARM", "maybe"]),
+        ("", {"SPECEDIT_THREADS": "many"}, {}, ["SPECEDIT_THREADS", "many"]),
+        ("", {}, {"engine": "exakt"}, ["--engine", "exact"]),
+        ("", {}, {"engine": "scripted"}, ["--engine", "auto, exact, huggingface"]),
+        ("", {}, {"threads": -1}, ["--threads"]),
+        ("trace = 'a'", {}, {}, ["trace"]),
+        ("", {"SPECEDIT_COMPARE": "1"}, {}, ["SPECEDIT_COMPARE"]),
+        ("", {}, {"temperature": math.inf}, ["--temperature", "finite"]),
+        ("", {"SPECEDIT_TEMPERATURE": "nan"}, {}, ["SPECEDIT_TEMPERATURE", "finite"]),
+        ("temperature = inf", {}, {}, ["pyproject.toml", "temperature", "finite"]),
+        ("temperature = nan", {}, {}, ["pyproject.toml", "temperature", "finite"]),
+        ("", {}, {"seed": 2**63}, ["--seed", "at most 9223372036854775807"]),
+        (f"seed = {10**400}", {}, {}, ["seed", "at most"]),
+        ("max-tokens = 1\nmax_tokens = 2", {}, {}, ["max_tokens", "twice"]),
+        ("", {}, {"nonsense": 1}, ["nonsense"]),
+    ],
+)
+def test_a_mistake_is_named_with_the_way_out(
+    tmp_path: Path,
+    toml: str,
+    environ: dict[str, str],
+    flags: dict[str, object],
+    says: list[str],
+) -> None:
+    project(tmp_path, f"[tool.specedit]\n{toml}\n")
+    with pytest.raises(UsageError) as error:
+        resolve(flags, start=tmp_path, environ=environ)
+    assert all(word in str(error.value) for word in says), str(error.value)
+
+
+@pytest.mark.parametrize("text", ["tool = 3", "tool = [1]", "[tool]\nspecedit = 3"])
+def test_a_tool_that_is_no_table_is_said(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="must be a table"):
+        resolve(start=project(tmp_path, text), environ={})
+
+
+def test_a_byte_order_mark_is_no_statement(tmp_path: Path) -> None:
+    project(tmp_path, "\ufeff[tool.specedit]\nthreads = 7\n")
+    assert resolve(start=tmp_path, environ={}).values.threads == 7
+
+
+def test_a_list_of_drafters_is_a_value_too(tmp_path: Path) -> None:
+    project(tmp_path, '[tool.specedit]\ndraft = ["lookup", "prediction"]\n')
+    assert resolve(start=tmp_path, environ={}).values.draft == "lookup,prediction"
+
+
+def test_places_and_secrets_are_no_settings(tmp_path: Path) -> None:
+    environ = {"SPECEDIT_HOME": "/x", "SPECEDIT_API_KEY": "k", "SPECEDIT_TOKEN": "t"}
+    assert resolve(start=tmp_path, environ=environ).values == Settings()
+
+
+def test_no_value_is_so_long_that_it_hides_the_others(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.specedit]\nserver = "{"x" * 5000}"\n')
+    resolved = resolve(start=tmp_path)
+    assert resolved.repository is not None
+    (shown,) = restricted_lines(resolved.repository)
+    assert len(shown) < 150 and "not valid" in shown
+    folder.decide(tmp_path, resolved.repository.digest, trusted=True)
+    with pytest.raises(UsageError, match="at most 4,096 characters"):
+        resolve(start=tmp_path)
