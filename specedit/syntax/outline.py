@@ -83,8 +83,8 @@ class Symbol:
 Above = tuple["Node", "Above | None"]
 
 
-def outline(root: Node, data: bytes) -> Iterator[Symbol]:
-    """Definitions in reading order; locals of functions are left out."""
+def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
+    """Definitions in reading order. `nested`: with namespaces, and with functions in functions."""
     waiting: list[tuple[Above, str, int, bool]] = [((root, None), "", 0, False)]
     while waiting:
         here, prefix, depth, inside = waiting.pop()
@@ -93,9 +93,10 @@ def outline(root: Node, data: bytes) -> Iterator[Symbol]:
         if node.type == "variable_declarator" and _is_function(node):
             kind = "function"
         name = definition_name(node, data) if kind else ""
-        if kind and name and _counts(here, kind, inside, data):
+        local = inside and not (nested and kind in CALLABLE)
+        if kind and name and _counts(here, kind, local, data):
             qualified = f"{prefix}.{name}" if prefix else name
-            if kind != "namespace":
+            if kind != "namespace" or nested:
                 whole = _wrapped(here)
                 last = whole.end_point[0] + (1 if whole.end_point[1] else 0)
                 yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)

@@ -291,12 +291,13 @@ def _faults(root: Node, data: bytes) -> Iterator[SyntaxFault]:
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)
 
 
-def symbols(text: str, language: Language | None) -> list[Symbol]:
-    """Everything defined in `text`: functions, classes, types, members; outer before inner."""
+def symbols(text: str, language: Language | None, nested: bool = False) -> list[Symbol]:
+    """Everything defined in `text`: functions, classes, types, members; outer before inner.
+    `nested`: with namespaces, and with functions in functions."""
     if language is None or not language.grammar:
         return []
     data = text.encode("utf-8", "surrogatepass")
-    return list(outline(_parse(data, language).root_node, data))
+    return list(outline(_parse(data, language).root_node, data, nested))
 
 
 def find_symbol(text: str, language: Language | None, name: str) -> list[Symbol]:

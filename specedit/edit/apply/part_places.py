@@ -117,6 +117,25 @@ def likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()
 
 
+def same_line(one: str, other: str) -> bool:
+    """Whether two lines are one line changed: both set the same name, or one has the other's words
+    and more."""
+    for sign in ("=", ":", "("):
+        a, found, _ = one.partition(sign)
+        b, also, _ = other.partition(sign)
+        named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
+        if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
+            return True
+    words, others = (_words(text) for text in (one, other))
+    small, large = sorted((words, others), key=len)
+    rest = iter(large)
+    return len(small) > 1 and all(word in rest for word in small)
+
+
+def _words(line: str) -> list[str]:
+    return re.findall(r"[^\W\d]\w*", line)
+
+
 class Margins:
     """Which indentation of the change stands for which one of the file."""
 
