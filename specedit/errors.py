@@ -76,6 +76,10 @@ class Skipped(FileError):
     kind = "skipped"
 
 
+class TooComplex(InputError):
+    """A text is nested too deep, or has too many parts for its size, to be parsed in seconds."""
+
+
 class TooLong(FileError):
     """The prompt and the answer do not fit the model's window."""
 

@@ -173,7 +173,7 @@ class Code:
     def definitions(self) -> tuple[Definition, ...]:
         outlined = {
             (one.own_name, one.first_line - 1, number): (one.qualified, one.last_line)
-            for number, one in enumerate(outline(self.root))
+            for number, one in enumerate(outline(self.root, self.bytes))
         }
         assigned = list(self._assigned())
         known = {(name.rpartition(".")[2], first) for name, first, _ in assigned}

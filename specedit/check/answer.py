@@ -42,6 +42,7 @@ from specedit.check.new_code import (
     whitespace_changes,
 )
 from specedit.check.parsed import Change, parsed_text
+from specedit.errors import TooComplex
 from specedit.import_time import frozen, regex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
@@ -106,7 +107,7 @@ def check_answer(
         if not checks.may_remove and not any(one.kind == "syntax" for one in findings):
             findings += _lost(change)  # what does not parse hides its definitions
         if not any(one.refuses for one in findings):
-            findings += _by_verdict(_of_code(change, checks), checks)
+            findings += _of_code(change, checks)
     if checks.check_with and place is not None and not any(one.refuses for one in findings):
         findings += _of_program(before, after, language, checks, place)
     return findings
@@ -118,11 +119,13 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
     are_off = all(one == OFF for kind, one in checks.verdicts.items() if kind != CHECKER)
     if longest > LONGEST or change.after.errors or are_off:
         return []
-    results = dict.fromkeys(one for check in CHECKS for one in check(change))
+    try:
+        results = dict.fromkeys(one for check in CHECKS for one in check(change))
+    except TooComplex as problem:
+        return [Finding("not-checked", f"names not checked: {problem.reason}")]
     ordered = sorted(results, key=lambda one: one.line or 0)
-    return [
-        one for kind in checks.verdicts for one in [o for o in ordered if o.kind == kind][:MOST]
-    ]
+    few = [one for kind in checks.verdicts for one in [o for o in ordered if o.kind == kind][:MOST]]
+    return list(_by_verdict(few, checks))
 
 
 def _by_verdict(findings: Iterable[Finding], checks: Checks) -> Iterator[Finding]:
@@ -154,7 +157,12 @@ def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
 def _syntax(change: Change) -> Iterator[Finding]:
     """One where the new text parses worse than the old one."""
     language, after = change.after.language, change.after.text
-    old, new = change.before.errors, change.after.errors
+    old = change.before.errors
+    try:
+        new = change.after.errors
+    except TooComplex as problem:
+        yield _refusal("syntax", f"the new text {problem.reason}")
+        return
     if len(new) <= len(old):
         if language.name == "python":
             yield from _compiles(change)

@@ -224,7 +224,7 @@ def _is_used(name: str, text: str) -> bool:
 
 
 def _is_imported(name: str, text: str) -> bool:
-    importing = r"(?m)^\W*(?:import|from|use|pub use)\b.*"
+    importing = r"(?m)^[^\w\n]*(?:import|from|use|pub use)\b.*"
     return re.search(importing + _own_word(name), text) is not None
 
 

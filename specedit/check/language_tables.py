@@ -40,7 +40,7 @@ _PYTHON_NAMING = words(  # statements that use no name, whatever stands there
     "global_statement nonlocal_statement delete_statement import_statement",
     "import_from_statement future_import_statement",
 )
-_PYTHON_2 = regex(r"(?m)^\s*except\s+[\w.]+\s*,\s*\w+\s*:")
+_PYTHON_2 = regex(r"(?m)^[^\S\n]*except\s+[\w.]+\s*,\s*\w+\s*:")
 
 
 def _python_lists(parsed: ParsedText) -> bool:

@@ -198,7 +198,7 @@ def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[t
             local = declared.owner is not None or not declared.is_own
             if local or here is None or declared.scope is None or declared.scope.is_local:
                 continue
-            for other in here.rules.shared(project, here, new, declared.node):
+            for other in here.rules.shared(project, here, new):
                 there = project.path(other.home)
                 yield project.path(declared.home), taken(other.leaf, new, other.kind, there)
                 break

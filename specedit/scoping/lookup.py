@@ -5,12 +5,14 @@ Does not look at expressions; `Typing` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import MANY, Branch
 
 if TYPE_CHECKING:
     from specedit.scoping.languages.rules import Project  # it builds on this module
@@ -24,38 +26,93 @@ class Lookup:
         self.rules = scopes.rules
         self.project = project
         self._found: dict[int, list[Owner]] = {}  # what a class extends in other files
+        self._rankings: dict[Hashable, tuple[object, RankedDeclarations]] = {}
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
         scope: Scope | None = self.scopes.scope_of(at)
         inner = True  # no function (Python: nothing) between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
+        steps = 0
         while scope is not None:
-            results = list(scope.declared.get(name, ()))
-            if scope is head:
-                results = [one for one in results if one.kind != "parameter"]
-            if scope.kind == "function" and self.rules.hoists:
-                results = [one for one in results if not _is_in_body(one, scope, at)]
+            steps += 1 + len(scope.opens)
+            before = at.start if inner or not self.rules.hoists else None
+            results: list[Declared] = []
+            if (declared := scope.declared.get(name)) is not None:
+                results += self._declared(declared, scope, at, hint, before, typed=scope is head)
             if inner and scope.kind == "class" and self.rules.reads_class and scope.owner:
-                results += [
-                    one for one in scope.owner.members.get(name, ()) if is_assigned(one, at)
-                ]
+                results += self._assigned(scope.owner.members.get(name, []), at, hint)
             elif (owner := scope.owner) is not None and (
                 self.rules.bare_members
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                results += self.members((owner,), name)
+                results += self._few(self.members((owner,), name), hint, before)
             for opened, only in scope.opens:
-                results += self.members((opened,), name) if only in ("", name) else []
+                shown = self.members((opened,), name) if only in ("", name) else []
+                results += self._few(shown, hint, before)
             chosen = self._choose(results, at, hint, inner)
             if chosen is not None:
+                self.project.count(self, steps)
                 return chosen
             if scope.kind == "function" or self.rules.reads_class:
                 inner = False
             scope = scope.parent
-        shown = self.project.shared(self, name, at)
-        return next((one for one in shown if self._accepts(one, hint)), None)
+        self.project.count(self, steps)
+        elsewhere = self.project.shared(self, name)
+        return next((one for one in elsewhere if self._accepts(one, hint)), None)
+
+    def _declared(
+        self,
+        found: list[Declared],
+        scope: Scope,
+        at: Branch,
+        hint: str,
+        before: int | None,
+        *,
+        typed: bool,
+    ) -> list[Declared]:
+        """What a scope declares under a name, as a place sees it; of many, the one that is meant.
+        `typed`: the place is in the type of one of the scope's parameters."""
+        end = _end_of_head(scope, at) if self.rules.hoists else None
+
+        def seen() -> list[Declared]:
+            results = found
+            if typed:
+                results = [one for one in results if one.kind != "parameter"]
+            if end is not None:
+                results = [one for one in results if one.leaf.start < end]
+            return results
+
+        if len(found) < MANY:
+            return seen()
+        key = (id(scope), id(found), hint, typed, end)
+        return self._ranked(key, found, seen, hint).best(before)
+
+    def _few(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
+        """Members of one name; of many, the one that is meant."""
+        if len(found) < MANY:
+            return found
+        return self._ranked((id(found), hint), found, lambda: found, hint).best(before)
+
+    def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
+        """The members that a class's body has set before it comes to `at`; of many, the last."""
+        if len(found) < MANY:
+            return [one for one in found if is_assigned(one, at)]
+        return self._ranked((id(found), hint), found, lambda: found, hint).assigned(at)
+
+    def _ranked(
+        self,
+        key: Hashable,
+        found: list[Declared],
+        seen: Callable[[], list[Declared]],
+        hint: str,
+    ) -> RankedDeclarations:
+        if key not in self._rankings:
+            accepted = [one for one in seen() if self._accepts(one, hint)]
+            ranked = RankedDeclarations(accepted, is_type=hint == "type")
+            self._rankings[key] = found, ranked  # its id is its own as long as it is kept
+        return self._rankings[key][1]
 
     def _typed_by(self, at: Branch) -> Scope | None:
         """Go, C: the function one of whose parameters' types `at` is part of."""
@@ -77,7 +134,7 @@ class Lookup:
         if inner or not self.rules.hoists:
             fits = [one for one in fits if one.after <= at.start]
         if hint != "type":
-            fits.sort(key=lambda one: (one.kind not in TYPES, one.after, one.leaf.start))
+            fits.sort(key=_rank)
             latest = [one for one in fits if one.kind not in TYPES and one.after]
             return latest[-1] if latest else (fits[-1] if fits else None)
         return fits[-1] if fits else None
@@ -113,10 +170,10 @@ class Lookup:
     def _bases(self, one: Owner) -> Iterator[Owner]:
         """What a class says that it extends."""
         home = self.project.at(one.home) or self
-        own: dict[str, list[Owner]] = {base: [] for base in one.bases}
-        for other in home.scopes.owners if own else ():
-            if other.name in own and other is not one:
-                own[other.name].append(other)
+        own = {
+            base: [other for other in home.scopes.owners_named(base) if other is not one]
+            for base in one.bases
+        }
         for base in one.bases:
             yield from own[base]
         if missing := [base for base in one.bases if not own[base]]:
@@ -152,10 +209,13 @@ class Lookup:
         return []
 
 
-def _is_in_body(one: Declared, function: Scope, at: Branch) -> bool:
-    """JavaScript: whether a `var` of the body is invisible to a parameter's default."""
+def _end_of_head(function: Scope, at: Branch) -> int | None:
+    """JavaScript: where a function's parameters end, if `at` is in them: the default of one does
+    not see what is declared behind them."""
+    if function.kind != "function":
+        return None
     head = function.node.part("parameters")
-    return head is not None and head.start <= at.start < head.end <= one.leaf.start
+    return head.end if head is not None and head.start <= at.start < head.end else None
 
 
 def is_assigned(one: Declared, at: Branch) -> bool:
@@ -164,3 +224,42 @@ def is_assigned(one: Declared, at: Branch) -> bool:
     return one.leaf.end <= at.start and not any(
         part is not None and part.start <= at.start < part.end for part in read
     )
+
+
+class RankedDeclarations:
+    """Many declarations of one name, which places choose from by bisection."""
+
+    def __init__(self, accepted: list[Declared], *, is_type: bool) -> None:
+        self._accepted = accepted
+        self._is_type = is_type
+        ordered = sorted(accepted, key=_rank)
+        self._late = [one for one in ordered if one.kind not in TYPES and one.after]
+        self._others = [one for one in ordered if one.kind in TYPES or not one.after]
+
+    def best(self, before: int | None) -> list[Declared]:
+        """The one that is meant by a place; `before`: that must be visible from this byte."""
+        if self._is_type:
+            return self._accepted[-1:]
+        number = len(self._late)
+        if before is not None:
+            number = bisect_right(self._late, before, key=lambda one: one.after)
+        return self._late[number - 1 : number] or self._others[-1:]
+
+    @cached_property
+    def _by_end(self) -> list[list[Declared]]:
+        ordered = sorted(self._accepted, key=lambda one: one.leaf.end)
+        plain = [one for one in ordered if one.kind not in TYPES]
+        return [plain, [one for one in ordered if one.kind in TYPES]]
+
+    def assigned(self, at: Branch) -> list[Declared]:
+        """The last that is assigned before a place."""
+        for group in self._by_end:
+            number = bisect_right(group, at.start, key=lambda one: one.leaf.end)
+            for one in map(group.__getitem__, range(number - 1, -1, -1)):
+                if is_assigned(one, at):
+                    return [one]
+        return []
+
+
+def _rank(one: Declared) -> tuple[bool, int, int]:
+    return one.kind not in TYPES, one.after, one.leaf.start

@@ -182,7 +182,7 @@ class _Sorting:
                     if other.name == self.name:
                         self._join(one, other)
             elif one.owner is None and (one.scope is None or not one.scope.is_local):
-                for other in typing.project.shared(typing, self.name, one.node):
+                for other in typing.project.shared(typing, self.name):
                     if self._sort(one) == self._sort(other):
                         self._join(one, other)
 

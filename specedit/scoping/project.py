@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from specedit.errors import FileError
+from specedit.errors import FileError, TooComplex
 from specedit.scoping.languages import rules_of
 from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import Declared, Home, Owner
@@ -25,6 +25,7 @@ from specedit.syntax.languages import Language, language_of
 T = TypeVar("T")
 BELOW = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")  # where sources stand
 LONGEST = 2_000_000  # characters of a file that is read to learn what it declares
+MOST_STEPS = 2_000_000, 20.0  # of looking up in one file; for each byte of it
 
 
 def folders_up(folder: str) -> Iterator[str]:
@@ -50,6 +51,7 @@ class Project:
         self._homes: dict[int, str] = {}  # of scopes
         self._roots: dict[int, Typing] = {}  # of a tree's root
         self._modules: dict[str, Declared] = {}
+        self._steps: dict[int, int] = {}  # of each file's answers
         self._asked: set[Hashable] = set()  # what is being found out just now
         self._imported: dict[int, list[Declared] | None] = {}
         self.notes: dict[object, Any] = {}
@@ -105,6 +107,13 @@ class Project:
         self._homes[id(made.scopes)] = path
         self._roots[id(made.scopes.root)] = made
         return made
+
+    def count(self, here: Lookup, steps: int) -> None:
+        """Count steps of looking up in a file; a TooComplex where they come to hours."""
+        total = self._steps[id(here)] = self._steps.get(id(here), 0) + steps
+        if total > MOST_STEPS[0] + MOST_STEPS[1] * len(here.scopes.data):
+            reason = "cannot be analysed: finding what its names mean takes too many steps"
+            raise TooComplex(reason, file=self.path(here.scopes), hint=trees.HINT)
 
     def path(self, home: Home | None) -> str:
         """Where a file stands; empty outside of the tree."""
@@ -183,9 +192,7 @@ class Project:
         """What has members under a name in these files."""
         for path in paths:
             typing = self.typing(path) if name in (self.text(path) or "") else None
-            for owner in typing.scopes.owners if typing is not None else ():
-                if owner.name == name:
-                    yield owner
+            yield from typing.scopes.owners_named(name) if typing is not None else ()
 
     # what a file's answers ask
 
@@ -210,10 +217,10 @@ class Project:
             self._imported[key] = home.rules.imports(self, home, imported) or None
         return self._imported[key]
 
-    def shared(self, here: Lookup, name: str, at: Branch) -> list[Declared]:
+    def shared(self, here: Lookup, name: str) -> list[Declared]:
         """What other files show in this one without naming it in an import."""
         assert isinstance(here, Typing)
-        return self.once(("shared", id(here), name), here.rules.shared(self, here, name, at))
+        return self.once(("shared", id(here), name), here.rules.shared(self, here, name))
 
     def declared_elsewhere(self, owner: Owner, name: str) -> list[Declared]:
         """What a module or a namespace has under a name that it does not declare itself."""
@@ -237,11 +244,18 @@ class Project:
         return known
 
     def once(self, mark: Hashable, found: Iterator[Declared]) -> list[Declared]:
-        """An answer that asks for itself on the way is empty there."""
+        """An answer that asks for itself on the way is empty there. It is kept, unless another
+        answer asked for it: that one may be missing in it."""
+        if mark in self.notes:
+            known: list[Declared] = self.notes[mark]
+            return known
         if mark in self._asked:
             return []
         self._asked.add(mark)
         try:
-            return list(found)
+            result = list(found)
         finally:
             self._asked.discard(mark)
+        if not self._asked:
+            self.notes[mark] = result
+        return result

@@ -5,7 +5,7 @@ Built from a language's tables; its rules tell what looks like a declaration and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 from types import MappingProxyType
 
@@ -33,9 +33,13 @@ class Scopes(Home):
         self.by_node: dict[int, Scope] = {id(self.root): self.file}
         self.owners: list[Owner] = []
         self._modules = modules
+        self._owners_named: dict[str, list[Owner]] = {}
+        self._owners_called: dict[str, list[Owner]] = {}  # by the last part of a qualified name
+        self._owners_at: dict[int, list[Owner]] = {}  # by node
         self._leaves: list[Branch] = []
         self._names: list[str] = []  # of the leaves: two lists take half of a list of pairs
         self.by_leaf: dict[int, Declared] = {}
+        self._declarations: dict[str, list[Declared]] = {}  # by name
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
         self.plain = Owner("", self.root, module=PLAIN, home=self)
         self.builtins: dict[str, Owner] = {}  # by name: things of the language itself
@@ -80,8 +84,19 @@ class Scopes(Home):
         first = holder.parent.first(holder.type) if holder.parent is not None else None
         return first is holder
 
-    def declarations(self, name: str) -> Iterator[Declared]:
-        return (one for one in self.by_leaf.values() if one.name == name)
+    def declare(self, declared: Declared) -> None:
+        self.by_leaf[id(declared.leaf)] = declared
+        self._declarations.setdefault(declared.name, []).append(declared)
+
+    def declarations(self, name: str) -> Sequence[Declared]:
+        return self._declarations.get(name, ())
+
+    def owners_named(self, name: str) -> Sequence[Owner]:
+        return self._owners_named.get(name, ())
+
+    def owners_at(self, node: Branch) -> Sequence[Owner]:
+        """The owners that a node stands for: one, or none."""
+        return self._owners_at.get(id(node), ())
 
     def outside(self, node: Branch, name: str, module: str) -> Owner:
         """What comes from another module: its members are none of this file's."""
@@ -135,36 +150,38 @@ class Scopes(Home):
             if leaf.type in rules.names and leaf.end - leaf.start > 0
         ]
         bases += rules.bases_of(node, self.text)
-        known = next((one for one in self.owners if one.name == name and name), None)
+        known = next(iter(self.owners_named(name)), None) if name else None
         if known is not None and known.early and not adds:
+            self._owners_at[id(known.node)].remove(known)
             known.node, known.early = node, False
+            self._owners_at.setdefault(id(node), []).append(known)
             known.bases += bases
             return known
         same = known is not None and known.node.parent is node.parent and known.node is not node
         if known is not None and (adds or (same and name)):  # `#[cfg(a)] struct A`, and not(a)
             known.bases += bases
             return known
-        made = Owner(name, node, bases, early=adds, home=self)
-        self.owners.append(made)
-        return made
+        return self._made(Owner(name, node, bases, early=adds, home=self))
+
+    def _made(self, owner: Owner) -> Owner:
+        self.owners.append(owner)
+        self._owners_named.setdefault(owner.name, []).append(owner)
+        self._owners_called.setdefault(owner.name.split("::")[-1], []).append(owner)
+        self._owners_at.setdefault(id(owner.node), []).append(owner)
+        return owner
 
     def _called(self, name: str, only: str) -> Iterator[tuple[Owner, str]]:
         """The owners of a name, whatever they stand in."""
-        for owner in self.owners:
-            if name and owner.name.split("::")[-1] == name:
-                yield owner, only
+        return ((owner, only) for owner in self._owners_called.get(name, ()) if name)
 
     def _receiver(self, node: Branch) -> Owner | None:
         """The class a method is written outside of."""
         name = self.rules.receiver_name(node, self.text)
         if not name:
             return None
-        for owner in self.owners:
-            if owner.name == name:
-                return owner
-        made = Owner(name, node, early=True, home=self)
-        self.owners.append(made)
-        return made
+        for owner in self.owners_named(name):
+            return owner
+        return self._made(Owner(name, node, early=True, home=self))
 
 
 def declared_scopes(text: str, language: Language, modules: Mapping[str, str] = NONE) -> Scopes:
@@ -215,7 +232,7 @@ def _add(scopes: Scopes, leaf: Branch, name: str, kind: str, where: str, node: B
         elif kind == "local" and scope.kind == "class":
             kind = "field"
     made = Declared(name, kind, leaf, node, scope, owner, after, scopes)
-    scopes.by_leaf[id(leaf)] = made
+    scopes.declare(made)
     if owner is not None:
         owner.members.setdefault(name, []).append(made)
     if owner is None or scope.kind == "namespace" or where == "enumerator":

@@ -71,8 +71,7 @@ class Typing(WrittenTypes):
         hint = "type" if self.rules.is_type(node) else "value"
         declared = self.lookup(name, node, hint)
         if declared is None:
-            owners = tuple(one for one in self.scopes.owners if one.name == name)
-            owners = owners or self._builtin(name)
+            owners = tuple(self.scopes.owners_named(name)) or self._builtin(name)
             return owners or (() if name[:1].isupper() else None)
         result = self.type_of_declared(declared, deep + 1)
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
@@ -90,7 +89,7 @@ class Typing(WrittenTypes):
         if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
         if not result:
-            inner = tuple(one for one in self.scopes.owners if one.name == name)
+            inner = tuple(self.scopes.owners_named(name))
             return inner or (() if name[:1].isupper() and not owners else None)
         return self.type_of_declared(result[0], deep + 1)
 
@@ -155,8 +154,8 @@ class Typing(WrittenTypes):
                 return (module,)
             if (target := self._aliased(one)) is not None:
                 return self.named_type(target, deep + 1)
-            own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
-            return own or tuple(o for o in self.scopes.owners if o.name == one.name)
+            own = self.scopes.owners_at(one.node) or self.scopes.owners_named(one.name)
+            return tuple(own)
         if one.kind == "import":
             return self._imported(one, deep)
         if one.kind == "type":

@@ -122,20 +122,19 @@ class WrittenTypes(Lookup):
                 return None
         if declared is not None and (target := self._aliased(declared)) is not None:
             return self.named_type(target)
-        if declared is not None and declared.kind in ("class", "namespace"):
-            own = [one for one in self.scopes.owners if one.node is declared.node]
-            if own:
-                return tuple(own)
+        own = self.scopes.owners_at(declared.node) if declared is not None else ()
+        if declared is not None and declared.kind in ("class", "namespace") and own:
+            return tuple(own)
         if declared is not None and declared.kind == "import":
             return self._imported(declared)
-        return tuple(one for one in self.scopes.owners if one.name == name) or self._builtin(name)
+        return tuple(self.scopes.owners_named(name)) or self._builtin(name)
 
     def _aliased(self, one: Declared) -> Branch | None:
         """The type that an alias is another name of; None where it has members of its own."""
         if one.node.type not in self.rules.aliases:
             return None
         target = one.node.part("type") or one.node.part("value")
-        if any(owner.node is one.node and owner.members for owner in self.scopes.owners):
+        if any(owner.members for owner in self.scopes.owners_at(one.node)):
             return None
         if target is None or one.name in {self.scopes.text(x) for x in target.walk()}:
             return None
@@ -152,7 +151,7 @@ class WrittenTypes(Lookup):
         if self.project.imported_declarations(self, one) is not None:
             types = [self.type_of_declared(each, deep + 1) for each in self._ends(one, set())]
             return tuple(owner for known in types if known for owner in known)
-        known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
+        known = tuple(self.scopes.owners_named(one.name))
         module = self.rules.module_of(self.scopes, one)
         return known or (self.scopes.outside(one.leaf, one.name, module),)
 
@@ -219,7 +218,7 @@ class WrittenTypes(Lookup):
     def class_of(self, one: Declared) -> tuple[Owner, ...]:
         """What a declaration has members of its own as: a class, a variant with fields."""
         home = self.home(one) or self
-        return tuple(owner for owner in home.scopes.owners if owner.node is one.node)
+        return tuple(home.scopes.owners_at(one.node))
 
     def named_type(self, node: Branch | None, deep: int = 0) -> Known:
         """The owners a type expression names."""

@@ -6,15 +6,48 @@ Offsets are bytes of the UTF-8 text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as stored
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from sys import intern
+from typing import SupportsIndex
 
 from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
+
+MANY = 16  # children from which they are found by an index
+
+
+class Children(tuple["Branch", ...]):
+    """Many children of one node. Nothing is looked for among all of them again and again: a text
+    that does not parse may be one node with a child for each of its characters."""
+
+    @cached_property
+    def by_field(self) -> dict[str, Branch]:
+        """The first child of each field."""
+        return {child.field: child for child in reversed(self)}
+
+    @cached_property
+    def by_type(self) -> dict[str, int]:
+        """The number of the first child of each type."""
+        return {self[number].type: number for number in range(len(self) - 1, -1, -1)}
+
+    @cached_property
+    def named(self) -> list[Branch]:
+        return [child for child in self if child.named]
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {id(child): number for number, child in enumerate(self)}
+
+    def index(self, value: object, *_: SupportsIndex) -> int:
+        number = self._numbers.get(id(value))
+        if number is None:
+            raise ValueError("not a child of this node")
+        return number
 
 
 @dataclass(eq=False, slots=True)
@@ -37,6 +70,8 @@ class Branch:
 
     def part(self, name: str) -> Branch | None:
         """The first child that fills field `name`."""
+        if isinstance(self.children, Children):
+            return self.children.by_field.get(name)
         for child in self.children:
             if child.field == name:
                 return child
@@ -44,6 +79,10 @@ class Branch:
 
     def first(self, *types: str) -> Branch | None:
         """The first child of one of these types."""
+        if isinstance(self.children, Children):
+            by_type = self.children.by_type
+            numbers = [by_type[type] for type in types if type in by_type]
+            return self.children[min(numbers)] if numbers else None
         for child in self.children:
             if child.type in types:
                 return child
@@ -61,8 +100,22 @@ class Branch:
         """The nearest parent of one of these types."""
         return next((up for up in self.up() if up.type in types), None)
 
-    def named_children(self) -> list[Branch]:
+    def named_children(self) -> Sequence[Branch]:
+        if isinstance(self.children, Children):
+            return self.children.named
         return [child for child in self.children if child.named]
+
+    def named_before(self, place: int) -> Branch | None:
+        """The last named child that ends at a byte or before it."""
+        named = self.named_children()
+        number = bisect_right(named, place, key=lambda child: child.end)
+        return named[number - 1] if number else None
+
+    def named_after(self, place: int) -> Branch | None:
+        """The first named child that starts at a byte or after it."""
+        named = self.named_children()
+        number = bisect_left(named, place, key=lambda child: child.start)
+        return named[number] if number < len(named) else None
 
     def within(self, text: str, first: int, last: int, type: str, field: str = "") -> Branch:
         """A leaf for characters [first, last) of this node's `text`, which the grammar left."""
@@ -141,7 +194,8 @@ def grow(text: str, language: Language) -> Branch:
         while not cursor.goto_next_sibling():
             if above is None or not cursor.goto_parent():
                 return levels[0][0]
-            above.children = tuple(levels.pop())
+            below = levels.pop()
+            above.children = tuple(below) if len(below) < MANY else Children(below)
             above = above.parent
 
 

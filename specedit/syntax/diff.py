@@ -12,6 +12,7 @@ from specedit.syntax.lines import Opcode, lines_of, opcodes
 CONTEXT = 3
 WORD = regex(r"\w+|\s+|.", re.DOTALL)
 LONGEST = 2000  # characters of a line beyond which words are not compared
+MOST = 2000  # pairs of neighbouring lines whose words are compared
 
 Span = tuple[int, int]
 
@@ -110,7 +111,7 @@ def _line(
 def _changed(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> Iterator[Line]:
     pairs = [
         word_spans(x.removesuffix("\n"), y.removesuffix("\n"))
-        for x, y in zip(old[a:b], new[c:d], strict=False)
+        for x, y in zip(old[a : min(b, a + MOST)], new[c:d], strict=False)
     ]
     if b - a != d - c:  # unequal blocks pair badly: mark words only where most of a line stayed
         pairs = [

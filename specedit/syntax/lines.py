@@ -6,9 +6,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
 
 CAREFUL = 100_000  # lines x lines up to which each line is compared with every equal one
+COARSE = 1_000_000  # lines x lines beyond which many changes are one change
+MOST_CHANGED = 256  # lines of a shortest edit script
+MOST_COMPARED = 2_000_000  # lines to find it
 
 Opcode = tuple[str, int, int, int, int]
 Block = tuple[int, int, int]  # where equal lines start in both texts, and how many there are
@@ -16,7 +18,7 @@ Block = tuple[int, int, int]  # where equal lines start in both texts, and how m
 
 def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcode]:
     """difflib's opcodes. Its time grows with the square of the blank lines, so large texts are
-    aligned by the lines that occur once in both before it sees them."""
+    aligned by the lines that occur once in both; what has none, by a shortest edit script."""
     codes: list[Opcode] = []
     i = j = 0
     for a, b, size in [*_blocks(before, after, 0, 0), (len(before), len(after), 0)]:
@@ -46,10 +48,62 @@ def _blocks(
             yield from _blocks(old[i:x], new[j:y], a + start + i, b + start + j)
             i, j = x, y
     elif old and new:
-        matcher = SequenceMatcher(None, old, new, autojunk=len(old) * len(new) > CAREFUL)
-        for x, y, size in matcher.get_matching_blocks():
+        for x, y, size in _equal_runs(old, new):
             yield a + start + x, b + start + y, size
     yield a + len(before) - end, b + len(after) - end, end
+
+
+def _equal_runs(old: Sequence[Hashable], new: Sequence[Hashable]) -> Sequence[Block]:
+    pairs = len(old) * len(new)
+    if pairs == 1:
+        return ()  # they differ
+    if pairs > CAREFUL:
+        runs = _shortest(old, new)
+        if runs is not None or pairs > COARSE:
+            return runs or ()
+    return SequenceMatcher(None, old, new, autojunk=pairs > CAREFUL).get_matching_blocks()
+
+
+def _shortest(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Block] | None:
+    """The equal runs of a shortest edit script, by Myers' algorithm; None where it is long."""
+    reached = {1: 0}  # the most old lines that are passed, for each number of lines less in new
+    trail: list[dict[int, int]] = []
+    compared = 0
+    for changed in range(MOST_CHANGED + 1):
+        trail.append(dict(reached))
+        for less in range(-changed, changed + 1, 2):
+            x = _entered(reached, less, changed)
+            first = x
+            while x < len(old) and x - less < len(new) and old[x] == new[x - less]:
+                x += 1
+            compared += x - first
+            reached[less] = x
+            if x >= len(old) and x - less >= len(new):
+                return _backwards(trail, less, x)
+        if compared > MOST_COMPARED:
+            break
+    return None
+
+
+def _entered(reached: dict[int, int], less: int, changed: int) -> int:
+    """The old lines passed after one more change, before equal lines."""
+    if less == -changed or (less != changed and reached[less - 1] < reached[less + 1]):
+        return reached[less + 1]
+    return reached[less - 1] + 1
+
+
+def _backwards(trail: Sequence[dict[int, int]], less: int, x: int) -> list[Block]:
+    runs: list[Block] = []
+    for changed in range(len(trail) - 1, -1, -1):
+        reached = trail[changed]
+        first = _entered(reached, less, changed)
+        if x > first:
+            runs.append((first, first - less, x - first))
+        if less == -changed or (less != changed and reached[less - 1] < reached[less + 1]):
+            less, x = less + 1, reached.get(less + 1, 0)
+        else:
+            less, x = less - 1, reached[less - 1]
+    return runs[::-1]
 
 
 def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
@@ -73,11 +127,13 @@ def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int
     return chain[::-1]
 
 
-def common(*texts: Sequence[Hashable]) -> int:
+def common(first: Sequence[Hashable], *others: Sequence[Hashable]) -> int:
     """How many first lines are the same in all texts."""
-    return sum(
-        1 for _ in takewhile(lambda row: row.count(row[0]) == len(row), zip(*texts, strict=False))
-    )
+    count = min(map(len, (first, *others)))
+    for other in others:
+        if first[:count] != other[:count]:
+            count = next((n for n in range(count) if first[n] != other[n]), count)
+    return count
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

@@ -79,44 +79,50 @@ class Symbol:
         return self.name.rpartition(".")[2]
 
 
-def outline(root: Node) -> Iterator[Symbol]:
-    """Definitions in reading order; locals of functions are left out."""
-    waiting: list[tuple[Node, str, int, bool]] = [(root, "", 0, False)]
+# A node and the same of its parent; tree-sitter finds a parent by a walk from the root.
+Above = tuple["Node", "Above | None"]
+
+
+def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
+    """Definitions in reading order. `nested`: with namespaces, and with functions in functions."""
+    waiting: list[tuple[Above, str, int, bool]] = [((root, None), "", 0, False)]
     while waiting:
-        node, prefix, depth, inside = waiting.pop()
-        kind = KINDS.get(node.type)
-        if kind and node.parent is None:  # asked of few nodes: it walks down from the root
-            kind = None
+        here, prefix, depth, inside = waiting.pop()
+        node, parent = here
+        kind = KINDS.get(node.type) if parent is not None else None
         if node.type == "variable_declarator" and _is_function(node):
             kind = "function"
-        name = definition_name(node) if kind else ""
-        if kind and name and _counts(node, kind, inside):
+        name = definition_name(node, data) if kind else ""
+        local = inside and not (nested and kind in CALLABLE)
+        if kind and name and _counts(here, kind, local, data):
             qualified = f"{prefix}.{name}" if prefix else name
-            if kind != "namespace":
-                whole = _wrapped(node)
+            if kind != "namespace" or nested:
+                whole = _wrapped(here)
                 last = whole.end_point[0] + (1 if whole.end_point[1] else 0)
                 yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)
                 depth += 1
             prefix = qualified
             inside = inside or (kind in HIDES and not _is_object(node))
-        waiting.extend((child, prefix, depth, inside) for child in reversed(node.named_children))
+        below = reversed(node.named_children)
+        waiting.extend(((child, here), prefix, depth, inside) for child in below)
 
 
-def _counts(node: Node, kind: str, inside: bool) -> bool:
+def _counts(here: Above, kind: str, inside: bool, data: bytes) -> bool:
     """Whether this is a definition to list: a declaration's body, not a mention or a local."""
+    node, parent = here
     if node.type in _OF_FUNCTIONS:
         value = node.child_by_field_name("right") or node.child_by_field_name("value")
         left = node.child_by_field_name("left") or node.child_by_field_name("key")
         named = left is not None and left.type in ("member_expression", "property_identifier")
         return not inside and named and value is not None and value.type in FUNCTIONS
     if node.type == "assignment":
-        left, parent = node.child_by_field_name("left"), node.parent
-        alone = parent is not None and parent.type == "expression_statement"
+        left = node.child_by_field_name("left")
+        alone = parent is not None and parent[0].type == "expression_statement"
         return not inside and alone and left is not None and left.type == "identifier"
     if node.type in ("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"):
         return node.child_by_field_name("body") is not None
     if node.type == "field_declaration" and node.child_by_field_name("declarator"):
-        return not inside and definition_name(node) != ""
+        return not inside and definition_name(node, data) != ""
     if kind in ("value", "property") or node.type == "type_definition":
         return not inside
     return not inside or kind not in CALLABLE
@@ -133,20 +139,20 @@ def _is_object(node: Node) -> bool:
     return value is not None and value.type == "object"
 
 
-def _wrapped(node: Node) -> Node:
-    parent = node.parent
+def _wrapped(here: Above) -> Node:
+    node, parent = here
     if (
         node.type in ("variable_declarator", "assignment", *_OF_FUNCTIONS[:1])
         and parent is not None
     ):
-        node, parent = parent, parent.parent
-    while parent is not None and parent.type in WRAPPERS:
-        node, parent = parent, parent.parent
+        node, parent = parent
+    while parent is not None and parent[0].type in WRAPPERS:
+        node, parent = parent
     return node
 
 
-def definition_name(node: Node) -> str:
-    """The name a definition gives itself, or ""."""
+def definition_name(node: Node, data: bytes) -> str:
+    """The name a definition gives itself, or "". `data`: the text, whose nodes count its bytes."""
     name = node.child_by_field_name("name")
     if name is None and node.type in ("assignment", "assignment_expression", "pair"):
         name = node.child_by_field_name("left") or node.child_by_field_name("key")
@@ -171,21 +177,25 @@ def definition_name(node: Node) -> str:
         name = next((child for child in node.children if child.type in kinds), None)
         if name is not None and name.type == "variable_declaration":
             name = next((c for c in name.children if "identifier" in c.type), None)
-    if name is None or name.text is None:
+    if name is None:
         return ""
-    text = name.text.decode("utf-8", "replace")
+    text = _text(name, data)
     if node.type == "method_declaration":  # Go: the receiver is the class
         receiver = node.child_by_field_name("receiver")
-        owner = _receiver_type(receiver) if receiver is not None else ""
+        owner = _receiver_type(receiver, data) if receiver is not None else ""
         return f"{owner}.{text}" if owner else text
     return text.replace("::", ".") if len(text) < 200 and "\n" not in text else ""
 
 
-def _receiver_type(node: Node) -> str:
+def _text(node: Node, data: bytes) -> str:
+    return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def _receiver_type(node: Node, data: bytes) -> str:
     waiting = [node]
     while waiting:
         one = waiting.pop()
-        if one.type == "type_identifier" and one.text is not None:
-            return one.text.decode("utf-8", "replace")
+        if one.type == "type_identifier":
+            return _text(one, data)
         waiting.extend(reversed(one.children))
     return ""

@@ -1,22 +1,42 @@
 """tree-sitter's trees of a text: its syntax errors and its definitions.
 
 A grammar is imported when it is first needed. Lines and columns count from 1.
+
+Every tree is made by `_bounded`. A cloned repository may hold a file that is made to take hours,
+or all memory: such a text is refused, so that whoever walks a tree may rely on the limits below.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TypeVar
 
+from specedit.errors import TooComplex
 from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME, Language
 from specedit.syntax.outline import Symbol, outline
 
 if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
     from tree_sitter import Node, Parser, Tree
+
+T = TypeVar("T")
+
+# Limits, and the most that was met among 3,900 source files of public projects. The parts of a
+# limit that grow are for each byte of the text.
+DEEPEST = 1_000  # levels of nodes (met: 672 where a macro confuses the parser, else 77)
+MOST_NODES = 100_000, 0.5  # (0.65 for each byte of small files, 0.56 of a large minified one)
+MOST_LEVELS = 3_000_000, 16.0  # levels of all nodes together, which is what looking up costs (15.0)
+MOST_STEPS = 3_000, 0.025  # hundreds of operations of the parser (0.021)
+MOST_SECONDS = 0.5, 1e-6  # of processor time (0.5e-6)
+MOST_OPEN = 1_000  # "<" of one statement that nothing closes: Java's grammar takes them squared
 
 
 @frozen
@@ -33,30 +53,155 @@ class SyntaxFault:
 
 
 @lru_cache(maxsize=32)
-def _parser(grammar: str) -> Parser:
+def _grammar(path: str) -> Grammar:
     from tree_sitter import Language as Grammar
-    from tree_sitter import Parser
 
-    module, function = grammar.split(":")
-    return Parser(Grammar(getattr(importlib.import_module(module), function)()))
+    module, function = path.split(":")
+    return Grammar(getattr(importlib.import_module(module), function)())
 
 
 def parse(text: str, language: Language) -> Tree:
-    """The tree of `text`; nodes count bytes of its UTF-8 form."""
+    """The tree of `text`; nodes count bytes of its UTF-8 form. A TooComplex where it has none."""
     return _parse(text.encode("utf-8", "surrogatepass"), language)
 
 
+@lru_cache(maxsize=2)  # the text before a change and the text after it are asked for again
 def _parse(data: bytes, language: Language) -> Tree:
     """The tree of a text; of what `#if` chooses from, each part, where that parses."""
-    tree = _parser(language.grammar).parse(data)
+    tree = _bounded(data, language.grammar)
     if tree.root_node.has_error and language.name == "csharp" and b"#if" in data:
         blank = _DIRECTIVE.sub(lambda found: b" " * len(found[0]), data)
-        other = _parser(language.grammar).parse(blank)
+        other = _bounded(blank, language.grammar)
         return tree if other.root_node.has_error else other
     return tree
 
 
 _DIRECTIVE = regex(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
+
+
+# the limits
+
+
+def _bounded(data: bytes, grammar: str, before: Tree | None = None) -> Tree:
+    """The tree of a text within the limits, from the tree `before` it was changed if there is one;
+    a TooComplex where it exceeds them."""
+    if len(data) < _SMALL and before is None:
+        tree = _parser(grammar).parse(data)
+    else:
+        if data.count(b"<") > MOST_OPEN:
+            _refuse_open(data)
+        tree = _with_stack(128 * len(data), lambda: _parsed(data, grammar, before))
+    _refuse_large(tree, len(data))
+    return tree
+
+
+HINT = "If another program writes this file, change what it is made from."
+
+
+def _refusal(reason: str) -> TooComplex:
+    return TooComplex(f"cannot be parsed: {reason}", hint=HINT)
+
+
+def _limit(limit: tuple[float, float], size: int) -> float:
+    return limit[0] + limit[1] * size
+
+
+def _refuse_open(data: bytes) -> None:
+    for statement in _ENDS.split(data):
+        count = statement.count(b"<") - statement.count(b">")
+        if count > MOST_OPEN:
+            raise _refusal(f"one statement has {count:,} `<` that nothing closes")
+
+
+_ENDS = regex(rb"[;{}]")
+_SMALL = 2_000  # bytes; such a text is parsed in milliseconds whatever it holds
+_CHUNK = 4_096  # bytes; the parser reads again what it goes back to
+
+
+def _parser(grammar: str) -> Parser:
+    from tree_sitter import Parser
+
+    return Parser(_grammar(grammar))
+
+
+def _parsed(data: bytes, grammar: str, before: Tree | None) -> Tree:
+    steps, most, late = 0, _limit(MOST_STEPS, len(data)), False
+    end = time.thread_time() + _limit(MOST_SECONDS, len(data))
+
+    def read(start: int, _: object) -> bytes:
+        nonlocal late
+        late = late or time.thread_time() > end
+        return b"" if late else data[start : start + _CHUNK]
+
+    def stops(_: int, has_error: bool) -> bool:  # an error in here ends the process
+        nonlocal late, steps
+        steps += 1
+        late = late or time.thread_time() > end
+        return late or steps > most
+
+    parser = _parser(grammar)
+    parse = partial(parser.parse, read, progress_callback=stops)
+    try:
+        tree = parse() if before is None else parse(old_tree=before)
+    except ValueError:
+        parser.reset()  # here, where the stack is large enough
+        reason = "parsing takes too long" if late else "parsing takes too many steps"
+        raise _refusal(reason) from None
+    if late:
+        raise _refusal("parsing takes too long")
+    end = math.inf  # a node's text is read by `read`, too
+    return tree
+
+
+def _refuse_large(tree: Tree, size: int) -> None:
+    nodes = tree.root_node.descendant_count
+    if nodes > _limit(MOST_NODES, size):
+        raise _refusal(f"{nodes:,} syntax nodes are too many for {size:,} bytes")
+    cursor, depth, levels = tree.walk(), 0, 0
+    while True:
+        levels += depth
+        if cursor.goto_first_child():
+            depth += 1
+            if depth > DEEPEST:
+                raise _refusal(f"it is nested more than {DEEPEST:,} levels deep")
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                if levels > _limit(MOST_LEVELS, size):
+                    raise _refusal("too much of it is nested deep")
+                return
+            depth -= 1
+
+
+_STACK = 1 << 18  # bytes that any thread has
+_starting = threading.Lock()
+
+
+def _with_stack(size: int, work: Callable[[], T]) -> T:
+    """The result of `work` with `size` bytes of stack: where a text has several readings, the
+    parser releases them by a recursion as deep as the text is long."""
+    if size < _STACK:
+        return work()
+    results: list[T] = []
+    problems: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as problem:
+            problems.append(problem)
+
+    with _starting:
+        usual = threading.stack_size((_STACK + size) >> 16 << 16)
+        try:
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+        finally:
+            threading.stack_size(usual)
+    thread.join()
+    if problems:
+        raise problems[0]
+    return results[0]
 
 
 Span = tuple[int, int, bytes]  # bytes [start, end) of one line, and what stands there instead
@@ -66,7 +211,7 @@ def has_shape(
     tree: Tree, data: bytes, edits: Sequence[Span], after: bytes, language: Language
 ) -> bool:
     """Whether `after`, which is `data` with `edits`, has the same syntax tree as `data`."""
-    parser, root = _parser(language.grammar), tree.root_node
+    root = tree.root_node
     if not root.has_error:
         shifted, rows, row, at = tree.copy(), [], 0, 0
         for start, _, _ in edits:
@@ -76,13 +221,31 @@ def has_shape(
             column = start - data.rfind(b"\n", 0, start) - 1
             points = (row, column), (row, column + end - start), (row, column + len(new))
             shifted.edit(start, end, start + len(new), *points)
-        if not shifted.changed_ranges(parser.parse(after, shifted)):
+        if not shifted.changed_ranges(_bounded(after, language.grammar, shifted)):
             return True  # the same as below, in half the time
-    return str(root) == str(_parse(after, language).root_node)
+    other = _parse(after, language)
+    return all(a == b for a, b in zip_longest(_shape(tree), _shape(other)))
+
+
+def _shape(tree: Tree) -> Iterator[tuple[int, int, int | None, bool]]:
+    """The named nodes of a tree, each with its depth and its field."""
+    cursor, depth = tree.walk(), 0
+    while True:
+        node = cursor.node
+        assert node is not None
+        if node.is_named or node.is_missing:
+            yield depth, node.kind_id, cursor.field_id, node.is_missing
+        if cursor.goto_first_child():
+            depth += 1
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+            depth -= 1
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """`node` and everything under it, in reading order, without recursion."""
+    """`node` and everything under it, in reading order."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
@@ -105,11 +268,15 @@ def errors(text: str, language: Language | None) -> list[SyntaxFault] | None:
     """Every place that does not parse; None without a grammar."""
     if language is None or not language.grammar:
         return None
-    root = parse(text, language).root_node
-    return sorted(_faults(root), key=lambda fault: (fault.line, fault.column))
+    data = text.encode("utf-8", "surrogatepass")
+    root = _parse(data, language).root_node
+    return sorted(_faults(root, data), key=lambda fault: (fault.line, fault.column))
 
 
-def _faults(root: Node) -> Iterator[SyntaxFault]:
+SHOWN = 40  # characters of what is unexpected
+
+
+def _faults(root: Node, data: bytes) -> Iterator[SyntaxFault]:
     waiting = [root] if root.has_error else []
     while waiting:
         node = waiting.pop()
@@ -117,17 +284,20 @@ def _faults(root: Node) -> Iterator[SyntaxFault]:
         if node.is_missing:
             yield SyntaxFault(line + 1, column + 1, f"missing {node.type}", line + 1)
         elif node.is_error:
-            shown = (node.text or b"").decode("utf-8", "replace").split("\n")[0][:40]
+            piece = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * SHOWN)]
+            shown = piece.decode("utf-8", "replace").split("\n")[0][:SHOWN]
             last = node.end_point[0] + 1
             yield SyntaxFault(line + 1, column + 1, f"unexpected `{shown}`", last)
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)
 
 
-def symbols(text: str, language: Language | None) -> list[Symbol]:
-    """Everything defined in `text`: functions, classes, types, members; outer before inner."""
+def symbols(text: str, language: Language | None, nested: bool = False) -> list[Symbol]:
+    """Everything defined in `text`: functions, classes, types, members; outer before inner.
+    `nested`: with namespaces, and with functions in functions."""
     if language is None or not language.grammar:
         return []
-    return list(outline(parse(text, language).root_node))
+    data = text.encode("utf-8", "surrogatepass")
+    return list(outline(_parse(data, language).root_node, data, nested))
 
 
 def find_symbol(text: str, language: Language | None, name: str) -> list[Symbol]:

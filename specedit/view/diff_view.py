@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, zip_longest
 
 from rich.console import Console
@@ -20,6 +21,7 @@ from specedit.view import colours, terminal
 from specedit.view import provenance as prov
 
 MARGIN = 4  # cells that show where a line came from
+MOST = 2_000  # lines of a change that are shown
 
 
 class Frame:
@@ -99,7 +101,16 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
         return set()
     frame, changed = Frame(console, edit.path, (before, after), provenance), hunks(before, after)
     console.print(title(edit.path, changed), soft_wrap=True)
-    return {kind for hunk in changed for kind in frame.print(hunk)}
+    kinds: set[str] = set()
+    left = MOST
+    for hunk in changed:
+        if left > 0:
+            kinds |= frame.print(replace(hunk, lines=hunk.lines[:left]))
+        left -= len(hunk.lines)
+    if left < 0:
+        more = f"{colours.count(-left, 'more line')} of this change are not shown"
+        console.print(Text(more, "bright_black"), soft_wrap=True)
+    return kinds
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from specedit.check.answer import LONGEST, Checks, check_answer
 from specedit.check.finding import DEFAULT, NOTE, REFUSE, verdicts
+from specedit.errors import TooComplex
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES
 
@@ -64,9 +65,12 @@ def test_an_answer_that_changes_nothing_is_noted() -> None:
     assert (found.kind, found.refuses) == ("nothing", False)
 
 
-def test_a_text_that_is_too_long_or_too_deep_is_not_looked_into() -> None:
-    deep = "x = " + "+".join("1" * 2_000) + "\n"
-    assert check_answer(deep, deep + "y = 2\n", BY_NAME["python"], "Say it once more") == []
+def test_a_text_nested_too_deep_is_refused_and_a_long_one_is_not_looked_into() -> None:
+    deep, plain = "x = " + "+".join("1" * 2_000) + "\n", "x = 1\n"
+    with pytest.raises(TooComplex, match="nested more than 1,000 levels deep"):
+        check_answer(deep, deep + "y = 2\n", BY_NAME["python"], "Say it once more")
+    [found] = check_answer(plain, deep, BY_NAME["python"], "Say it once more")
+    assert found.refuses and "nested more than 1,000 levels deep" in found.text
     long = f"x = '{'a' * LONGEST}'\n"
     assert check_answer(long, long + "y = z\n", BY_NAME["python"], "Say it once more") == []
 

@@ -209,13 +209,13 @@ def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(
     repo: Repository, talk: Callable[..., Agent], script: Play
 ) -> None:
     calls = script(answer="```")
-    wanted = {"path": "shop/user.py", "change": "# ...\n        return 2  # the total\n# ...\n"}
+    wanted = {"path": "shop/user.py", "change": "# ...\n        return cost\n# ...\n"}
 
     async def work(agent: Agent) -> None:
         assert "may replace this line" in await agent.fails("apply_change", **wanted)
         assert not calls.exists()
         preview = await agent.does("apply_change", **wanted, ask_model=True)
-        assert "+        return 2  # the total" in preview["diff"]
+        assert "+        return cost" in preview["diff"]
         assert any("the model decided" in note for note in preview["notes"])
 
     talk(work)

@@ -1,8 +1,9 @@
 """Lay the lines of a snippet along the lines of a file: the best order-preserving alignment.
 
-A snippet is a sequence of chunks with elisions between them. Within a chunk, file lines between two
-matched lines are dropped and chunk lines between them are new; before the first and behind the last
-matched line of a chunk nothing is dropped. Between chunks every file line stays.
+A snippet is a sequence of chunks. Within a chunk, file lines between two matched lines are dropped
+and chunk lines between them are new; before the first and after the last matched line of a chunk
+nothing is dropped. Between chunks every file line stays. A chunk ends where the snippet leaves out
+lines, or where one of its own lines may stand for others.
 
 Scores are additive, so the best alignment through every pair of lines comes from one pass over the
 lines in each direction. An alignment is as sure as its margin over the best one with another text.
@@ -11,32 +12,37 @@ lines in each direction. An alignment is as sure as its margin over the best one
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from specedit.import_time import frozen
-
 NO = -1e9
+NEVER = 1e9
 GAP_OPEN = 0.3  # lines of the file that are dropped or replaced by unlike ones,
 DROP_MOST = 3.0  # and the most that dropping costs
-_MATCH, _HEAD, _TAIL, _GAP = range(4)  # states: matched; new lines before, behind, between
+_MATCH, _HEAD, _TAIL, _GONE, _GAP = range(5)
+# States: matched; new lines before, after; standing for file lines; new lines between.
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Costs:
     """What an alignment is scored by: arrays of numpy."""
 
     scores: Any  # [snippet line, file line]: what a match is worth; NO where it is none
-    begins: Sequence[bool]  # the line begins a chunk
+    skips: Sequence[float]  # cost of keeping file lines above each line, and after the last
+    gone: Sequence[float]  # cost of a line that stands for file lines; NEVER where it cannot
     insert: Any  # [snippet line]: cost of a line that is new
     drop: Any  # [file line]: cost of dropping it
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AlignedLine:
-    """One line of the snippet: on a file line, or before file line `at` as a new one."""
+    """One line of the snippet: on a file line, or before file line `at` as a new one, or `gone`."""
 
     at: int
     matched: bool
+    kept: bool = False  # the file lines above it, back to the line before, stay
+    gone: bool = False
 
 
 class Aligner:
@@ -47,12 +53,23 @@ class Aligner:
 
         self._np = np
         self._costs = costs
-        count = len(costs.begins)
-        ends = [number + 1 == count or costs.begins[number + 1] for number in range(count)]
-        reverse = Costs(costs.scores[::-1, ::-1], ends[::-1], costs.insert[::-1], costs.drop[::-1])
         self._forward = _Pass(costs)
-        self._backward = _Pass(reverse)
         self.best = self._forward.best
+
+    @property
+    def _backward(self) -> _Pass:
+        if not hasattr(self, "_reverse"):
+            costs = self._costs
+            self._reverse = _Pass(
+                Costs(
+                    costs.scores[::-1, ::-1],
+                    costs.skips[::-1],
+                    costs.gone[::-1],
+                    costs.insert[::-1],
+                    costs.drop[::-1],
+                )
+            )
+        return self._reverse
 
     def path(self) -> list[AlignedLine]:
         """The best alignment."""
@@ -60,7 +77,7 @@ class Aligner:
 
     def through(self, line: int) -> Any:
         """For each file line the score of the best alignment that matches `line` with it."""
-        count = len(self._costs.begins)
+        count = len(self._costs.gone)
         forward = self._forward.states[line + 1, _MATCH, 1:]
         backward = self._backward.states[count - line, _MATCH, 1:][::-1]
         return forward + backward - self._costs.scores[line]
@@ -70,12 +87,14 @@ class Aligner:
 
     def path_through(self, line: int, at: int) -> list[AlignedLine]:
         """The best alignment that matches snippet line `line` with file line `at`."""
-        count, length = len(self._costs.begins), self._costs.scores.shape[1]
+        count, length = len(self._costs.gone), self._costs.scores.shape[1]
         head = self._forward.path_to(line + 1, _MATCH, at + 1)
-        tail = self._backward.path_to(count - line, _MATCH, length - at)
+        tail = self._backward.path_to(count - line, _MATCH, length - at)[::-1]
         turned = [
-            AlignedLine(length - one.at - (1 if one.matched else 0), one.matched)
-            for one in reversed(tail[:-1])
+            AlignedLine(
+                length - step.at - (1 if step.matched else 0), step.matched, above.kept, step.gone
+            )
+            for above, step in pairwise(tail)
         ]
         return head + turned
 
@@ -93,7 +112,7 @@ class Aligner:
 
 class _Pass:
     """Best scores over the lines in one direction, for each state and each number of file lines
-    that are behind it."""
+    that are passed."""
 
     def __init__(self, costs: Costs) -> None:
         import numpy as np
@@ -101,7 +120,7 @@ class _Pass:
         self._np = np
         self._costs = costs
         count, length = costs.scores.shape
-        self.states = np.full((count + 1, 4, length + 1), NO, dtype=np.float64)
+        self.states = np.full((count + 1, 5, length + 1), NO, dtype=np.float64)
         self.states[0, _MATCH] = 0.0
         self._dropped = np.concatenate([[0.0], np.cumsum(costs.drop)])
         for line in range(count):
@@ -120,29 +139,32 @@ class _Pass:
 
     def _gap(self, line: int) -> Any:
         """Scores in a gap, file lines dropped or none."""
-        np, dropped = self._np, self._dropped
+        highest, dropped = self._np.maximum.accumulate, self._dropped
         opened = self._opened(line)
-        near = np.maximum.accumulate(opened + dropped) - dropped
-        return np.maximum(near, np.maximum.accumulate(opened) - DROP_MOST)
+        return self._np.maximum(highest(opened + dropped) - dropped, highest(opened) - DROP_MOST)
 
     def _advance(self, line: int) -> None:
         np, costs = self._np, self._costs
         old, new = self.states[line], self.states[line + 1]
         score, insert = costs.scores[line], costs.insert[line]
-        if costs.begins[line]:
-            start = np.maximum.accumulate(self._ends(line))
+        ends = np.maximum.accumulate(self._ends(line))
+        start = np.maximum(old[_GONE], ends - costs.skips[line])
+        if costs.gone[line] < NEVER:
+            new[_GONE] = ends - costs.gone[line]
+        if not line:
             new[_MATCH, 1:] = start[:-1] + score
             new[_HEAD] = start - insert
             return
         gap = self._gap(line)
         core = np.maximum(old[_MATCH], old[_TAIL])
-        new[_MATCH, 1:] = np.maximum(np.maximum(core, gap), old[_HEAD])[:-1] + score
-        new[_HEAD] = old[_HEAD] - insert
+        head = np.maximum(old[_HEAD], start)
+        new[_MATCH, 1:] = np.maximum(np.maximum(core, gap), head)[:-1] + score
+        new[_HEAD] = head - insert
         new[_TAIL] = core - insert
         new[_GAP] = gap - insert
 
     def path_to_end(self) -> list[AlignedLine]:
-        count = len(self._costs.begins)
+        count = len(self._costs.gone)
         if not count:
             return []
         states = self.states[count, :_GAP]
@@ -150,41 +172,53 @@ class _Pass:
         return self.path_to(count, state, at)
 
     def path_to(self, line: int, state: int, at: int) -> list[AlignedLine]:
-        """The best alignment of the first lines that ends in a state behind `at` file lines."""
+        """The best alignment of the first lines that ends in a state after `at` file lines."""
         steps: list[AlignedLine] = []
         while line:
             line -= 1
-            score, insert = self._costs.scores[line], float(self._costs.insert[line])
-            value = float(self.states[line + 1, state, at])
-            if state == _MATCH:
-                at -= 1
-                steps.append(AlignedLine(at, True))
-                wanted = value - float(score[at])
-            else:
-                steps.append(AlignedLine(at, False))
-                wanted = value + insert
-            if self._costs.begins[line]:
-                at = int(self._ends(line)[: at + 1].argmax())
-                state = int(self.states[line, :_GAP, at].argmax())
+            if state == _GONE:
+                state, at = self._ended(line, at)
+                steps.append(AlignedLine(at, False, gone=True))
                 continue
-            state, at = self._before(line, state, at, wanted)
+            value, matched, kept, row = float(self.states[line + 1, state, at]), False, False, at
+            if state == _MATCH:
+                row = at = at - 1
+                matched, wanted = True, value - float(self._costs.scores[line, at])
+            else:
+                wanted = value + float(self._costs.insert[line])
+            if line:
+                state, at, kept = self._before(line, state, at, wanted)
+            steps.append(AlignedLine(row, matched, kept or not line))
         return steps[::-1]
 
-    def _before(self, line: int, state: int, at: int, wanted: float) -> tuple[int, int]:
-        """The state before a line, and the number of file lines behind it, that give a score."""
+    def _ended(self, line: int, at: int) -> tuple[int, int]:
+        """The end of a chunk before a line, at most `at` file lines passed."""
+        if not line:
+            return _MATCH, at
+        at = int(self._ends(line)[: at + 1].argmax())
+        return int(self.states[line, :_GAP, at].argmax()), at
+
+    def _before(self, line: int, state: int, at: int, wanted: float) -> tuple[int, int, bool]:
+        """The state before a line, and the number of file lines passed, that give a score; and
+        whether a chunk begins with the line."""
         values = self.states[line]
         direct = {_HEAD: (_HEAD,), _MATCH: (_MATCH, _TAIL, _HEAD), _TAIL: (_MATCH, _TAIL), _GAP: ()}
-        for one in direct[state]:
-            if _same(float(values[one, at]), wanted):
-                return one, at
-        dropped = self._dropped
-        costs = self._np.minimum(dropped[at] - dropped[: at + 1], DROP_MOST)
+        for earlier in direct[state]:
+            if _same(float(values[earlier, at]), wanted):
+                return earlier, at, False
+        if state in (_MATCH, _HEAD):
+            if _same(float(values[_GONE, at]), wanted):
+                return _GONE, at, True
+            ended = self._ended(line, at)
+            if _same(float(values[ended]) - self._costs.skips[line], wanted):
+                return *ended, True
+        dropped = self._dropped[at] - self._dropped[: at + 1]
         opened = self._opened(line)[: at + 1]
-        at = int((opened - costs).argmax())
+        at = int((opened - self._np.minimum(dropped, DROP_MOST)).argmax())
         if _same(float(values[_GAP, at]), float(opened[at])):
-            return _GAP, at
-        return max((_MATCH, _TAIL), key=lambda one: float(values[one, at])), at
+            return _GAP, at, False
+        return max((_MATCH, _TAIL), key=lambda state: float(values[state, at])), at, False
 
 
-def _same(one: float, other: float) -> bool:
-    return abs(one - other) < 1e-6
+def _same(score: float, other: float) -> bool:
+    return abs(score - other) < 1e-6

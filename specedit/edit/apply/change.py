@@ -15,7 +15,7 @@ from pathlib import Path
 from specedit.errors import UsageError
 from specedit.files.source import LINE_END
 from specedit.import_time import frozen, regex
-from specedit.syntax.languages import BY_NAME
+from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import opcodes
 
 _SEARCH = regex(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
@@ -102,7 +102,8 @@ def read_change(change: str) -> list[FileChange]:
     elif blocks := list(_blocks(lines)):
         changes = blocks
     else:
-        changes = [FileChange("", (_snippet(lines),))]
+        path, body = _own_path(lines)
+        changes = [FileChange(path, (_snippet(body),))]
     merged: dict[str, FileChange] = {}
     for one in changes:
         earlier = merged.get(one.path)
@@ -288,6 +289,15 @@ def _files(old: str, new: str) -> FileChange:
     return FileChange(re.sub(r"^[abciow]/", "", old if deletes else new), (), other)
 
 
+def _own_path(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The path in a comment above all code, and the lines without that comment."""
+    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    found = _COMMENT_PATH.fullmatch(lines[first]) if lines else None
+    if found is None or not _PATH.fullmatch(found[1]) or language_of(found[1]) is None:
+        return "", lines
+    return found[1], lines[first + 1 :]
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
     """Fenced blocks as snippets, with the file names beside them."""
     opening: re.Match[str] | None = None
@@ -299,11 +309,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
         if opening is None:
             opening, start = match, number + 1
         elif not match["info"] and len(match["run"]) >= len(opening["run"]):
-            body = list(lines[start:number])
+            body: Sequence[str] = lines[start:number]
             path = _path_in_info(opening["info"]) or _path_above(lines, start - 1)
-            first = _COMMENT_PATH.fullmatch(body[0]) if body and not path else None
-            if first and _PATH.fullmatch(first[1]) and _path_in(first[1]):
-                path, body = first[1], body[1:]
+            own, body = _own_path(body)
+            path = path or own
             language = re.split(r"[\s:{]", opening["info"])[0] if opening["info"] else ""
             yield FileChange(path, (_snippet(body, "" if language == path else language),))
             opening = None

@@ -39,6 +39,27 @@ class Splice:
     doubts: tuple[Ambiguity, ...] = ()
 
 
+def clearer(file: Sequence[str], rows: Sequence[int], shown: Sequence[str]) -> str:
+    """The smallest addition that tells places of the file (lines from 0) apart."""
+    known = {line.strip() for line in shown}
+    for side, step in (("above", -1), ("below", 1)):
+        texts = []
+        for row in rows:
+            at = row + step
+            while 0 <= at < len(file) and (not file[at].strip() or file[at].strip() in known):
+                at += step
+            texts.append(file[at].strip() if 0 <= at < len(file) else "")
+        if len(set(texts)) == len(texts) and texts and texts[0]:
+            return f"show the line {side} it: `{short(texts[0])}`" + (
+                f" or `{short(texts[1])}`" if len(texts) > 1 and texts[1] else ""
+            )
+    return "show more lines around it"
+
+
+def short(line: str) -> str:
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
 Reading = tuple[Splice, ...]  # in order; none overlaps another
 
 

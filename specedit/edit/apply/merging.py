@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from specedit.edit.apply.change import ChangeHunk, Part, Snippet
-from specedit.edit.apply.laying import Laid, laid
+from specedit.edit.apply.laying import Laid, Open, best_lines, laid
 from specedit.edit.apply.merged import (
     Ambiguity,
     Doubtful,
@@ -33,31 +33,53 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
     if hunks:
         done, refused = splices(hunks, FileIndex(lines), trees.symbols(text, language))
         lines = joined(lines, done)
-    waiting: list[tuple[Snippet, Laid]] = []
-    for one in (part for part in parts if isinstance(part, Snippet)):
-        result = _laid(one, lines, language)
+    exact = all(splice.how == "exact" for splice in done)
+    doubtful: Laid | None = None
+    for snippet in (part for part in parts if isinstance(part, Snippet)):
+        result = _laid(snippet, lines, language)
         refused += result.refused
-        if result.doubts:
-            waiting.append((one, result))
-        else:
-            lines = joined(lines, result.readings[0])
-            done += result.readings[0]
-    doubts = [doubt for _, result in waiting for doubt in result.doubts]
-    if refused or len(waiting) > 1:
-        return Merged(None, (), tuple(dict.fromkeys((*refused, *doubts))))
-    if waiting:
-        [(one, result)] = waiting
-        result = _laid(one, lines, language) if done else result
-        return Merged(None, (), tuple(doubts), Doubtful(tuple(lines), result.readings))
-    how = "matched" if any(one.how == "matched" for one in done) else "exact"
+        exact &= result.exact
+        if result.opened and doubtful is not None:
+            refused += [doubt for part in doubtful.opened for doubt in part.doubts]
+        if result.opened:
+            refused += (
+                [] if doubtful is None else [d for part in result.opened for d in part.doubts]
+            )
+            doubtful = result
+        elif not result.refused:
+            lines = best_lines(result.items)
+    if refused:
+        return Merged(None, (), tuple(dict.fromkeys(refused)))
+    if doubtful is not None:
+        return _doubtful(doubtful)
+    how = "exact" if exact else "matched"
     return Merged("\n".join(lines) + end, tuple(merged_parts(before, lines, how)))
+
+
+def _doubtful(result: Laid) -> Merged:
+    """The file with all but the doubtful parts, and the readings of these."""
+    lines: list[str] = []
+    spans: list[tuple[int, int, Open]] = []
+    for item in result.items:
+        if isinstance(item, str):
+            lines.append(item)
+        else:
+            spans.append((len(lines), len(lines) + len(item.before), item))
+            lines += item.before
+    best = [Splice(a, b, part.readings[0], "matched", part.doubts) for a, b, part in spans]
+    readings = [tuple(best)]
+    for n, (a, b, part) in enumerate(spans):
+        for other in part.readings[1:]:
+            splice = Splice(a, b, other, "matched", part.doubts)
+            readings.append((*best[:n], splice, *best[n + 1 :]))
+    doubts = tuple(doubt for _, _, part in spans for doubt in part.doubts)
+    return Merged(None, (), doubts, Doubtful(tuple(lines), tuple(readings)))
 
 
 def _laid(snippet: Snippet, lines: Sequence[str], language: Language | None) -> Laid:
     if doubt := _other_language(snippet, language):
         return Laid(refused=(doubt,))
-    symbols = trees.symbols("\n".join(lines) + "\n", language)
-    return laid(snippet, FileIndex(lines), symbols, language)
+    return laid(snippet, lines, language)
 
 
 _FAMILIES = ({"javascript", "typescript", "tsx", "jsx", "js", "ts"}, {"c", "cpp", "c++", "cuda"})

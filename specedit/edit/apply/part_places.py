@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from specedit.import_time import frozen
 
@@ -51,6 +53,11 @@ class FileIndex:
         self._keys: dict[int, list[str]] = {}
         self._rows: dict[int, dict[str, list[int]]] = {}
         self.equal: dict[tuple[str, ...], list[HunkPlace]] = {}  # of parts that are looked for
+        self.likeness: Any = None  # of its lines, once it is asked for
+
+    @cached_property
+    def weights(self) -> list[float]:
+        return [weight(line) for line in self.lines]
 
     def keys(self, level: int) -> list[str]:
         if level not in self._keys:
@@ -108,6 +115,25 @@ def weight(line: str) -> float:
 def likeness(one: str, other: str) -> float:
     """From 0 to 1, white space left out."""
     return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()
+
+
+def same_line(one: str, other: str) -> bool:
+    """Whether two lines are one line changed: both set the same name, or one has the other's words
+    and more."""
+    for sign in ("=", ":", "("):
+        a, found, _ = one.partition(sign)
+        b, also, _ = other.partition(sign)
+        named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
+        if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
+            return True
+    words, others = (_words(text) for text in (one, other))
+    small, large = sorted((words, others), key=len)
+    rest = iter(large)
+    return len(small) > 1 and all(word in rest for word in small)
+
+
+def _words(line: str) -> list[str]:
+    return re.findall(r"[^\W\d]\w*", line)
 
 
 class Margins:

@@ -13,12 +13,14 @@ from specedit.edit.apply.part_places import (
     HunkPlace,
     Margins,
     equal_places,
+    margin,
     squeezed,
 )
 from specedit.edit.apply.scoring import similar_places
 from specedit.syntax.outline import Symbol
 
 FEW = 8  # places that a message lists
+COMPARED = 20_000  # lines of the texts that are compared whole; in more, what changes is compared
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
@@ -57,16 +59,43 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 
 
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
-    """The places that give different texts."""
+    """The places that give different texts, blank lines left out."""
     results: dict[object, HunkPlace] = {}
     for place in places:
         filled = _filled(hunk, place, index, "")
         if isinstance(filled, Splice):
-            text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
-            results.setdefault(text, place)
+            key: object
+            if len(places) * len(index.lines) <= COMPARED:
+                text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
+                key = tuple(line for line in text if line.strip())
+            else:
+                key = _changed(index.lines, filled)
+            results.setdefault(key, place)
         elif place is places[0]:
             return [place]
     return list(results.values())
+
+
+def _changed(lines: Sequence[str], splice: Splice) -> tuple[int, tuple[str, ...], int]:
+    """The lines that a splice changes, with the number of equal lines before and after them: the
+    same where two splices give the same text."""
+    new, more = splice.lines, len(splice.lines) - (splice.last - splice.first)
+
+    def line(row: int) -> str:
+        if row < splice.first:
+            return lines[row]
+        own = row - splice.first
+        return new[own] if own < len(new) else lines[row - more]
+
+    count = len(lines) + more
+    most = min(len(lines), count)
+    start = splice.first
+    while start < most and line(start) == lines[start]:
+        start += 1
+    end = min(len(lines) - splice.last, most - start)
+    while end < most - start and line(count - 1 - end) == lines[-1 - end]:
+        end += 1
+    return start, tuple(map(line, range(start, count - end))), end
 
 
 def _decided(
@@ -156,7 +185,10 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         for line, row in zip(hunk.old, place.rows, strict=True)
         if row is not None and squeezed(line) == squeezed(index.lines[row])
     ]
-    margins = Margins(pairs)
+    known = {old.strip(): old for _, old in pairs if old.strip()}
+    shown = [text for sign, text in hunk.lines if sign == "+" and text.strip() in known]
+    as_shown = shown and all(margin(text) == margin(known[text.strip()]) for text in shown)
+    margins = Margins([] if as_shown else pairs)
     result: list[str] = []
     rows = iter(place.rows)
     at = place.first
@@ -171,11 +203,12 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
                 reason = f"it removes a line that is not there: {text.strip()[:60]}"
                 return Ambiguity(first, reason, hint=QUOTE)
             continue
-        skipped = [line for line in index.lines[at:row] if line.strip()]
-        if gone and sign == "-" and skipped:
+        skipped = index.lines[at:row]
+        if gone and sign == "-" and any(line.strip() for line in skipped):
             reason = "it removes lines around one that it does not show"
             return Ambiguity(first, reason, ((at + 1, row + 1),), QUOTE)
-        result += index.lines[at:row] if not (gone and sign == "-") else ()
+        if not gone or (sign == " " and (hunk.numbered or any(line.strip() for line in skipped))):
+            result += skipped
         at = row + 1
         gone = sign == "-"
         result += [] if gone else [index.lines[row]]

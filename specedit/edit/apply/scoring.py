@@ -3,30 +3,35 @@ whose lines are not quite those of the file."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
+from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk
+from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.part_places import (
     FileIndex,
     HunkPlace,
     likeness,
+    same_line,
     squeezed,
     weight,
 )
-from specedit.edit.apply.snippet import Prepared
-from specedit.import_time import regex
+from specedit.edit.apply.structure import VALUE, Definition
 
 LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at
 SURE = 0.9  # margin of a hunk's place over the second best
 LARGEST = 6_000_000  # pairs of lines that are compared
-_WORD = regex(r"\w+")
+_WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
+MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
-REMARK = ("#", "/", "*", "@", "[")  # what stands above a definition
+STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
+BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
 
 
 class Likeness:
@@ -57,46 +62,111 @@ class Likeness:
         return [(row, ratio) for row, ratio in result if ratio >= LIKE]
 
 
-def costs_of(ready: Prepared, index: FileIndex) -> Costs:
-    """What the matches of a snippet's lines with a file's lines are worth."""
+@dataclass(frozen=True, slots=True)
+class SnippetRow:
+    """A line of a snippet, or a definition of it that the file has, too."""
+
+    text: str
+    number: int  # in the snippet, from 0
+    definition: Definition | None = None  # of the file
+    inner: int | None = None  # which one of the scope's definitions
+    blank: bool = False
+    maybe: bool = False  # a comment that may stand for lines left out
+    fresh: bool = False  # of a definition that the file does not have
+    edge: bool = False  # no line: where the scope begins
+    apart: bool = False  # lines are left out above
+    lead: int = 0  # blank lines above and below it, beside what is left out
+    trail: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumn:
+    """A line of the file, or a definition, its lines [first, last), that the snippet shows."""
+
+    text: str
+    first: int
+    last: int
+    definition: Definition | None = None
+    free: bool = False  # the change says that it is removed
+
+
+def costs_of(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], bind: Mapping[int, int]
+) -> Costs:
+    """What the matches of a scope's rows with its columns are worth. `bind`: rows that match one
+    column, which no other row matches."""
     import numpy as np
 
-    lines, old = ready.lines, index.lines
-    scores = np.full((len(lines), len(old)), NO)
-    rows, same, like = index.rows(1), index.rows(0), Likeness(old)
-    weights = np.array([weight(line) for line in lines])
-    insert = np.full(len(lines), 0.05)
-    for n, line in enumerate(lines):
-        equal = rows.get(line.rstrip(), [])
+    scores = np.full((len(rows), len(columns)), NO)
+    insert = np.full(len(rows), 0.05)
+    weights = np.array([weight(row.text) for row in rows])
+    free = [n for n, column in enumerate(columns) if n not in set(bind.values())]
+    exact: dict[str, list[int]] = {}
+    same: dict[str, list[int]] = {}
+    for n in free:
+        exact.setdefault(columns[n].text, []).append(n)
+        same.setdefault(columns[n].text.rstrip(), []).append(n)
+    like: Likeness | None = None
+    for n, row in enumerate(rows):
+        if n in bind or row.fresh or row.edge:
+            continue
+        equal = same.get(row.text.rstrip(), [])
         if weights[n] >= 0.6:
-            for row, ratio in () if equal else like.rows(line):
-                scores[n, row] = 0.6 * weights[n] * (ratio - 0.5)
+            if not equal:
+                like = like or Likeness([columns[k].text for k in free])
+                for k, ratio in like.rows(row.text):
+                    same_one = same_line(row.text, columns[free[k]].text)
+                    worth = 0.85 * ratio if same_one else 0.6 * (ratio - 0.5)
+                    scores[n, free[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         elif equal:
             insert[n] = 0.15
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
         scores[n, equal] = 0.95 * worth
-        scores[n, same.get(line, [])] = worth
-    for start, end in ready.chunks():
-        for n in {start, end - 1}:
-            if weights[n] and rows.get(lines[n].rstrip()):
-                insert[n] += EDGE
-    new = {n for one in ready.fresh for n in range(one.first, one.last)}
-    for start, end in ready.chunks():
-        rest = (n for n in range(start, end) if n not in new)
-        if new & {*range(start, end)} and all(lines[n].lstrip().startswith(REMARK) for n in rest):
-            scores[start:end, :] = NO  # nothing but new definitions
-            insert[start:end] = 0.05
-    for pair in ready.pairs:  # a definition that is shown whole replaces the one of its name
-        bound = {pair.own.first: pair.old.first_line - 1}
-        if pair.own.last - pair.own.first > 1:
-            bound[pair.own.last - 1] = pair.old.last_line - 1
-        for n, row in bound.items():
-            scores[n, :] = NO
-            scores[n, row] = 2.0
-            insert[n] = 50.0
-    drop = np.array([0.5 * weight(line) for line in old])
-    return Costs(scores, ready.begins, insert, drop)
+        scores[n, exact.get(row.text, [])] = worth
+        last = n + 1 == len(rows) or rows[n + 1].apart
+        if (row.apart or last) and weights[n] >= 0.6 and equal:
+            insert[n] += EDGE
+    for n, column in bind.items():
+        scores[n, column] = 2.0
+        insert[n] = 50.0
+    skips = [0.0 if row.apart else NEVER for row in rows]
+    solid = [n for n, row in enumerate(rows) if not row.blank]
+    for above, below in pairwise(solid):
+        both = [stays_beside(rows[n]) or n in bind for n in (above, below)]
+        if all(both) and any(stays_beside(rows[n]) for n in (above, below)):
+            skips[above + 1 : below + 1] = [
+                min(BETWEEN, skip) for skip in skips[above + 1 : below + 1]
+            ]
+    return Costs(
+        scores,
+        [*skips, 0.0],
+        [_gone_cost(rows, n, same) if row.maybe else NEVER for n, row in enumerate(rows)],
+        insert,
+        np.array([_drop(column) for column in columns]),
+    )
+
+
+def _gone_cost(rows: Sequence[SnippetRow], n: int, same: Mapping[str, object]) -> float:
+    """What it costs that a comment stands for lines left out: nothing where only a line of the
+    file is shown beside it."""
+    first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
+    beside = [
+        *([rows[n + 1]] if first and not last else []),
+        *([rows[n - 1]] if last and n else []),
+    ]
+    alone = beside and all(row.text.rstrip() in same and not row.blank for row in beside)
+    return 0.0 if alone else STANDS_FOR
+
+
+def stays_beside(row: SnippetRow) -> bool:
+    """Whether file lines beside a row stay, though the snippet does not show them."""
+    return row.definition is not None and row.definition.kind != VALUE
+
+
+def _drop(column: FileColumn) -> float:
+    comment = comment_text(column.text) is not None
+    return 0.0 if column.free else (0.1 if comment else 0.5) * weight(column.text)
 
 
 def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
@@ -108,20 +178,21 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if len(old) * len(lines) > LARGEST:
         return []
     signs = [sign for sign, _ in hunk.lines if sign != "+"]
-    like = Likeness(lines)
+    like = index.likeness = index.likeness or Likeness(lines)
     scores = np.full((len(old), len(lines)), NO)
     rows = index.rows(3)
     weights = np.array([weight(line) for line in old])
     for n, line in enumerate(old):
-        if signs[n] == " ":
-            for row, ratio in like.rows(line):
+        for row, ratio in like.rows(line):
+            if signs[n] == " " or ratio >= MISQUOTED:
                 scores[n, row] = weights[n] * (ratio - 0.3)
         scores[n, rows.get(squeezed(line), [])] = weights[n]
     costs = Costs(
         scores,
-        [n == 0 for n in range(len(old))],
+        [0.0, *[NEVER] * (len(old) - 1), 0.0],
+        [NEVER] * len(old),
         np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights,
-        np.array([0.3 * weight(line) for line in lines]),
+        0.3 * np.array(index.weights),
     )
     aligner = Aligner(costs)
     path = aligner.path()

@@ -237,10 +237,10 @@ def _is_visible(what: Import, after: ParsedText, tree: WorkTree) -> bool:
         same = package is not None and what.module.rpartition(".")[0] == package[1]
         return same or re.search(r"^import [\w.]+\.\*;", after.text, re.M) is not None
     namespace = re.escape(what.module)
-    visible = rf"^\s*(?:using {namespace};|namespace {namespace}\b|using static\b)"
+    visible = rf"^[^\S\n]*(?:using {namespace};|namespace {namespace}\b|using static\b)"
     if re.search(visible, after.text, re.M):
         return True
-    pattern = rf"^\s*global using {namespace};"
+    pattern = rf"^[^\S\n]*global using {namespace};"
     if what.module in builtin_names.CSHARP_IMPLICIT:
         pattern += r"|<ImplicitUsings>\s*(?:enable|true)"
     return next(tree.holding(pattern), None) is not None

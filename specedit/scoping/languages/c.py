@@ -27,7 +27,7 @@ class C(Rules):
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return node.type not in _TAGGED or node.part("body") is not None
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """What the included files declare, and what the linker takes for the same."""
         own = project.path(here.scopes)
         seen = _included(project, own)

@@ -19,7 +19,7 @@ from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
 NAMESPACE = regex(r"\bnamespace\s+([\w.]+)")
-USING = regex(r"^\s*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+USING = regex(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
@@ -27,7 +27,7 @@ KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s
 class CSharpNamespaces(Rules):
     """What namespaces say of each other."""
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """A type of a namespace that is visible here, and what `using static` shows."""
         text = project.text(project.path(here.scopes)) or ""
         shown = _types(project, name, _visible(project, text))
@@ -67,8 +67,8 @@ class CSharpNamespaces(Rules):
         own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
         for place in _files(project, owner.name, own or None):
             there = project.typing(place)
-            for other in there.scopes.owners if there is not None else ():
-                if there is not None and other.name == owner.name and _is_partial(there, other):
+            for other in there.scopes.owners_named(owner.name) if there is not None else ():
+                if there is not None and _is_partial(there, other):
                     yield other
 
 

@@ -63,7 +63,7 @@ class Go(Rules):
                 return interface, True
         return ("an interface of the standard library", False) if one.name in _STANDARD else None
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         path = project.path(here.scopes)
         for other in _package_files(project, path):
             if other != path:
@@ -242,7 +242,7 @@ RULES = Go(
 
 
 PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
-DOTTED = regex(r"^\s*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
+DOTTED = regex(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
 MODULE = regex(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 REPLACED = regex(
     r"^\s*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE

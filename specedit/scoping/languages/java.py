@@ -66,7 +66,7 @@ class Java(Rules):
         outer, _, name = path.rpartition(".")
         return list(_members(project, outer, name)) or None
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """A type of the same package, and what `import a.b.*` shows."""
         text = project.text(project.path(here.scopes)) or ""
         own = PACKAGE.search(text)
@@ -176,8 +176,8 @@ RULES = Java(
 )
 
 
-PACKAGE = regex(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
-STARS = regex(r"^\s*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
+PACKAGE = regex(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
+STARS = regex(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:

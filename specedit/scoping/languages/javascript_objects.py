@@ -126,9 +126,7 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
     function = declared.node
     if declared.kind == "class":
         home = typing.home(declared) or typing
-        result = typing.members(
-            [one for one in home.scopes.owners if one.node is function], "constructor"
-        )
+        result = typing.members(home.scopes.owners_at(function), "constructor")
         function = result[0].node if result else function
     parameters = function.part("parameters")
     at = arguments.named_children().index(node)

@@ -49,7 +49,7 @@ class PythonModules(Rules):
         elif place:
             yield from from_stars(project, place, name)
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         yield from from_stars(project, project.path(here.scopes), name)
 
     def along_path(

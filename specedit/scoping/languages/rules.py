@@ -153,7 +153,7 @@ class Rules(Tables):
         """What an import brings in; None where no file of the tree is known to have it."""
         return None
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """What other files show in this one without naming it in an import."""
         yield from ()
 
@@ -249,8 +249,7 @@ class Rules(Tables):
             return None
         if where != "<":
             return parent.part(where)
-        before = [one for one in parent.children if one.named and one.end <= leaf.start]
-        return before[-1] if before else None
+        return parent.named_before(leaf.start)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         """The class that a literal of no name is meant for."""
@@ -266,8 +265,7 @@ class Rules(Tables):
                 return None
         elif (before := self.unnamed_values.get(node.type)) is not None:
             name = one.leaf if before == "leaf" else node
-            behind = name.parent.named_children() if name.parent is not None else []
-            return next((each for each in behind if each.start >= name.end), None)
+            return name.parent.named_after(name.end) if name.parent is not None else None
         return node.part("value") or node.part("right")
 
     # writing

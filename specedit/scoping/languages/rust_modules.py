@@ -27,16 +27,13 @@ class RustModules(Rules):
         place = _around(project, here, imported.leaf)
         return list(follow(project, place, path.split("::"))) or None
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """What `use a::*` shows."""
-        if b"::*" not in here.scopes.data:
-            return
-        for one in here.scopes.root.walk():
-            if one.type == "use_wildcard" and one.named_children():
-                path = path_of(one.named_children()[0], here.scopes.text)
-                result = _module(project, _around(project, here, one), path.split("::"))
-                if result is not None:
-                    yield from _in(project, result, name)
+        for one in project.remembered(("wildcards", id(here)), lambda: _wildcards(here)):
+            path = path_of(one.named_children()[0], here.scopes.text)
+            result = _module(project, _around(project, here, one), path.split("::"))
+            if result is not None:
+                yield from _in(project, result, name)
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The module that a path stands for: `crate`, `super::user`, `self`."""
@@ -86,6 +83,13 @@ class RustModules(Rules):
             return None
         result = _child(project, _around(project, here, one.node), one.name)
         return _owner(project, result) if result is not None else None
+
+
+def _wildcards(here: Typing) -> list[Branch]:
+    if b"::*" not in here.scopes.data:
+        return []
+    nodes = (one for one in here.scopes.root.walk() if one.type == "use_wildcard")
+    return [one for one in nodes if one.named_children()]
 
 
 def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> Owner | None:
@@ -188,7 +192,7 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
         imported = project.imported_declarations(typing, one) if one.kind == "import" else None
         yield from imported or (one,)
     if not results:
-        shown = typing.rules.shared(project, typing, name, place[1] or typing.scopes.root)
+        shown = typing.rules.shared(project, typing, name)
         yield from project.once(("in", place[0], id(place[1]), name), shown)
 
 
@@ -274,5 +278,4 @@ def _owner(project: Project, place: Place) -> Owner | None:
         module = project.module(path)
         return module.owner if module is not None else None
     typing = project.typing(path)
-    owners = typing.scopes.owners if typing is not None else []
-    return next((one for one in owners if one.node is inner), None)
+    return next(iter(typing.scopes.owners_at(inner)), None) if typing is not None else None

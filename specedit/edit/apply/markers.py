@@ -1,0 +1,166 @@
+"""Lines of a snippet that stand for lines of the file: `// ... existing code ...`, a comment in
+place of code, a comment that says what is removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from specedit.check.new_code import stands_in
+from specedit.edit.apply.part_places import margin
+
+LEFT_OUT, MAYBE, REMOVED = "left out", "maybe", "removed"
+_COMMENT = re.compile(
+    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;%]+(?=[\s.…(]|$))\s*(?P<text>.*?)\s*"
+    r"(?P<end>\*+/\}?|--+>)?"
+)
+_DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")
+_REMARK = ("//", "#", "/*", "*", "<!--", "-- ", "@", "[")
+_INNER = re.compile(r"(?P<head>.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*")
+_REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
+_CLOSING = {"{": "}", "(": ")", "[": "]"}
+_BRACKET = re.compile(r"[{}()\[\]]")
+_LITERAL = re.compile(r"""//.*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
+_NAME = re.compile(r"[\w$.:]*[\w$](?:\(\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLines:
+    """The lines of a snippet, and what each stands for: "" for itself."""
+
+    lines: list[str]
+    kinds: list[str]
+
+    def code(self, colons: bool) -> list[str]:
+        """The lines with nothing, or a statement, in place of those that stand for others.
+        `colons`: a block of the language begins with one and needs a statement."""
+        result: list[str] = []
+        above = ""
+        for line, kind in zip(self.lines, self.kinds, strict=True):
+            if kind:
+                line = f"{margin(line)}pass" if colons and above.endswith(":") else ""
+            above = line.strip() or above
+            result.append(line)
+        return result
+
+    def balanced(self) -> list[str]:
+        """The lines with the brackets, by indentation, that are left out with others."""
+        result = self.code(False)
+        opened: list[tuple[int, str]] = []  # indentation of the line, the bracket that closes
+        at: int | None = None  # the last line that stands for others
+        for n, line in enumerate(self.lines):
+            depth, marker = len(margin(line)), self.kinds[n] == LEFT_OUT
+            at = n if marker else at
+            if not line.strip() or (self.kinds[n] and not marker):
+                continue
+            closes = not marker and line.strip()[0] in _CLOSING.values()
+            while at is not None and opened and opened[-1][0] >= depth + closes:
+                result[at] += opened.pop()[1]
+            if marker:
+                continue
+            for char in _BRACKET.findall(_LITERAL.sub("", line)):
+                if char in _CLOSING:
+                    opened.append((depth, _CLOSING[char]))
+                elif opened and opened[-1] == (opened[-1][0], char) and opened[-1][0] >= depth:
+                    opened.pop()
+                elif at is not None and (not opened or opened[-1][0] < depth):
+                    result[at] += next(a for a, b in _CLOSING.items() if b == char)
+                elif opened:
+                    opened.pop()
+        return result
+
+
+def comment_text(line: str) -> str | None:
+    """The text of a line that is a comment and nothing else; None for other lines."""
+    found = _COMMENT.fullmatch(line.strip())
+    if found is None or bool(found["block"]) != bool(found["end"]):
+        return None
+    return found["text"] if "*/" not in found["text"] else None
+
+
+def is_remark(line: str) -> bool:
+    """Whether a line is a comment, or a decorator or attribute of what follows."""
+    return line.lstrip().startswith(_REMARK)
+
+
+def names_removed(line: str, defined: Container[str]) -> set[str]:
+    """The names in a comment that says that something is removed: those that are defined, and words
+    that are no English ones."""
+    text = comment_text(line) or ""
+    if not _REMOVES.search(text):
+        return set()
+    words = _NAME.findall(text)
+    names = {word.rstrip("()") for word in words if re.search(r"[_.$\d()]|[a-z][A-Z]", word)}
+    names |= {part for word in words for part in re.split(r"\W+", word) if part in defined}
+    return names - {""}
+
+
+def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str]) -> ShownLines:
+    """A snippet's lines with what they stand for, in a file that defines these names. A comment
+    that the file does not have may stand for code where it stands alone; the alignment decides."""
+    known = {line.strip() for line in old}
+    own: list[str] = []
+    for line in lines:
+        inner = _INNER.fullmatch(line)
+        if inner and line.strip() not in known and _left_out(inner["marker"]):
+            deeper = f"{margin(line)}    "
+            own += [inner["head"].rstrip(), deeper + inner["marker"], margin(line) + inner["tail"]]
+        else:
+            own.append(line)
+    shown = {line.strip() for line in own}
+    rest = [line for line in known - shown if line]
+    kinds = [""] * len(own)
+    for n, line in enumerate(own):
+        text = line.strip()
+        if not text or text in known:
+            continue
+        comment = comment_text(line)
+        names = names_removed(line, defined) if comment else ()
+        if any(name in other for name in names for other in rest):
+            kinds[n] = REMOVED
+            continue
+        if _left_out(text):
+            kinds[n] = LEFT_OUT
+        elif comment and _alone(own, n, known):
+            kinds[n] = MAYBE
+    for n, line in enumerate(own):
+        if kinds[n] == MAYBE and _apart(own, kinds, n):
+            named = set(re.findall(r"[\w$]+", line))
+            beside = {_beside(own, kinds, n, -1), _beside(own, kinds, n, 1)}
+            if LEFT_OUT in beside or any(name in defined for name in named):
+                kinds[n] = LEFT_OUT
+    return ShownLines(own, kinds)
+
+
+def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:
+    """Whether no code follows a line directly."""
+    below = lines[n + 1].strip() if n + 1 < len(lines) else ""
+    return not below or below[:1] in "})]" or kinds[n + 1] == LEFT_OUT
+
+
+def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> str:
+    """What the nearest line that is not blank stands for; the end of a snippet leaves out."""
+    n += step
+    while 0 <= n < len(lines) and not lines[n].strip():
+        n += step
+    return kinds[n] if 0 <= n < len(lines) else LEFT_OUT
+
+
+def _left_out(text: str) -> bool:
+    comment = comment_text(text)
+    if comment and comment[0] + comment[-1] in ("()", "[]"):
+        return True
+    return bool(_DOTS.fullmatch(comment if comment else text)) or stands_in(text.strip())
+
+
+def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:
+    """Whether a comment stands for itself: no other comment beside it, and no new code below."""
+    above = lines[n - 1] if n else ""
+    below = lines[n + 1] if n + 1 < len(lines) else ""
+    if any(comment_text(line) and not _left_out(line) for line in (above, below)):
+        return False
+    text = below.strip()
+    return (
+        not text or text in known or text[:1] in "})]" or len(margin(below)) < len(margin(lines[n]))
+    )

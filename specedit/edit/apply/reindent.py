@@ -1,0 +1,75 @@
+"""Indent the lines of a snippet as the file does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from specedit.edit.apply.markers import LEFT_OUT, ShownLines
+from specedit.edit.apply.part_places import FileIndex, Margins, margin, weight
+from specedit.edit.apply.structure import Definition
+
+
+def reindented(
+    shown: ShownLines,
+    own: Sequence[Definition],
+    pairs: Mapping[Definition, Definition],
+    index: FileIndex,
+) -> list[str]:
+    """The lines: a definition as deep as the one that it stands for, and what stands around it with
+    it; other lines between markers as deep as the file has them, where all that it has are at one
+    other depth."""
+    lines = list(shown.lines)
+    covered = {n for definition in own for n in range(definition.top, definition.last)}
+    shifts = {
+        definition: Margins(_pairs(shown.lines, definition, old, index))
+        for definition, old in pairs.items()
+    }
+    last: Margins | None = None
+    for definition in own:
+        change = shifts.get(definition, last)
+        if change is None and shifts:
+            change = next(iter(shifts.values()))
+        if change is None or change.same:
+            continue
+        last = change
+        for n in range(definition.top, definition.last):
+            lines[n] = change.applied(lines[n])
+    start = 0
+    for end in [*(n for n, kind in enumerate(shown.kinds) if kind == LEFT_OUT), len(lines)]:
+        rest = [n for n in range(start, end) if n not in covered]
+        start = end + 1
+        for n, line in _moved(shown.lines, rest, index):
+            lines[n] = line
+    return lines
+
+
+def _pairs(
+    lines: Sequence[str], own: Definition, old: Definition, index: FileIndex
+) -> list[tuple[str, str]]:
+    """First lines, and equal ones where the file indents with another character."""
+    heads = [(lines[own.first], index.lines[old.first])]
+    inside = {index.lines[row].strip(): index.lines[row] for row in range(old.first, old.last)}
+    equal = [
+        (line, inside[line.strip()])
+        for line in lines[own.first + 1 : own.last]
+        if line.strip() in inside and weight(line) >= 0.6
+    ]
+    if any(a == b and margin(a) for a, b in equal):
+        return heads
+    if any(set(margin(a)) ^ set(margin(b)) and margin(a) and margin(b) for a, b in equal):
+        return heads + equal
+    return heads
+
+
+def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[tuple[int, str]]:
+    rows = index.rows(2)
+    known = [
+        (lines[n], index.lines[found[0]])
+        for n in rest
+        if len(found := rows.get(lines[n].strip(), [])) == 1 and weight(lines[n]) >= 0.6
+    ]
+    margins = Margins(known)
+    literal = any(lines[n] in index.rows(0) and weight(lines[n]) >= 0.6 for n in rest)
+    if known and margins.sure and not literal:
+        return [(n, margins.applied(lines[n])) for n in rest]
+    return []

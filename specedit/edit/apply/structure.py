@@ -1,0 +1,264 @@
+"""The definitions of a text as a tree, and which of a snippet's are which of the file's.
+
+A definition of a snippet stands for the one with its name and kind in the same holder; any other is
+new. What stands above a definition, comments and attributes, belongs to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, is_remark
+from specedit.edit.apply.part_places import likeness, margin, weight
+from specedit.syntax import trees
+from specedit.syntax.languages import Language
+from specedit.syntax.outline import Symbol
+
+CALLED, TYPE, VALUE, SPACE = "called", "type", "value", "namespace"
+_GROUPS = {
+    **dict.fromkeys(("function", "method"), CALLED),
+    **dict.fromkeys(("class", "interface", "enum", "type"), TYPE),
+    **dict.fromkeys(("property", "value"), VALUE),
+    "namespace": SPACE,
+}
+_CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
+_BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala"})
+_OPENING = {"php": "<?php"}
+_OVERLOADS = frozenset({"csharp", "java", "typescript", "tsx", "kotlin", "scala", "cpp"})
+_STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using", "lock"))
+BY_INDENTATION = frozenset({"python"})
+ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
+LEAD = 0.1  # by which one of several definitions must be likest
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition, its lines [first, last) from 0; `top`: its comments and attributes begin."""
+
+    name: str
+    kind: str
+    first: int
+    last: int
+    top: int
+    children: tuple[Definition, ...] = ()
+
+    def walk(self) -> Iterator[Definition]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def file_definitions(lines: Sequence[str], language: Language | None) -> list[Definition]:
+    symbols = trees.symbols("\n".join(lines) + "\n", language, nested=True)
+    return _tree(symbols, lines, lambda row: is_remark(lines[row]))
+
+
+def snippet_definitions(shown: ShownLines, language: Language | None) -> list[Definition]:
+    """The definitions that a snippet shows from their first to their last line; lines may be left
+    out in them."""
+    if language is None or not language.grammar:
+        return []
+    indented = language.name in BY_INDENTATION
+    depth = min((len(margin(line)) for line in shown.code(False) if line.strip()), default=0)
+    heads = [f"{_OPENING[language.name]}\n"] if language.name in _OPENING else [""]
+    heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
+    fewest, best, shift = 1 << 30, "", 0
+    for code in (shown.code(indented), shown.balanced()):
+        body = "".join(f"{line[depth:] if line[:depth].isspace() else line}\n" for line in code)
+        for head in heads:
+            text = head + body + "}\n" * head.count("{")
+            faults = len(trees.errors(text, language) or ())
+            if faults < fewest:
+                fewest, best, shift = faults, text, head.count("\n")
+        if not fewest or indented:
+            break
+    if fewest:
+        return []  # the definitions of a text that does not parse are not reliable
+    symbols = [
+        replace(symbol, first_line=symbol.first_line - shift, last_line=symbol.last_line - shift)
+        for symbol in trees.symbols(best, language, nested=True)
+        if symbol.first_line > shift and symbol.own_name not in _STATEMENTS
+    ]
+    lines, kinds = shown.lines, shown.kinds
+    tree = _tree(
+        symbols,
+        lines,
+        lambda row: is_remark(lines[row]) and kinds[row] not in (LEFT_OUT, REMOVED),
+        len(lines),
+    )
+    return list(_closed(tree, shown, indented))
+
+
+def _tree(
+    symbols: Iterable[Symbol],
+    lines: Sequence[str],
+    remark: Callable[[int], bool],
+    most: int = 1 << 30,
+) -> list[Definition]:
+    """Definitions whose lines are their own, outer before inner."""
+    spans = []
+    for symbol in symbols:
+        top = first = symbol.first_line - 1
+        while top and remark(top - 1) and lines[top - 1].strip():
+            top -= 1
+        group, last = _GROUPS[symbol.kind], min(symbol.last_line, most)
+        if is_remark(lines[first]):  # attributes are a part of some languages' definitions
+            name = re.compile(rf"(?<![\w$]){re.escape(symbol.own_name)}(?![\w$])")
+            named = (n for n in range(first, last) if name.search(lines[n]))
+            first = next((n for n in named if not is_remark(lines[n])), first)
+        spans.append(Definition(symbol.name, group, first, last, top))
+    spans.sort(key=lambda span: (span.first, -span.last))
+
+    def nested(at: int, end: int) -> tuple[list[Definition], int]:
+        result: list[Definition] = []
+        done = -1
+        while at < len(spans) and spans[at].first < end:
+            span = spans[at]
+            at += 1
+            if span.first < done or span.last > end:
+                continue
+            children, at = nested(at, span.last)
+            done = span.last
+            inner = (child for child in children if child.first > span.first)
+            result.append(
+                replace(
+                    span,
+                    children=tuple(
+                        replace(child, top=max(child.top, span.first + 1)) for child in inner
+                    ),
+                )
+            )
+        return result, at
+
+    return nested(0, 1 << 30)[0]
+
+
+def _closed(tree: Iterable[Definition], shown: ShownLines, indented: bool) -> Iterator[Definition]:
+    """Those that end, with the lines below that stand for others at their end."""
+    lines, kinds = shown.lines, shown.kinds
+    for definition in tree:
+        last, depth = definition.last, len(margin(lines[definition.first]))
+        at = last
+        while indented and at < len(lines) and (kinds[at] or not lines[at].strip()):
+            if kinds[at] and len(margin(lines[at])) > depth:
+                last = at + 1
+            at += 1
+        ending = lines[last - 1].strip()
+        left = range(definition.first + 1, last)
+        cut = next((n for n in left if kinds[n] and len(margin(lines[n])) <= depth), last)
+        if indented and cut < last:  # what is left out ends it
+            inner = tuple(child for child in definition.children if child.last <= cut)
+            rest = [child for child in definition.children if child.last > cut]
+            yield from _closed([replace(definition, last=cut, children=inner)], shown, indented)
+            yield from _closed(rest, shown, indented)
+            continue
+        if indented or last - definition.first == 1:
+            whole = True
+        elif ending[:1] in tuple("}])"):
+            whole = len(margin(lines[last - 1])) == depth
+        else:
+            whole = ending.rstrip(";") == "end" or ending.endswith((";", ",", "}", ")"))
+        children = tuple(_closed(definition.children, shown, indented))
+        if whole:
+            yield replace(definition, last=last, children=children)
+        else:
+            yield from children
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Which definitions of a snippet are which of the file's; the others are new."""
+
+    pairs: tuple[tuple[Definition, Definition], ...]
+    fresh: tuple[Definition, ...]
+    unsure: tuple[tuple[Definition, tuple[Definition, ...]], ...]
+
+
+def paired(
+    own: Sequence[Definition],
+    old: Sequence[Definition],
+    lines: Sequence[str],
+    file: Sequence[str],
+    language: Language | None,
+) -> Pairing:
+    """Pair definitions of one holder by name and kind; several of one name by their first lines."""
+    pairs: list[tuple[Definition, Definition]] = []
+    fresh: list[Definition] = []
+    unsure: list[tuple[Definition, tuple[Definition, ...]]] = []
+    by_name: dict[tuple[str, str], list[Definition]] = {}
+    for definition in old:
+        by_name.setdefault((definition.name, definition.kind), []).append(definition)
+    waiting: list[Definition] = []
+    taken: set[Definition] = set()
+    for definition in own:  # equal first lines first
+        head = lines[definition.first].strip()
+        equal = [
+            other
+            for other in by_name.get((definition.name, definition.kind), ())
+            if file[other.first].strip() == head and other not in taken
+        ]
+        if len(equal) == 1:
+            pairs.append((definition, equal[0]))
+            taken.add(equal[0])
+        else:
+            waiting.append(definition)
+    overloads = language is None or language.name in _OVERLOADS
+    for definition in waiting:
+        named = by_name.get((definition.name, definition.kind), [])
+        left = [other for other in named if other not in taken]
+        rated = sorted(
+            ((_alike(definition, other, lines, file), -other.first, other) for other in left),
+            reverse=True,
+            key=lambda rate: rate[:2],
+        )
+        if not rated or (rated[0][0] == 0 and (overloads or len(named) > 1)):
+            fresh.append(definition)
+        elif len(rated) == 1 or rated[0][0] >= rated[1][0] + LEAD:
+            pairs.append((definition, rated[0][2]))
+            taken.add(rated[0][2])
+        else:
+            unsure.append((definition, tuple(rate[2] for rate in rated)))
+    pairs.sort(key=lambda pair: pair[0].first)
+    return Pairing(tuple(pairs), tuple(fresh), tuple(unsure))
+
+
+def continuous(
+    own: Definition,
+    old: Definition,
+    shown: ShownLines,
+    file: Sequence[str],
+    rows: Mapping[str, Sequence[int]],
+    language: Language | None,
+) -> bool:
+    """Whether the lines of a definition after what it leaves out are of the file's definition, and
+    not of another one. `rows`: the lines of each text in the file."""
+    begin = own.first
+    for end in [*(n for n in range(own.first, own.last) if shown.kinds[n] == LEFT_OUT), own.last]:
+        places = [
+            rows[shown.lines[n].rstrip()]
+            for n in range(begin, end)
+            if weight(shown.lines[n]) == 1 and shown.lines[n].rstrip() in rows
+        ]
+        inside = [any(old.top <= row < old.last for row in found) for found in places]
+        if inside and sum(inside) * 2 < len(inside):
+            return False
+        begin = end + 1
+    found = paired(own.children, old.children, shown.lines, file, language)
+    return all(continuous(*pair, shown, file, rows, language) for pair in found.pairs)
+
+
+def _alike(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
+    """How alike two definitions of one name are; 0 where they share neither a first line nor some
+    of the others."""
+    head = likeness(lines[own.first], file[old.first])
+    texts = lines[own.first : own.last], file[old.first : old.last]
+    ours, theirs = (Counter(line.strip() for line in text if line.strip()) for text in texts)
+    share = (ours & theirs).total() / max(1, min(ours.total(), theirs.total()))
+    return head + share if head >= SAME_HEAD or share >= ENOUGH else 0.0
+
+
+def words_of_lines(lines: Iterable[str]) -> set[str]:
+    return {word for line in lines for word in re.findall(r"[\w$]+", line)}
