@@ -35,7 +35,8 @@ class C(Rules):
             yield from project.top_level(path, name)
         mine = [one for one in project.top_level(own, name) if _is_linked(here, one)]
         if not mine:
-            if at.parent is not None and at.parent.type in _TAGGED:
+            announced = rf"\b(?:struct|union|class)\s+{re.escape(name)}\b"
+            if re.search(announced.encode(), here.scopes.data):
                 yield from _defined_once(project, name)
             return
         for path in project.matching(rf"\b{re.escape(name)}\b", SOURCES):
