@@ -49,6 +49,7 @@ from specedit.version import VERSION
 
 EDIT, UNDO = "specedit.edit", "specedit.undo"
 PROPOSE, APPLY, REPORT = "specedit/propose", "specedit/apply", "specedit/report"
+STATUS = "specedit/status"  # of the warm server
 REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
 REFACTOR = "refactor.rewrite"
@@ -78,6 +79,7 @@ class Session(Connection):
             "workspace/executeCommand": self._start_command,
             PROPOSE: partial(self._start_proposal, PROPOSE),
             APPLY: partial(self._start_proposal, APPLY),
+            STATUS: self._start_status,
         }
         self._notifications: Mapping[str, Callable[[Any], None]] = {
             "exit": self._exit,
@@ -339,6 +341,18 @@ class Session(Connection):
         from specedit.view.trace import read
 
         return {"html": page(read(self._trace))}
+
+    def _start_status(self, number: int | str, _: object) -> None:
+        """What a warm server says of itself; null where none runs."""
+
+        def ask(request: Pending) -> None:
+            from specedit.server import client
+            from specedit.server.runtime import runtime_folder
+
+            record = runtime_folder().record()
+            self._finish(request, client.status(record) if record else None)
+
+        self._start(Pending(number, edits=False), ask)
 
     def _forget_trace(self) -> None:
         if self._trace is not None:
