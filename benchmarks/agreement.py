@@ -67,13 +67,14 @@ def agreement(mine: Judged, other: Judged) -> dict[str, float]:
 
 
 def main() -> int:
-    from specedit.bench.peers.transformers import reference
+    from benchmarks.speed.peers.transformers import reference
     from specedit.models.resolve import present
     from specedit.models.store import store_path
     from specedit.models.vocabulary import load_tokenizer
 
     made = parser(__doc__, cases=False)
     made.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    made.add_argument("--precision", choices=("balanced", "close"), default="balanced")
     options = made.parse_args()
     settings = resolved(options)
     files = present(settings.model)
@@ -81,7 +82,7 @@ def main() -> int:
     texts = [encode(path.read_text("utf-8"))[:LENGTH] for path in options.files]
     theirs = list(judged_by_bf16(reference(settings.model), texts))
     engine = open_exact(
-        files, store=store_path(), precision=settings.precision, weights=settings.weights
+        files, store=store_path(), precision=options.precision, weights=settings.weights
     )
     ours = list(judged_by_exact(engine, texts))
     pairs = {str(p): (a, b) for p, a, b in zip(options.files, ours, theirs, strict=True)}

@@ -25,9 +25,9 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.llama_server import open_peer as open_llama
-from specedit.bench import speed
-from specedit.bench.cases import Case
-from specedit.bench.peers import PeerOptions, Task
+from benchmarks.speed import compare
+from benchmarks.speed.cases import Case
+from benchmarks.speed.peers import PeerOptions, Task
 from specedit.engines.cores import thread_count
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
@@ -60,7 +60,7 @@ def main() -> None:
     folder, wanted = Path(sys.argv[1]), sys.argv[2:]
     settings = resolve({"server": "off"}).values
     case = Case("cold", FILE.name, INSTRUCTION, FILE.read_text(encoding="utf-8"))
-    task = speed.words(settings).task(case, settings, own=True, limit=1)
+    task = compare.words(settings).task(case, settings, own=True, limit=1)
     starts = {**programs(folder, task, settings), **servers(folder, task, settings)}
     chosen = {name: start for name, start in starts.items() if not wanted or name in wanted}
     measured: dict[str, list[tuple[float, float]]] = {name: [] for name in chosen}
@@ -133,7 +133,7 @@ def servers(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[
 def bf16(folder: Path, settings: Settings) -> str:
     made = folder / "bf16"
     if not made.exists():
-        from specedit.bench.peers.transformers import reference
+        from benchmarks.speed.peers.transformers import reference
 
         reference(settings.model).save_pretrained(made)
     return str(made)

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.common import parser, resolved, run
-from specedit.bench.peers import peak_mb
-from specedit.bench.peers.own import Own, medians
+from benchmarks.speed.peers import peak_mb
+from benchmarks.speed.peers.own import Own, medians
 from specedit.decode.cost import WIDTHS
 from specedit.edit.backend import Progress
 from specedit.engines.cores import thread_count
@@ -41,7 +41,7 @@ def bf16(settings: Settings) -> dict[str, Any]:
     import torch
     from transformers import DynamicCache
 
-    from specedit.bench.peers.transformers import reference
+    from benchmarks.speed.peers.transformers import reference
 
     torch.set_num_threads(thread_count(settings.threads))
     model = reference(settings.model)

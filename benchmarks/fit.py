@@ -16,12 +16,11 @@ from functools import cache
 from typing import Any
 
 from benchmarks.common import parser, part, resolved, run
-from specedit.bench.cases import Case, read_cases
-from specedit.cli.bench import curve_of, tokenizer_of
+from benchmarks.replay import curve_of, replay, tokenizer_of
+from benchmarks.speed.cases import Case, read_cases
 from specedit.decode import constants as current
 from specedit.decode.constants import FITTED, Constants
 from specedit.decode.cost import Curve
-from specedit.decode.replay import replay
 from specedit.errors import UsageError
 from specedit.inference.reader import end_of
 

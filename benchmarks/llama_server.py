@@ -26,8 +26,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from specedit.bench.peers import PeerOptions, PeerRun, Task, stops
-from specedit.bench.speed import WARM_UP
+from benchmarks.speed.compare import WARM_UP
+from benchmarks.speed.peers import PeerOptions, PeerRun, Task, stops
 from specedit.errors import ModelError, UsageError
 from specedit.models.resolve import present
 

@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.common import parser, part, resolved, run
-from specedit.bench.cases import Case, read_cases
+from benchmarks.speed.cases import Case, read_cases
 from specedit.edit.backend import Plan
 from specedit.edit.job import plan_edit
 from specedit.errors import ServerError, UsageError

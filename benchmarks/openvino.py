@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from specedit.bench.peers import PLAIN, PeerOptions, PeerRun, Task, cut, stops
+from benchmarks.speed.peers import PLAIN, PeerOptions, PeerRun, Task, cut, stops
 from specedit.errors import UsageError
 
 

@@ -1,4 +1,4 @@
-"""`specedit bench` with more peers: int4, OpenVINO GenAI, and llama.cpp's server.
+"""`python -m benchmarks.speed` with more peers: int4, OpenVINO GenAI, and llama.cpp's server.
 
     python -m benchmarks.peers CASES.jsonl --against 'specedit*,openvino-*,q4_0-*' --out a.jsonl
     python -m benchmarks.peers --table a.jsonl b.jsonl
@@ -23,9 +23,9 @@ from typing import Any
 
 from benchmarks.common import HALVES, parser, part, resolved, rows, run
 from benchmarks.llama_server import WAYS, cpu_s
-from specedit.bench import speed
-from specedit.bench.cases import read_cases
-from specedit.bench.peers import (
+from benchmarks.speed import compare
+from benchmarks.speed.cases import read_cases
+from benchmarks.speed.peers import (
     NAMES,
     OWN,
     PLAIN,
@@ -79,9 +79,9 @@ def main() -> int:
         print(*([n.name for n in names] if options.list else table(options.table)), sep="\n")
         return 0
     settings = resolved(options)
-    new = [case for case in speed.built_in() if not case.before]
+    new = [case for case in compare.built_in() if not case.before]
     cases = part(read_cases(options.cases, "instruction") if options.cases else new, options)
-    words = speed.words(settings)
+    words = compare.words(settings)
     tasks = [words.task(c, settings, own=options.own, limit=options.limit) for c in cases]
     for row in runs(tasks, [NAMES[0], *names], settings, options.rounds):
         print(json.dumps(row), flush=True)
@@ -95,7 +95,7 @@ def runs(
     tasks: list[Task], names: list[PeerName], settings: Settings, rounds: int
 ) -> Iterator[dict[str, Any]]:
     """Every task by every peer in turn, after one of each to warm up."""
-    warm_up = speed.words(settings).task(speed.WARM_UP, settings, own=False)
+    warm_up = compare.words(settings).task(compare.WARM_UP, settings, own=False)
     window = max(len(task.prompt) + task.limit for task in [*tasks, warm_up]) + 64
     options = PeerOptions(settings, thread_count(settings.threads), window)
     opened: dict[tuple[str, bool], PeerProcess] = {}

@@ -1,6 +1,6 @@
-"""Draw what `specedit bench --json` measured, as SVG and PNG (pip install matplotlib).
+"""Draw what `python -m benchmarks.speed --json` measured, as SVG and PNG (pip install matplotlib).
 
-specedit bench --kinds all --lines 50,200,800 --json > result.json
+python -m benchmarks.speed --kinds all --lines 50,200,800 --json > result.json
 python -m benchmarks.plots result.json FOLDER
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import matplotlib
 
-from specedit.bench.peers import OWN
+from benchmarks.speed.peers import OWN
 
 matplotlib.use("Agg")
 matplotlib.rcParams["svg.hashsalt"] = "specedit"

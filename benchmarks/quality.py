@@ -24,8 +24,8 @@ from typing import Any
 
 from benchmarks import sandbox
 from benchmarks.common import figures_of, parser, part, recorded, rows, run, settings_of
+from benchmarks.speed.cases import Case, read_cases
 from specedit import Editor
-from specedit.bench.cases import Case, read_cases
 from specedit.errors import SpeceditError
 
 CASE_FILE = "case.json"

@@ -33,6 +33,13 @@ _QWEN3 = Architecture(
     head_norm=True,
 )
 _LLAMA = Architecture("llama", 32, 4096, 14_336, 32, 8, 128, 128_256, 131_072, 1e-5, 5e5)
+_GRANITE = Architecture(
+    *("granite", 40, 4096, 12_800, 32, 8, 128, 100_352, 131_072, 1e-5, 1e7),
+    embedding_scale=12.0,
+    residual_scale=0.22,
+    attention_scale=1 / 128,
+    logit_scale=16.0,
+)
 _TINY = {"layers": 2, "hidden": 256, "inner": 512, "heads": 4, "kv_heads": 2, "vocabulary": 320}
 SHAPES = {
     "qwen2.5-coder-3b": replace(
@@ -45,11 +52,21 @@ SHAPES = {
     "qwen3-4b": replace(_QWEN3, hidden=2560, inner=9728),
     "qwen3-8b": _QWEN3,
     "llama-8b": _LLAMA,
+    "granite-4.1-3b": replace(
+        _GRANITE, hidden=2560, inner=8192, heads=40, head_size=64, attention_scale=1 / 64
+    ),
+    "granite-4.1-8b": _GRANITE,
     "tiny-qwen2": replace(_QWEN2, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
     "tiny-qwen3": replace(_QWEN3, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
     "tiny-llama": replace(_LLAMA, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
 }
-TIED = ("qwen2.5-coder-3b", "qwen3-4b", "tiny-qwen3")  # the output layer is the embedding
+TIED = (
+    "qwen2.5-coder-3b",
+    "qwen3-4b",
+    "tiny-qwen3",
+    "granite-4.1-3b",
+    "granite-4.1-8b",
+)  # the output layer is the embedding
 CHUNK = 7919  # blocks that are repeated; a prime, so that rows differ
 SCALE = 0.015  # standard deviation of a matrix, as the 1.5B's
 TYPES = gguf.GGMLQuantizationType
@@ -165,8 +182,18 @@ def _numbers(model: Architecture) -> Iterator[tuple[str, int | float]]:
             "rope.freq_base": model.rope_base,
             "attention.layer_norm_rms_epsilon": model.epsilon,
             "vocab_size": model.vocabulary,
+            **(_multipliers(model) if model.family == "granite" else {}),
         }.items()
     }.items()
+
+
+def _multipliers(model: Architecture) -> dict[str, float]:
+    return {
+        "embedding_scale": model.embedding_scale,
+        "residual_scale": model.residual_scale,
+        "attention.scale": model.attention_scale,
+        "logit_scale": model.logit_scale,
+    }
 
 
 def _tokenizer(source: Path | None, size: int) -> dict[str, Any]:

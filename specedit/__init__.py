@@ -30,11 +30,10 @@ The packages, in layers. Imports only point upwards in this list (`tests/test_ar
     decode/                   the loop, widths, drafters, costs; token ids only
     edit/                     plan, prompt, regions, session, tries, report
     rename/                   the places of a name, and what is written there
-    heads/                    training of draft heads
     server/                   run a Plan here, in a warm server, or at an address
     view/                     terminal, diff, JSON and trace page
     integrations/             pre-commit hook, editors, LSP, MCP, vLLM
-    bench/  machine_check     measurements on this machine; what works on it, and what to do
+    machine_check             what works on this machine, and what to do
     cli/  api                 commands; the Python interface
     manual/                   the pages of `specedit help`
 

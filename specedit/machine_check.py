@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +21,6 @@ from specedit.engines.exact.kernels import NO_KERNELS
 from specedit.engines.exact.kernels.library import load
 from specedit.errors import ModelError, SpeceditError
 from specedit.files import git_call
-from specedit.import_time import frozen
 from specedit.integrations import editors
 from specedit.integrations.vllm import launch
 from specedit.models import catalogue, compatibility, resolve, store
@@ -37,7 +37,7 @@ SPARE_BYTES = 100 << 20  # free space for the journal and the caches
 INT8_BYTES = 1.31e9  # of converted weights, for a billion parameters
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Fact:
     """One fact. NOTE: edits work, and `advice` improves something. STOPS: edits fail until then."""
 

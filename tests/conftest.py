@@ -12,6 +12,7 @@ from pathlib import Path
 
 import command_line
 import pytest
+import start.sitecustomize  # noqa: F401  (the scripted engine, here and in processes)
 from command_line import Specedit
 from effort import examples
 from hypothesis import settings
@@ -77,7 +78,7 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _isolated(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
     """No test reads this machine's settings or writes to its store."""
     for name in list(os.environ):
-        if name.startswith("SPECEDIT_"):
+        if name.startswith("SPECEDIT_") or name == "TESTS_SCRIPT":
             monkeypatch.delenv(name)
     folder = next(_homes)
     for name in ("home", "config"):
@@ -130,8 +131,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
 
         place, calls = tmp_path / "script.json", tmp_path / "calls"
         place.write_text(json.dumps({"calls": str(calls), **parts}), encoding="utf-8")
-        monkeypatch.setenv("SPECEDIT_ENGINE", "scripted")
-        monkeypatch.setenv("SPECEDIT_SCRIPT", str(place))
+        monkeypatch.setenv("TESTS_SCRIPT", str(place))
         return calls
 
     return play

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import END, ScriptedTokenizer
 
-from specedit.engines.scripted import END, ScriptedTokenizer
-from specedit.inference.reader import Reader
+from specedit.errors import RefusedEdit
+from specedit.inference.reader import Reader, Unfenced
 
 
 def read(
@@ -21,6 +22,52 @@ def read(
         if reader.ends(token):
             break
     return reader, taken
+
+
+REASONED = [
+    ("<think>\nIs ``` it?\n</think>\n\nx = 1\n```", "```", "x = 1\n"),
+    ("\n<think></think>\n\n    x = 1\n```", "```", "    x = 1\n"),
+    ("<think>a</think>```python\nx = 1\n```\n", "```", "x = 1\n"),
+    ("[THINK]a[/THINK]\n\nYes: </think> ends it.", "", "Yes: </think> ends it."),
+    ("<thing/>\n```", "```", "<thing/>\n"),
+    ("x = '<think>'\n```", "```", "x = '<think>'\n"),
+    ("<", "", "<"),
+    ("\n\n<t", "", "\n\n<t"),
+]
+
+
+@pytest.mark.parametrize(("said", "closing", "text"), REASONED)
+def test_reasoning_before_an_answer_is_counted_and_is_not_its_text(
+    said: str, closing: str, text: str
+) -> None:
+    reader = Reader(ScriptedTokenizer(), closing, expected="x = 0\n")
+    for token in [*said.encode(), END]:
+        if reader.ends(token):
+            break
+    assert reader.text() == text
+    end = said.find("[/THINK]" if "[THINK]" in said else "</think>") + 8
+    assert reader.reasoning == (end if said.lstrip().startswith(("<think>", "[THINK]")) else 0)
+
+
+def test_reasoning_of_an_endpoint_is_counted_and_its_code_blocks_are_not_the_answer() -> None:
+    reader, reasoning = Unfenced("```", expected="x = 0\n"), "<think>```\nno\n```</think>"
+    shown = "".join(map(reader.more, f"{reasoning}\n```\nx = 1\n```\n"))
+    assert (shown + reader.end(), reader.closed) == ("x = 1\n", True)
+    assert reader.reasoning == len(reasoning) - len("<think>")
+
+
+def test_a_file_that_begins_like_reasoning_is_an_answer() -> None:
+    reader = Reader(ScriptedTokenizer(), "```", expected="<think>\n</think>\n")
+    for token in [*b"<think>\nnew\n</think>\n```", END]:
+        reader.ends(token)
+    assert (reader.text(), reader.reasoning) == ("<think>\nnew\n</think>\n", 0)
+
+
+def test_reasoning_without_an_answer_is_refused() -> None:
+    reader = Reader(ScriptedTokenizer(), "```", expected="x = 0\n")
+    with pytest.raises(RefusedEdit, match="nothing but reasoning"):
+        for token in [*b"<think>Let me see", END]:
+            reader.ends(token)
 
 
 @pytest.mark.parametrize(

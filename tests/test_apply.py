@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 import pytest
 from command_line import Done
 from git_repository import Repository
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
+from specedit.edit.apply.merging import merge_parts
 from specedit.edit.apply.part_places import FileIndex
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job
@@ -161,6 +165,114 @@ MERGED = {  # change, what the file becomes
 }
 
 
+STATEMENTS = ("a = 1", "b = 2", "x = f(a)", "return a", "return x", "total = a + b", "z = 3")
+EDIT = (
+    "diff --git a/shop.py b/shop.py\n--- a/shop.py\n+++ b/shop.py\n@@ -16,3 +16,3 @@\n"
+    "         prices = self.items\n-        return sum(prices)\n"
+    "+        return sum(prices or [])\n"
+)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\r\r\n"], ids=repr)
+@pytest.mark.parametrize("styled", [True, False], ids=["as the file", "plain"])
+def test_line_ends_outside_of_a_change_stay(
+    inside: Run, repo: Repository, newline: str, styled: bool
+) -> None:
+    (repo.root / "shop.py").write_bytes(SHOP.replace("\n", newline).encode())
+    change = EDIT.replace("\n", newline) if styled else EDIT
+    done = inside("apply", "shop.py", "--no-model", stdin=change.encode())
+    assert done.returncode == 0, done.stderr
+    assert (repo.root / "shop.py").read_bytes() == TOTAL.replace("\n", newline).encode()
+
+
+@given(
+    st.lists(st.sampled_from(STATEMENTS), min_size=3, max_size=8),
+    st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=3),
+)
+def test_an_ambiguity_names_as_many_lines_as_it_counts(body: list[str], shown: list[str]) -> None:
+    text = "def h(a):\n" + "".join(f"    {line}\n" for line in body)
+    change = "# ...\n" + "".join(f"    {line}\n" for line in shown) + "# ...\n"
+    parts = parts_of(changes_of(change), "a.py")
+    for one in merge_parts(text, parts, "a.py").ambiguous:
+        if match := re.search(r"fits (\d+) places", one.reason):
+            assert int(match[1]) == len(one.places)
+
+
+OTHERS = {  # a part that is not the text of a file; how the message names it
+    "creates an empty file": (
+        "diff --git a/new.py b/new.py\nnew file mode 100644\nindex 0000000..e69de29\n",
+        "new.py: the change creates it",
+    ),
+    "creates a file": (
+        "diff --git a/new.py b/new.py\nnew file mode 100644\nindex 0000000..2ef267e\n"
+        "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+a = 1\n",
+        "new.py: the change creates it",
+    ),
+    "creates nothing": ("--- /dev/null\n+++ b/new.py\n", "new.py: the change creates it"),
+    "deletes an empty file": (
+        "diff --git a/old.py b/old.py\ndeleted file mode 100644\nindex e69de29..0000000\n",
+        "old.py: the change deletes it",
+    ),
+    "copies": (
+        "diff --git a/User.cs b/Copy.cs\nsimilarity index 100%\ncopy from User.cs\n"
+        "copy to Copy.cs\n",
+        "User.cs: the change copies it",
+    ),
+    "renames": (
+        "diff --git a/User.cs b/Other.cs\nsimilarity index 100%\nrename from User.cs\n"
+        "rename to Other.cs\n",
+        "User.cs: the change renames it",
+    ),
+    "mode": (
+        "diff --git a/a b.cs b/a b.cs\nold mode 100644\nnew mode 100755\n",
+        "a b.cs: the change changes its mode",
+    ),
+    "binary": (
+        "diff --git a/a.png b/a.png\nindex 0a1b2c3..4d5e6f7 100644\n"
+        "Binary files a/a.png and b/a.png differ\n",
+        "a.png: the change changes its bytes",
+    ),
+    "only in": ("Only in new: more.py\n", "new/more.py: the change creates or deletes it"),
+}
+
+
+@pytest.mark.parametrize(("part", "words"), OTHERS.values(), ids=OTHERS)
+@pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
+def test_a_part_that_is_not_carried_out_refuses_the_change(
+    inside: Run, repo: Repository, part: str, words: str, first: bool
+) -> None:
+    change = part + EDIT if first else EDIT + part
+    done = inside("apply", "--no-model", stdin=change.encode())
+    assert done.returncode == 2 and words in done.stderr.decode()
+    assert repo.read("shop.py") == SHOP
+    done = inside("apply", "--no-model", stdin=EDIT.encode())
+    assert (done.returncode, repo.read("shop.py")) == (0, TOTAL)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            "```python shop.py\n{0}```\n\n```python new.py\n```\n",
+            "new.py: the change shows nothing",
+        ),
+        (
+            "*** Begin Patch\n*** Update File: shop.py\n*** Move to: cart.py\n@@\n"
+            "-        return sum(prices)\n+        return sum(prices or [])\n*** End Patch\n",
+            "shop.py: the change renames it",
+        ),
+    ],
+    ids=["an empty block", "a patch that moves"],
+)
+def test_an_empty_block_and_a_moved_file_refuse_the_change(
+    inside: Run, repo: Repository, change: str, words: str
+) -> None:
+    snippet = "def first(items):\n    return items[-1]\n"
+    done = inside("apply", "--no-model", stdin=change.format(snippet).encode())
+    assert done.returncode == 2 and words in done.stderr.decode()
+    assert repo.read("shop.py") == SHOP
+
+
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     made = Repository.init(tmp_path / "repo")
@@ -275,7 +387,7 @@ def test_a_model_that_was_trained_to_merge_has_its_own_prompt(
     script(answer="        return True\n</updated-code>")
     done = inside("apply", "shop.py", "--model", "fastapply-1.5b", stdin=DOUBTFUL.encode())
     assert repo.read("shop.py") == changed(READINGS["replaced"][1]), done.stderr.decode()
-    (asked,) = of_job(Settings(model="fastapply-1.5b", engine="scripted"))
+    (asked,) = of_job(Settings(model="fastapply-1.5b"))
     assert asked.messages[1].content.startswith("Merge all changes from the <update> snippet")
     assert "<update>            print" not in asked.messages[1].content
     assert asked.opening.startswith("<updated-code>") and asked.stop == ("</updated-code>",)

@@ -20,12 +20,11 @@ LAYERS = (  # from the ground up
         "edit",
         "rename",
         "inference",
-        "heads",
         "server",
         "connect",
         "view",
     ),
-    *("integrations", "bench", "machine_check", "manual", "cli", "api", "__main__"),
+    *("integrations", "machine_check", "manual", "cli", "api", "__main__"),
     "__init__",
 )
 # What a language's hooks are given comes from the engine that calls them: they name its types, and
@@ -112,7 +111,7 @@ def test_a_class_name_means_one_thing() -> None:
 
 
 def test_torch_and_transformers_have_one_home() -> None:
-    homes = {"engines", "models", "bench", "heads"}
+    homes = {"engines", "models"}
     assert not [
         dotted(path)
         for path in MODULES

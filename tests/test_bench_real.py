@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from specedit.bench.cases import generated
-from specedit.bench.peers import NAMES, PLAIN, PeerName, PeerOptions
-from specedit.bench.speed import words
+from benchmarks.speed.cases import generated
+from benchmarks.speed.compare import words
+from benchmarks.speed.peers import NAMES, PLAIN, PeerName, PeerOptions
 from specedit.settings import resolve
 
 LIMIT = 24

@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 from endpoint import listening, stream
+from replaying import WORDS
 from warm_server import Running, running
 
 from benchmarks import common, llama_server, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
-from specedit.bench.cases import Case
-from specedit.bench.peers import PeerOptions, Task
+from benchmarks.speed import compare
+from benchmarks.speed.cases import Case
+from benchmarks.speed.peers import PeerOptions, Task
 from specedit.edit.backend import Plan
 from specedit.errors import InputError, ServerError, UsageError
 from specedit.settings import Settings
@@ -345,6 +347,7 @@ def test_every_peer_writes_each_case_and_each_run_is_a_line(
     script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     script(answer=f"{RIGHT}```")
+    monkeypatch.setattr(compare, "words", lambda settings: WORDS)
     cases, out = written(tmp_path / "cases.jsonl", CASE | {"after": RIGHT}), tmp_path / "runs.jsonl"
     more = ("--against", "specedit-plain", "--rounds", "2", "--out", out)
     run_script(peers, monkeypatch, cases, *more)

@@ -6,12 +6,12 @@ from dataclasses import fields, replace
 
 import pytest
 from replaying import CURVE, WordTokenizer
+from scripted_engine import END
 
 from benchmarks import fit as fitting
-from specedit.bench.cases import Case
+from benchmarks.speed.cases import Case
 from specedit.decode import constants
 from specedit.decode.constants import FITTED, Constants
-from specedit.engines.scripted import END
 
 LINES = [f"v{n} = f(a, b, {n})\n" for n in range(3)]
 BEFORE = "".join(LINES)

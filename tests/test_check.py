@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.check.answer import LONGEST, Checks, check_answer
-from specedit.check.finding import DEFAULT, NOTE, OFF, REFUSE, parsed_verdicts, verdicts
+from specedit.check.finding import DEFAULT, NOTE, REFUSE, verdicts
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES
 
@@ -48,25 +48,20 @@ def test_the_text_of_a_string_is_code_and_not_a_comment() -> None:
     assert check_answer(before, after, BY_NAME["python"], "Shorten it") == []
 
 
-def test_the_table_chooses_the_verdict_of_a_kind() -> None:
-    table = parsed_verdicts("undefined=note, unreachable=off")
-    assert table == {"undefined": NOTE, "unreachable": OFF}
-    assert verdicts(table)["undefined"] == NOTE
-    strict = verdicts(table, strict=True)
-    assert (strict["undefined"], strict["unreachable"]) == (REFUSE, OFF)
-    assert (strict["renamed"], strict["nothing"]) == (REFUSE, NOTE)
-    assert verdicts({}, strict=True, allowed=["renamed"])["renamed"] == NOTE
+def test_strict_refuses_notes_and_what_is_allowed_is_noted() -> None:
+    assert verdicts()["undefined"] == REFUSE
+    strict = verdicts(strict=True, allowed=["renamed"])
+    assert (strict["elsewhere"], strict["renamed"], strict["nothing"]) == (REFUSE, NOTE, NOTE)
     before = TEXTS["python"]
     after = before.replace("sum(cart)", "sum(cart) - discount")
-    (note,) = check_answer(before, after, BY_NAME["python"], "", Checks(verdicts=verdicts(table)))
+    checks = Checks(verdicts=verdicts(allowed=["undefined"]))
+    (note,) = check_answer(before, after, BY_NAME["python"], "", checks)
     assert (note.kind, note.verdict, note.warns) == ("undefined", "note", True)
 
 
-def test_an_answer_that_changes_nothing_is_noted_unless_the_table_says_off() -> None:
+def test_an_answer_that_changes_nothing_is_noted() -> None:
     (found,) = check_answer("x\n", "x\n", None)
     assert (found.kind, found.refuses) == ("nothing", False)
-    off = Checks(verdicts=verdicts({"nothing": OFF}))
-    assert check_answer("x\n", "x\n", None, "", off) == []
 
 
 def test_a_text_that_is_too_long_or_too_deep_is_not_looked_into() -> None:

@@ -113,8 +113,8 @@ def test_a_command_that_cannot_be_one_is_an_error(value: str) -> None:
 
 def test_guarantee_10_a_repository_names_no_command_unless_it_is_trusted(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.specedit]\ncheck-with = "rm {file}"\ngate = {undefined = "off"}\nstrict = false\n'
+        '[tool.specedit]\ncheck-with = "rm {file}"\nallow = ["undefined"]\nstrict = false\n'
     )
     found = resolve(start=tmp_path, environ={})
-    assert found.values.check_with == "" and found.values.gate == ""
-    assert set(found.ignored) == {"check_with", "gate", "strict"}
+    assert found.values.check_with == "" and found.values.allow == ""
+    assert set(found.ignored) == {"check_with", "allow", "strict"}

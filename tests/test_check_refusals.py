@@ -18,9 +18,9 @@ def kinds(
     instruction: str = "",
     before: str = BEFORE,
     language: Language | None = PYTHON,
-    allow_extra: bool = False,
+    may_remove: bool = False,
 ) -> list[str]:
-    return [one.kind for one in check(before, after, language, instruction, allow_extra)]
+    return [one.kind for one in check(before, after, language, instruction, may_remove)]
 
 
 def check(
@@ -28,10 +28,10 @@ def check(
     after: str,
     language: Language | None,
     instruction: str = "",
-    allow_extra: bool = False,
+    may_remove: bool = False,
 ) -> list[Finding]:
     """The findings that no table of verdicts turns off."""
-    return check_answer(before, after, language, instruction, Checks(allow_extra, ALL_OFF))
+    return check_answer(before, after, language, instruction, Checks(may_remove, ALL_OFF))
 
 
 def test_no_change_and_an_honest_change_have_no_problem() -> None:
@@ -139,9 +139,9 @@ def test_a_definition_that_is_gone_is_accounted_for(
     assert found == (["lost-definition"] if loss else [])
 
 
-def test_allow_extra_overrides_lost_definitions_and_nothing_else() -> None:
-    assert kinds("def one():\n    return 1\n", allow_extra=True) == []
-    assert kinds("def one(:\n    return 1\n", allow_extra=True) == ["syntax"]
+def test_allowing_removal_overrides_lost_definitions_and_nothing_else() -> None:
+    assert kinds("def one():\n    return 1\n", may_remove=True) == []
+    assert kinds("def one(:\n    return 1\n", may_remove=True) == ["syntax"]
 
 
 def test_many_members_lost_are_a_loss() -> None:

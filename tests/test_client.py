@@ -81,8 +81,8 @@ def test_a_server_says_what_this_process_would(
 ) -> None:
     with running(tmp_path, REPLACE) as server:
         there = [timeless(e) for e in events_of(ServerBackend(server.record), asked)]
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "script.json"))
-    waited, *here = map(timeless, events_of(LocalBackend(Settings(engine="scripted")), asked))
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "script.json"))
+    waited, *here = map(timeless, events_of(LocalBackend(Settings()), asked))
     assert isinstance(waited, Loading)
     assert there == here
 
@@ -253,7 +253,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RuntimeFolder:
     return runtime.runtime_folder()
 
 
-SETTINGS = Settings(engine="scripted", model="scripted")
+SETTINGS = Settings(model="scripted")
 
 
 def test_no_server_is_no_backend(place: RuntimeFolder) -> None:
@@ -274,7 +274,6 @@ DIFFERENT = {
     "engine": {"engine": "huggingface"},
     "device": {"device": "cuda"},
     "threads": {"threads": 7},
-    "precision": {"precision": "close"},
     "weights": {"weights": "int4"},
 }
 

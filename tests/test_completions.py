@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from model_sources import tiny_gguf
 from odd import dumped, target
+from scripted_engine import ScriptedEngine, ScriptedTokenizer
 from warm_server import Answered, Running, running
 
 from specedit.decode.width import Widths
 from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, RawPrompt
-from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import UsageError
 from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles

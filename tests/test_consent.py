@@ -34,9 +34,9 @@ def test_yes_is_kept_until_the_table_changes(clone: Path) -> None:
     assert "check = true" in shown and "Trust this repository" in shown
     assert (clone / "a.py").read_text() == "old = 1\n", "its `check` counted"
     assert "Trust" not in typed("", "edit", "x", "a.py", cwd=clone)
-    (clone / "pyproject.toml").write_text("[tool.specedit]\nclean_only = true\n")
+    (clone / "pyproject.toml").write_text("[tool.specedit]\nstrict = true\n")
     shown = typed("n\n", "edit", "x", "a.py", cwd=clone)
-    assert "has changed since you trusted it" in shown and "clean_only ignored" in shown
+    assert "has changed since you trusted it" in shown and "strict ignored" in shown
     assert (clone / "a.py").read_text() == "new = 1\n"
 
 

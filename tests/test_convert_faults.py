@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from exact_models import save
+from exact_models import save, save_gguf
 
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import (
@@ -125,14 +125,22 @@ def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(
     assert place.lying() == {place.path.name}
 
 
-def test_a_conversion_that_is_interrupted_leaves_nothing_behind(place: Place) -> None:
+@pytest.mark.parametrize("interrupted", [KeyboardInterrupt, GeneratorExit])
+def test_a_conversion_that_is_interrupted_is_continued(
+    place: Place, interrupted: type[BaseException], tmp_path: Path
+) -> None:
     steps = convert(place.files, place.store, place.weights)
-    for _ in range(9):
-        next(steps)
-    assert place.lying() == {place.path.with_name(f"{place.path.name}.part").name}
-    with pytest.raises(KeyboardInterrupt):
-        steps.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
-    assert not place.lying() and not place.path.exists()
+    while (step := next(steps)).done < 0.7 * step.total:
+        pass
+    with pytest.raises(interrupted):
+        steps.throw(interrupted)  # type: ignore[attr-defined]
+    assert place.lying() == {draft_of(place.path).name}
+    first, *_ = convert(place.files, place.store, place.weights)
+    assert first.done > first.total / 2
+    list(convert(place.files, tmp_path / "other", place.weights))
+    other = converted_path(place.files, tmp_path / "other", place.weights)
+    assert place.path.read_bytes() == other.read_bytes()
+    assert place.lying() == {place.path.name}
 
 
 @pytest.mark.parametrize("when", ["at the end", "at the start of the next"])
@@ -152,8 +160,36 @@ def test_ctrl_c_while_a_file_is_read_back_is_not_an_error(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Checksum, "add", add)
         list(convert(place.files, place.store, place.weights))
-    assert not place.lying()
+    assert place.lying() == {draft_of(place.path).name}
+    first, *_ = convert(place.files, place.store, place.weights)
+    assert first.done == first.total
     place.digest()
+
+
+@pytest.mark.parametrize("kind", ["gguf", "folder"])
+@pytest.mark.parametrize("harm", ["cut off", "modified"])
+def test_a_model_that_another_program_modifies_is_named_and_nothing_is_left(
+    kind: str, harm: str, tmp_path: Path
+) -> None:
+    """Of a mapping, a page that is cut off ends the process with SIGBUS."""
+    model, files = save("qwen2, grouped, tied", tmp_path / "model")
+    weights = tmp_path / "model" / "model.safetensors"
+    if kind == "gguf":
+        weights = tmp_path / "model.gguf"
+        files = save_gguf(model, weights)
+    store, size = tmp_path / "store", weights.stat().st_size
+    steps = convert(files, store)
+    for _ in range(4):
+        next(steps)
+    with weights.open("r+b") as file:
+        if harm == "cut off":
+            file.truncate(size // 9)
+        else:
+            file.seek(size - 4)
+            file.write(bytes(4))
+    with pytest.raises(ModelError, match=rf"{weights.name} cannot be read: another program"):
+        list(steps)
+    assert not list((store / "converted").iterdir())
 
 
 @posix

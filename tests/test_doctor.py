@@ -133,11 +133,11 @@ def test_guarantee_7_doctor_loads_no_torch() -> None:
 @pytest.mark.parametrize(
     ("memory", "weights", "text", "advice"),
     [
-        (32e9, "auto", "needs 7.41 GB with int8", ""),
-        (8e9, "auto", "needs 4.67 GB with int4", ""),
-        (8e9, "int8", "needs 7.41 GB with int8", "Use --weights int4."),
-        (4e9, "int4", "needs 4.67 GB with int4", "Use qwen3-4b; see specedit model suggest."),
-        (1e8, "auto", "needs 4.67 GB", "No known model fits; see specedit model suggest."),
+        (32e9, "auto", "needs 7.52 GB with int8", ""),
+        (8e9, "auto", "needs 4.87 GB with int4", ""),
+        (8e9, "int8", "needs 7.52 GB with int8", "Use --weights int4."),
+        (4.5e9, "int4", "needs 4.87 GB with int4", "Use qwen3-4b; see specedit model suggest."),
+        (1e8, "auto", "needs 4.87 GB", "No known model fits; see specedit model suggest."),
     ],
     ids=str,
 )

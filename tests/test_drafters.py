@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, WordTokenizer, run, texts
+from scripted_engine import END
 
 from specedit.decode import drafters
 from specedit.decode.drafters import learned
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
-from specedit.engines.scripted import END
 from specedit.errors import UsageError
 
 

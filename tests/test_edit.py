@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from specedit.edit.job import plan_edit
 from specedit.edit.report import Edit
 from specedit.edit.splice import spliced, whole
 from specedit.errors import TooLong
+from specedit.files import journal, startup
 from specedit.files.source import Source
 from specedit.settings import Settings
 
@@ -62,11 +66,29 @@ def test_a_bad_answer_is_refused_and_kept(answer: str, says: str) -> None:
     assert says in " ".join(edit.problems)
     kept = Path(edit.kept)
     assert kept.read_text() == answer.removesuffix("```").rstrip("\n") + ("\n" * (len(answer) > 3))
-    kept.unlink()
+    assert kept.is_relative_to(startup.home())
+    assert os.name == "nt" or stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_allow_extra_takes_a_lost_definition() -> None:
-    assert edited("def two():\n    return 3\n```", allow_extra=True).status == "would-edit"
+def test_the_newest_refused_answers_are_kept_for_a_week() -> None:
+    kept = [Path(edited("def one(:\n    return 1\n```").kept) for _ in range(3)]
+    week_ago = time.time() - 8 * 24 * 3600
+    os.utime(kept[0], (week_ago, week_ago))
+    kept += [Path(edited("def one(:\n    return 1\n```").kept) for _ in range(19)]
+    assert [path.exists() for path in kept] == [False, False, *[True] * 20]
+    os.utime(kept[-1], (week_ago, week_ago))
+    journal.prune(startup.home())  # what every run that writes does
+    assert not kept[-1].exists() and kept[-2].exists()
+
+
+def test_a_store_that_cannot_be_written_only_loses_the_refused_answer() -> None:
+    (startup.home() / "refused").write_text("in the way")
+    edit = edited("def one(:\n    return 1\n```")
+    assert (edit.status, edit.kept) == ("refused", "")
+
+
+def test_allowing_removal_takes_a_lost_definition() -> None:
+    assert edited("def two():\n    return 3\n```", allow="removal").status == "would-edit"
 
 
 def test_an_answer_cut_off_by_the_limit_is_never_a_file() -> None:

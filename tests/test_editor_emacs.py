@@ -129,12 +129,12 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     emacs: Emacs, script: dict[str, object] | None
 ) -> None:
     if script is None:
-        Path(emacs.desk.env["SPECEDIT_SCRIPT"]).unlink()
+        Path(emacs.desk.env["TESTS_SCRIPT"]).unlink()
     else:
         emacs.desk.play(**script)
     result = emacs.drive('(insert "mine\\n")', '(specedit "Old becomes New.")')
     assert (result["text"], result["undone"]) == ("mine\n" + BUFFER, BUFFER)
-    missing = emacs.desk.env["SPECEDIT_SCRIPT"][:30]  # a long path is cut to the window
+    missing = emacs.desk.env["TESTS_SCRIPT"][:30]  # a long path is cut to the window
     assert ("a é.py: " if script else f"specedit: {missing}") in result["messages"]
 
 
@@ -176,7 +176,7 @@ def test_a_file_is_warmed_when_it_is_opened(emacs: Emacs, tmp_path: Path) -> Non
 
 @pytest.mark.real
 def test_the_real_model_renames_in_emacs(real_home: Path, emacs: Emacs) -> None:
-    del emacs.desk.env["SPECEDIT_ENGINE"], emacs.desk.env["SPECEDIT_SCRIPT"]
+    del emacs.desk.env["TESTS_SCRIPT"]
     emacs.desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
     result = emacs.drive("(forward-line 1)", '(specedit-rename "Fresh")')
     assert result["text"] == BUFFER.replace("Old", "Fresh"), result["messages"]

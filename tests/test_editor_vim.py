@@ -131,13 +131,13 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     vim: Vim, script: dict[str, object] | None
 ) -> None:
     if script is None:
-        Path(vim.desk.env["SPECEDIT_SCRIPT"]).unlink()
+        Path(vim.desk.env["TESTS_SCRIPT"]).unlink()
     else:
         vim.desk.play(**script)
     result = vim.drive("call setline(1, 'x = 9')", "Specedit Old becomes New.")
     assert text(result["lines"]) == BUFFER.replace("x = 1", "x = 9")
     assert (result["undo"], text(result["undone"])) == (1, BUFFER)
-    missing = vim.desk.env["SPECEDIT_SCRIPT"][:30]  # a long path is cut to the window
+    missing = vim.desk.env["TESTS_SCRIPT"][:30]  # a long path is cut to the window
     assert "a é.py" in result["messages"] or missing in result["messages"]
 
 
@@ -185,7 +185,7 @@ def test_the_real_model_renames_in_vim(real_home: Path, tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         desk = Desk.make(folder)
-        del desk.env["SPECEDIT_ENGINE"], desk.env["SPECEDIT_SCRIPT"]
+        del desk.env["TESTS_SCRIPT"]
         desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
         result = make(name, desk).drive("call cursor(2, 1)", "SpeceditRename Fresh")
         assert text(result["lines"]) == BUFFER.replace("Old", "Fresh"), result["messages"]

@@ -35,8 +35,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     script.write_text(json.dumps({"replace": [["return", "return 1 or"]]}))
     for name, value in {
         **repository.env,
-        "SPECEDIT_ENGINE": "scripted",
-        "SPECEDIT_SCRIPT": str(script),
+        "TESTS_SCRIPT": str(script),
         "SPECEDIT_HOME": str(tmp_path / "store"),
         "SPECEDIT_SERVER": "off",
     }.items():

@@ -9,9 +9,9 @@ from effort import ends
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, TOKENIZER, Run, run
+from scripted_engine import END
 
 from specedit.decode.cost import Curve
-from specedit.engines.scripted import END
 
 SMALL = st.lists(st.integers(0, 5), max_size=60)  # few different ids: much matches by chance
 EDITS = st.lists(

@@ -31,13 +31,6 @@ from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.guessing import Guesser
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import reading, train, training
-from specedit.heads import texts as requests
-from specedit.heads.network import Network
-from specedit.heads.reading import AnswerWriter, HeadsTarget, Rows, RowStore, rows_of
-from specedit.heads.texts import read_texts
-from specedit.heads.train import evaluate, write
-from specedit.heads.training import HeldOut, Learner, Teacher
 from specedit.models import head_file, store
 from specedit.models.head_file import (
     KINDS,
@@ -48,6 +41,15 @@ from specedit.models.head_file import (
     HeadsSizes,
     open_heads,
 )
+from training.heads import learning as training
+from training.heads import reading
+from training.heads import run as train
+from training.heads import texts as requests
+from training.heads.learning import HeldOut, Learner, Teacher
+from training.heads.network import Network
+from training.heads.reading import AnswerWriter, HeadsTarget, Rows, RowStore, rows_of
+from training.heads.run import evaluate, write
+from training.heads.texts import read_texts
 
 pytestmark = pytest.mark.skipif(not kernels_here(), reason="heads need the kernels")
 HIDDEN, VOCABULARY = 88, 517
@@ -191,7 +193,7 @@ def test_heads_of_another_model_are_refused_by_name(tmp_path: Path) -> None:
     written(folder.file("medusa"), fresh("medusa"), "e" * 64)
     with pytest.raises(UsageError, match="heads of small, and the model is other") as error:
         folder.open("medusa", "other")
-    assert "heads train" in error.value.hint
+    assert "training.heads" in error.value.hint
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.001, 0.02, 0.5, 0.999])
@@ -527,7 +529,7 @@ def test_training_reads_answers_learns_and_continues(
     assert not folder.path.exists()
 
 
-def asked(request: requests.Request) -> str:
+def asked(request: requests.TeacherRequest) -> str:
     return "".join(part for _, parts in request.turns for part in parts)
 
 
@@ -571,7 +573,7 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
     writer = AnswerWriter(engine.passes, {end}, 16)
     done = {}
     for number, prompt in enumerate(prompts):  # one more begins before every pass
-        writer.begin(requests.Request(str(number), False, [], ""), prompt)
+        writer.begin(requests.TeacherRequest(str(number), False, [], ""), prompt)
         done.update({one.request.name: one for one in writer.step()})
     while writer.under_way:
         done.update({one.request.name: one for one in writer.step()})

@@ -23,11 +23,28 @@ def hooked(tmp_path: Path) -> Hooked:
     return made
 
 
-def test_a_clean_commit_goes_through_and_says_nothing(hooked: Hooked) -> None:
+UNCHECKED = "unchecked for “Old becomes New.”: the model changed nothing"
+
+
+def test_a_rule_that_only_the_model_can_check_never_passes_in_silence(hooked: Hooked) -> None:
     hooked.repo.write("a.py", "x = 2\n")
     hooked.repo.git("add", "a.py")
-    assert hooked.commit() == (0, "")
+    for _ in range(2):
+        code, _, text = hooked.specedit("hook", "run")
+        assert code == 0 and f"a.py: {UNCHECKED}" in text
+    code, text = hooked.commit()
+    assert code == 0 and f"a.py: {UNCHECKED}" in text
     assert (hooked.asked, hooked.repo.status()) == (1, "")
+
+
+def test_a_commit_that_meets_a_rule_of_names_goes_through_and_says_nothing(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
+    hooked.repo.commit({"kept.py": "x = 1\n"})
+    assert hooked.specedit("hook", "install")[0] == 0
+    hooked.repo.write("a.py", "New = 2\n")
+    hooked.repo.git("add", "a.py")
+    assert hooked.commit() == (0, "")
+    assert (hooked.asked, hooked.repo.status()) == (0, "")
 
 
 def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked) -> None:
@@ -83,7 +100,8 @@ def test_only_staged_content_counts(hooked: Hooked) -> None:
     hooked.repo.git("add", "a.py")
     hooked.repo.write("a.py", "x = 2\nOld = 3\n")
     hooked.repo.write("new.py", "Old = 3\n")
-    assert hooked.specedit("hook", "run") == (0, "", "")
+    code, out, err = hooked.specedit("hook", "run")
+    assert (code, out) == (0, "") and UNCHECKED in err
     assert hooked.repo.read("a.py") == "x = 2\nOld = 3\n"
 
 
@@ -169,7 +187,7 @@ def test_a_file_over_the_time_budget_is_named_and_holds_up_nothing(tmp_path: Pat
     code, out, err = hooked.specedit("hook", "run")
     assert (code, out) == (0, "")
     for name in ("a.py", "b.py"):
-        assert f"{name}: not checked for “Old becomes New.”: over 0.2 s" in err
+        assert f"{name}: unchecked for “Old becomes New.”: over 0.2 s" in err
     assert hooked.repo.read("a.py").endswith("Old = 1\n")
 
 

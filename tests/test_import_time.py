@@ -60,7 +60,7 @@ def test_every_pattern_of_the_package_can_be_compiled() -> None:
     package = Path(specedit.__file__).parent
     users = [path for path in package.rglob("*.py") if "= regex(" in path.read_text("utf-8")]
     names = [".".join(path.relative_to(package.parent).with_suffix("").parts) for path in users]
-    assert len(names) > 50
+    assert len(names) > 20
     for name in names:
         for item in vars(import_module(name)).values():
             for one in item if isinstance(item, tuple | list) else (item,):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import stat
 from collections.abc import Sequence
@@ -278,26 +277,6 @@ def test_what_a_killed_run_left_is_cleared_up(
     assert (tmp_path / ".specedit-somebody.tmp").exists()
 
 
-def test_a_journal_in_the_cache_folder_is_still_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SPECEDIT_HOME")
-    for name in ("DATA", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    import platformdirs
-
-    old = platformdirs.user_cache_path("specedit", appauthor=False)
-    assert not journal.home().is_relative_to(old)
-    a = file(tmp_path, "a")
-    run(old, (a, b"new"))
-    run(journal.home(), (a, b"newer"))
-    undo(journal.home())
-    undo(journal.home())
-    assert a.read_bytes() == b"old\r\n"
-    assert journal.runs(journal.home()) == []
-
-
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o4755], ids=oct)
 def test_permissions_come_back(tmp_path: Path, store: Path, mode: int) -> None:
     a = file(tmp_path, "a")
@@ -339,24 +318,6 @@ def test_a_damaged_journal_restores_nothing(tmp_path: Path, store: Path) -> None
     next((store / "journal").iterdir()).joinpath("originals").write_bytes(b"rot")
     assert [o.problem for o in undo(store).files] == ["its journal is damaged"]
     assert a.read_bytes() == b"new"
-
-
-def test_a_journal_with_a_file_for_each_original_is_still_undone(
-    tmp_path: Path, store: Path
-) -> None:
-    """Versions before wrote `0`, `1`, … and no `start`."""
-    a, b = file(tmp_path, "a", b"one"), file(tmp_path, "b", b"two")
-    run(store, (a, b"new"), (b, b"new"))
-    folder = next((store / "journal").iterdir())
-    (folder / "originals").unlink()
-    (folder / "0").write_bytes(b"one")
-    (folder / "1").write_bytes(b"two")
-    saved = json.loads((folder / "run.json").read_text())
-    for entry in saved["files"]:
-        del entry["start"]
-    (folder / "run.json").write_text(json.dumps(saved))
-    assert not undo(store).refused
-    assert (a.read_bytes(), b.read_bytes()) == (b"one", b"two")
 
 
 def test_a_folder_that_a_crash_left_is_no_run(tmp_path: Path, store: Path) -> None:

@@ -220,7 +220,7 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
     machine(monkeypatch, 200 << 20, 100 << 20)
     with pytest.raises(ModelError, match="of memory"):
         open_exact(files, store=store)
-    machine(monkeypatch, 4 << 30, 4 << 30)
+    machine(monkeypatch, 9 << 29, 9 << 29)
     with pytest.raises(ModelError) as refused:
         catalogue.require_memory("large", 5 << 30)
     assert "--weights int4" in refused.value.hint and "qwen3-4b fits" in refused.value.hint

@@ -145,7 +145,7 @@ def load(
 ) -> Iterator[Load]:
     script(replace=[["Username", "Email"]])
     (tmp_path / "calls").unlink(missing_ok=True)
-    local = LocalBackend(Settings(engine="scripted"))
+    local = LocalBackend(Settings())
     answers = {}
     for text in TEXTS:
         answers[text] = local.run(plan(text, closing=""), Progress()).text

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
+from scripted_engine import ScriptedEngine, ScriptedTokenizer
 
 from specedit.decode.width import Widths
 from specedit.edit.backend import Message, ModelInfo, Plan, Progress
-from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import ModelError
 from specedit.inference.model import LoadedModel
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from replaying import run
+from scripted_engine import END, ScriptedEngine, ScriptedTokenizer, from_file
 
 from specedit.decode import FREE, Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Engine
-from specedit.engines.scripted import END, ScriptedEngine, ScriptedTokenizer, from_file
 from specedit.errors import ModelError, UsageError
 
 ANSWER = list(b"one two three four five six seven eight nine ten")

@@ -69,8 +69,8 @@ class Desk:
         def message(params: lsp.ShowMessageParams) -> None:
             pass
 
-        env = {**os.environ, "SPECEDIT_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off"}
-        words = ("-m", "specedit", "lsp", "--engine", "scripted", "--model", "scripted")
+        env = {**os.environ, "TESTS_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off"}
+        words = ("-m", "specedit", "lsp", "--model", "scripted")
         await client.start_io(sys.executable, *words, cwd=str(self.root), env=env)
         literals = lsp.ClientCodeActionLiteralOptions(lsp.ClientCodeActionKindOptions([]))
         capabilities = lsp.ClientCapabilities(
@@ -185,8 +185,8 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) ->
 def test_the_server_ends_with_0_and_says_nothing(tmp_path: Path, busy: bool) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"answer": "ab" * 50_000, "delay_s": 0.01}))
-    env = {**os.environ, "SPECEDIT_SCRIPT": str(script), "SPECEDIT_SERVER": "off"}
-    process = Process(tmp_path, "--engine", "scripted", "--model", "scripted", env=env)
+    env = {**os.environ, "TESTS_SCRIPT": str(script), "SPECEDIT_SERVER": "off"}
+    process = Process(tmp_path, "--model", "scripted", env=env)
     editor = process.editor
     editor.start()
     uri = (tmp_path / "a.py").as_uri()

@@ -23,7 +23,7 @@ LINE_ENDS_OF_PYTHON = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # of str.splitline
 
 def editor_of(settings: Settings | None = None) -> tuple[Editor, Session]:
     editor = Editor()
-    settings = settings or Settings(engine="scripted", model="scripted", server="off")
+    settings = settings or Settings(model="scripted", server="off")
     session = Session(settings, lambda message: editor.inbox.put(json.loads(json.dumps(message))))
     editor.post = lambda message: session.receive(json.loads(json.dumps(message)))
     return editor, session

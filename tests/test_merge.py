@@ -11,6 +11,7 @@ from drafting import Branching, Spending
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import ScriptedEngine
 from test_model_drafter import Mistaken
 from test_trees import CURVE, answered
 
@@ -28,7 +29,6 @@ from specedit.decode.tree import (
 )
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
-from specedit.engines.scripted import ScriptedEngine
 
 
 def chain(ids: Sequence[int], chances: Sequence[float], source: str) -> Draft:

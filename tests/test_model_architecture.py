@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,9 @@ from specedit.engines.exact.checkpoint import open_checkpoint, unsupported
 from specedit.engines.transformers_model import build
 from specedit.errors import ModelError
 from specedit.models import architecture
+from specedit.models.compatibility import check_croppable
 from specedit.models.gguf import open_gguf
+from specedit.models.store import ModelFiles
 
 IDS = random.Random(7).choices(range(517), k=180)
 GGUF_YARN = {
@@ -35,7 +39,8 @@ def logits(model: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_gguf_file_computes_what_the_folder_computes(family: str, tmp_path: Path) -> None:
-    model = model_of(family)
+    every_fourth = {"num_hidden_layers": 5, "no_rope_layer_interval": 4}  # as GGUF files have it
+    model = model_of(family, **(every_fourth if family.startswith("smollm3") else {}))
     files = save_gguf(model, tmp_path / "small.gguf")
     found = logits(build(files.path, torch.float32))
     assert np.allclose(found, logits(model), atol=2e-4)
@@ -83,7 +88,10 @@ def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path:
     assert np.abs(found - expected).mean() / np.abs(expected).mean() < 0.05
 
 
-@pytest.mark.parametrize("family", ["llama, no bias", "llama, slow frequencies"])
+INTERLEAVED = [name for name in FAMILIES if name.split(",")[0] in architecture.INTERLEAVED]
+
+
+@pytest.mark.parametrize("family", INTERLEAVED)
 def test_both_kinds_of_file_give_the_exact_engine_the_same_rows(
     family: str, tmp_path: Path
 ) -> None:
@@ -91,6 +99,8 @@ def test_both_kinds_of_file_give_the_exact_engine_the_same_rows(
     one = open_checkpoint(folder)
     other = open_checkpoint(save_gguf(model, tmp_path / "small.gguf"))
     assert one.config.rope_factors == pytest.approx(other.config.rope_factors, rel=1e-5)
+    for name in ("embedding_scale", "residual_scale", "attention_scale", "logit_scale"):
+        assert getattr(one.config, name) == pytest.approx(getattr(other.config, name))
     for name in one.tensors:
         assert np.array_equal(one.matrix(name).ravel(), other.matrix(name).ravel()), name
 
@@ -124,6 +134,59 @@ def test_a_gguf_file_that_does_not_fit_together_is_refused_by_name(
     assert unsupported(files) == caught.value.message
 
 
+def test_granite_without_rope_is_refused(tmp_path: Path) -> None:
+    model = model_of("granite, multipliers, tied")
+    files = save_gguf(model, tmp_path / "odd.gguf", {"rope.scaling.finetuned": False})
+    assert "rotary scaling of the kind none" in (unsupported(files) or "")
+
+
+DENSE = {
+    "model_type": "granitemoehybrid",
+    "layer_types": ["attention", "attention"],
+    "num_local_experts": 0,
+    "shared_intermediate_size": 204,
+    "position_embedding_type": "rope",
+    "mamba_n_heads": 4,
+    "mamba_expand": 2,
+}
+
+
+def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_path: Path) -> None:
+    model, files = save("granite, multipliers, tied", tmp_path / "dense", **DENSE)
+    check_croppable(files)
+    engine = open_exact(files, store=tmp_path, precision="close")
+    list(engine.begin(IDS[:2], audit=True))
+    rows = engine.forward(IDS[1:]).rows or []
+    found, expected = np.stack([np.frombuffer(row, "f4") for row in rows]), logits(model)[1:]
+    assert np.abs(found - expected).mean() / np.abs(expected).mean() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"layer_types": ["attention", "mamba"]}, "it is recurrent.*KV cache cannot be cropped"),
+        ({"model_type": "qwen3_5_text"}, "it is recurrent"),
+        (
+            {"model_type": "mistral", "layer_types": None, "sliding_window": 512},
+            "sliding window of 512",
+        ),
+        ({"model_type": "ministral", "layer_types": ["sliding_attention"]}, "sliding_attention"),
+        ({"num_local_experts": 8}, "has experts"),
+        ({"position_embedding_type": None}, "has no RoPE"),
+    ],
+    ids=["hybrid", "Qwen3.5", "Mistral", "Ministral", "experts", "no RoPE"],
+)
+def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    config = {**DENSE, "max_position_embeddings": 2048, **changes}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=said) as caught:
+        check_croppable(ModelFiles("odd", tmp_path, "folder"))
+        architecture.of_folder(tmp_path)
+    assert re.search("Granite without recurrent layers|--engine huggingface", caught.value.hint)
+
+
 def test_names_go_there_and_back() -> None:
     model = architecture.Architecture(
         "qwen3", 2, 88, 204, 4, 2, 22, 517, 2048, 1e-6, 1e4, head_norm=True, bias=True
@@ -138,7 +201,7 @@ def test_rows_of_a_file_are_not_written_to(tmp_path: Path) -> None:
     before = files.path.read_bytes()
     assert struct.unpack_from("<I", before, 4) == (3,)
     build(files.path, torch.float32)
-    rows = open_checkpoint(files).matrix("token_embd.weight")
-    rows += 1  # a copy
+    for rows in (open_checkpoint(files).matrix, open_gguf(files.path).rows):
+        taken = rows("token_embd.weight")
+        taken += 1  # a copy
     assert files.path.read_bytes() == before
-    assert not open_gguf(files.path).rows("token_embd.weight").flags.writeable

@@ -15,6 +15,7 @@ from effort import examples
 from exact_models import save
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import ScriptedEngine
 from test_trees import CURVE, FLAT, SAMPLED, answered
 
 from specedit.decode import drafters
@@ -24,7 +25,6 @@ from specedit.decode.drafters.small_model import Next
 from specedit.engines.base import GREEDY, Choices, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.sampling import likeliest
-from specedit.engines.scripted import ScriptedEngine
 from specedit.errors import UsageError
 
 KINDS = {"model": ModelDrafter, "candidates": CandidatesDrafter}

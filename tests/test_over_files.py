@@ -54,15 +54,13 @@ def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None
 
 
 def test_derived_names_are_looked_for_in_any_case(desk: Hooked) -> None:
-    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(
-        '{"replace": [["Old", "New"], ["old", "new"]]}'
-    )
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text('{"replace": [["Old", "New"], ["old", "new"]]}')
     assert desk.specedit("rename", "Old", "New", "--scope", "derived")[0] == 0
     assert touched(desk) == TOUCHED | {"string.py", "part.py", "lower.py"}
 
 
 def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk: Hooked) -> None:
-    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text(
         '{"replace": [["USER_NAME", "EMAIL"], ["userNames", "emails"]]}'
     )
     desk.repo.commit({"constant.py": "USER_NAME = 1\n", "many.py": "userNames = []\n"})
@@ -74,7 +72,7 @@ def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk
 
 @pytest.mark.parametrize("asked", ["A::run", "A.run", "A#run", "n::A::run"])
 def test_a_member_is_found_over_many_files(desk: Hooked, asked: str) -> None:
-    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text('{"replace": [["run", "go"]]}')
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text('{"replace": [["run", "go"]]}')
     desk.repo.commit(
         {
             "one.cpp": "struct A { void run(); };\nvoid use(A a) { a.run(); }\n",

@@ -35,9 +35,9 @@ def source(text: str = CODE, name: str = "cart.py") -> Source:
 
 
 def test_the_file_comes_first_and_the_instruction_last() -> None:
-    job = plan_edit(source(), "Sort the imports", Settings())
+    job = plan_edit(source(), "Sort the names", Settings())
     user = job.plan.messages[-1].content
-    assert user.index(CODE) < user.index("Sort the imports")
+    assert user.index(CODE) < user.index("Sort the names")
 
 
 def test_the_prediction_is_the_file_as_the_prompt_shows_it() -> None:

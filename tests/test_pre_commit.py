@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from git_repository import Repository
-from hook_repository import Hooked
+from hook_repository import START, Hooked
 
 pytestmark = pytest.mark.tools
 
@@ -117,7 +118,7 @@ def test_the_framework_installs_specedit_itself(hooked: Hooked, tmp_path: Path) 
     """`language: python`; dependencies come from this environment, for they are a gigabyte."""
     site = sysconfig.get_path("purelib")
     use(hooked, tmp_path, "specedit")
-    hooked.repo.env["PYTHONPATH"] = site
+    hooked.repo.env["PYTHONPATH"] = os.pathsep.join([START.split(os.pathsep)[0], site])
     hooked.repo.write("a.py", "Old = 1\n")
     hooked.repo.git("add", "-A")
     code, text = framework(hooked, "run")

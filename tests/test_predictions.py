@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, Run, WordTokenizer, run
+from scripted_engine import END
 from test_guarantees import EDITS, FILE, HOSTILE, SMALL, edited, plainly
 
 from specedit.decode import drafters
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import PredictionsDrafter
-from specedit.engines.scripted import END
 
 WORDS = WordTokenizer()
 LISTS = st.lists(SMALL, max_size=5)

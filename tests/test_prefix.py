@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import ScriptedEngine
 
 from specedit.engines.base import common
-from specedit.engines.scripted import ScriptedEngine
 from specedit.inference.prefixes import Prefixes
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 from events import Recorded
 from scripted_backend import Scripted, perform
+from scripted_engine import fenced
 
 from specedit.decode.cost import Curve
 from specedit.edit.ask import ask
@@ -23,7 +24,6 @@ from specedit.edit.report import Edit, Trying
 from specedit.edit.splice import joined, taken
 from specedit.edit.tries.loop import Earlier, job_of
 from specedit.engines.base import GREEDY
-from specedit.engines.scripted import fenced
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, language_of

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from scripted_backend import Scripted, perform
+from scripted_engine import fenced
 
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.blocks import LONG, blocks_of
 from specedit.edit.regions.choice import grouped
 from specedit.edit.regions.evidence import evidence_of
 from specedit.edit.report import Edit
-from specedit.engines.scripted import fenced
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of

@@ -13,6 +13,7 @@ from endpoint import USAGE, Endpoint, listening, stream
 from events import events as events_of
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import END, ScriptedTokenizer
 from warm_server import plan, running
 
 from specedit.connect import connect
@@ -20,7 +21,6 @@ from specedit.decode import Tally
 from specedit.edit.backend import Answer, Message, Plan, Progress, Ready, Written
 from specedit.edit.report import Figures
 from specedit.engines.base import Sampling
-from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
 from specedit.inference.reader import Reader, Unfenced
 from specedit.server import remote

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_backend import Scripted, perform
+from scripted_engine import fenced
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.engines.scripted import fenced
 from specedit.files.source import Source, read
 from specedit.rename.asking import MOST
 from specedit.rename.planning import plan_rename
@@ -31,8 +31,13 @@ AFTER = BEFORE.replace("username", "email")
 KEPT = AFTER.replace("not the email of", "not the username of")
 
 
+@pytest.fixture(autouse=True)
+def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTS_SCRIPT", "unused")
+
+
 def plan(text: str, old: str = "username", new: str = "email", **chosen: object) -> Job:
-    settings = Settings(**{"engine": "scripted", **chosen})  # type: ignore[arg-type]
+    settings = Settings(**chosen)  # type: ignore[arg-type]
     planned = plan_rename(Source.from_bytes("a.py", text.encode()), old, new, settings)
     assert isinstance(planned, Job)
     return planned
@@ -117,6 +122,7 @@ def test_strings_and_derived_names_are_asked_about_where_the_scope_includes_them
 def test_without_a_model_every_mention_is_decided_by_rule_and_this_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("TESTS_SCRIPT")
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     for chosen, reason in (
         ({"no_model": True}, "--no-model"),
@@ -151,7 +157,7 @@ def renamed(text: str, *pairs: tuple[str, str], **chosen: object) -> tuple[Edit,
             shown = shown.replace(old, new)
         return shown + closing.decode()
 
-    settings = Settings(engine="scripted", **chosen)  # type: ignore[arg-type]
+    settings = Settings(**chosen)  # type: ignore[arg-type]
     planned = plan_rename(Source.from_bytes("a.py", text.encode()), "username", "email", settings)
     assert isinstance(planned, Job)
     backend = Scripted(answer)
@@ -188,7 +194,7 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(
     names = [f"a{n}.py" for n in range(9)]
     for name in names:
         Path(name).write_text("username = 1\n" + f"# your username{' x' * 200}\n")
-    settings = Settings(engine="scripted")
+    settings = Settings()
     tree = Tree.of_files(names)
     result = tree.rename(names, "username", "email", settings)
     jobs = [of_tree(tree, result, read(Path(name)), settings) for name in names]

@@ -29,9 +29,14 @@ BEFORE = (
 AFTER = BEFORE.replace(b"username", b"email")
 
 
+@pytest.fixture(autouse=True)
+def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTS_SCRIPT", "unused")
+
+
 def planned(new: str = "email", **settings: object) -> Job | Edit:
     source = Source.from_bytes("user.py", BEFORE)
-    chosen = Settings(**{"engine": "scripted", **settings})  # type: ignore[arg-type]
+    chosen = Settings(**settings)  # type: ignore[arg-type]
     return plan_rename(source, "username", new, chosen)
 
 
@@ -72,7 +77,7 @@ def test_a_taken_name_is_refused_with_its_line() -> None:
     source = Source.from_bytes("A.java", b"class A {\n  int one;\n  int two;\n}\n")
     with pytest.raises(RefusedEdit, match="line 3"):
         plan_rename(source, "one", "two", Settings())
-    assert isinstance(plan_rename(source, "one", "two", Settings(allow_extra=True)), Job)
+    assert isinstance(plan_rename(source, "one", "two", Settings(allow="existing-name")), Job)
 
 
 def test_an_attribute_that_is_only_assigned_is_taken_too() -> None:

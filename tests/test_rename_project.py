@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import at_a_terminal
 from hook_repository import Hooked
 
 from specedit.errors import UsageError
@@ -114,6 +116,7 @@ def test_code_in_prose_is_renamed_with_derived_names(desk: Hooked) -> None:
 
 
 STORED = {
+    "tests/test_page.py": "",
     "shop/user.py": (
         "class User:\n    def __init__(self, user_name, *more):\n"
         '        """:param user_name: the name"""\n'
@@ -139,6 +142,109 @@ def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk: Hooked)
     assert code == 0
     assert desk.repo.read("shop/user.py") == STORED["shop/user.py"].replace("user_name", "login")
     assert "User(login=user_name).login" in desk.repo.read("shop/page.py")
+
+
+UNDECIDED = {  # two classes have the name, and nothing says which of them `other` is
+    "shop/cart.py": "class Cart:\n    user_name = 1\n",
+    "shop/view.py": "def view(other):\n    print(other.user_name, other.user_name)\n",
+}
+MEMBER = ("rename", "User.user_name", "login", "--no-model")
+
+
+def test_an_incomplete_rename_is_refused_before_anything_is_written(desk: Hooked) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, out, err = desk.specedit(*MEMBER)
+    said = " ".join(err.split())
+    assert (code, out) == (2, "") and touched(desk) == set()
+    assert "left: 3 uses in 2 files that may be meant: shop/page.py:5, shop/view.py:2,2" in said
+    assert "User.user_name login --dry-list shows them; --incomplete renames 3 places" in said
+
+
+@pytest.mark.parametrize("flag", ["--check", "--diff"])
+def test_an_incomplete_rename_is_not_previewed_as_if_it_were_whole(desk: Hooked, flag: str) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, out, _ = desk.specedit(*MEMBER, flag)
+    assert (code, out) == (2, "")
+    code, out, _ = desk.specedit(*MEMBER, flag, "--incomplete")
+    assert code == (1 if flag == "--check" else 0) and (flag == "--check") == (not out)
+
+
+def test_an_incomplete_rename_is_written_where_that_is_accepted(desk: Hooked) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, _, err = desk.specedit(*MEMBER, "--incomplete")
+    assert code == 0 and touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
+    first, second, *_ = err.splitlines()
+    assert first == "renamed 3 places in 3 files"
+    assert second.startswith("left: 3 uses in 2 files that may be meant (specedit rename --")
+    assert "  shop/user.py: 1 place" in err and "+        self.login" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.parametrize("answer", [b"y\n", b"\n"])
+def test_the_user_at_a_terminal_decides_about_an_incomplete_rename(
+    desk: Hooked, answer: bytes
+) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, shown = at_a_terminal(answer, *MEMBER, cwd=desk.repo.root)
+    said = " ".join(shown.split())
+    assert "left: 3 uses in 2 files that may be meant: shop/page.py:5, shop/view.py:2,2" in said
+    assert "Rename the 3 places in 3 files, and leave these as they are? [y/N]" in said
+    assert (code, bool(touched(desk))) == ((0, True) if answer == b"y\n" else (2, False))
+
+
+def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hooked) -> None:
+    desk.repo.commit(UNDECIDED)
+    code, out, _ = desk.specedit(*MEMBER, "--json")
+    files = {one["path"]: one for one in json.loads(out)["files"]}
+    assert code == 2 and touched(desk) == set()
+    assert files["shop/user.py"]["status"] == "refused"
+    assert files["shop/view.py"]["left"] == [{"path": "shop/view.py", "line": 2}] * 2
+    code, out, _ = desk.specedit(*MEMBER, "--json", "--incomplete")
+    files = {one["path"]: one for one in json.loads(out)["files"]}
+    assert code == 0 and files["shop/user.py"]["status"] == "edited"
+    assert len(files["shop/view.py"]["left"]) == 2
+
+
+JAVA = {
+    "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
+    "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
+}
+
+
+def test_the_file_of_a_java_class_moves_with_it(desk: Hooked) -> None:
+    desk.repo.commit(JAVA)
+    code, out, _ = desk.specedit("rename", "Cart", "Basket", "--no-model", "--diff")
+    assert code == 0 and "rename from src/shop/Cart.java\nrename to src/shop/Basket.java\n" in out
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
+    assert code == 0 and "moves to src/shop/Basket.java" in err
+    assert not (desk.repo.root / "src/shop/Cart.java").exists()
+    assert desk.repo.read("src/shop/Basket.java") == JAVA["src/shop/Cart.java"].replace(
+        "Cart", "Basket"
+    )
+    assert "Basket cart" in desk.repo.read("src/shop/Use.java")
+    assert desk.specedit("undo")[0] == 0
+    assert desk.repo.read("src/shop/Cart.java") == JAVA["src/shop/Cart.java"]
+    assert not (desk.repo.root / "src/shop/Basket.java").exists()
+
+
+def test_a_class_that_is_renamed_in_its_file_alone_leaves_the_files_name(desk: Hooked) -> None:
+    desk.repo.commit(JAVA)
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "src/shop/Cart.java", "--no-model")
+    assert code == 0 and "a file is named after `Cart`" in " ".join(err.split())
+    assert (desk.repo.root / "src/shop/Cart.java").exists()
+
+
+def test_a_class_is_not_renamed_to_the_name_of_another_file(desk: Hooked) -> None:
+    desk.repo.commit({**JAVA, "src/shop/Basket.java": "package shop;\n"})
+    code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
+    assert code == 2 and "src/shop/Basket.java exists already" in " ".join(err.split())
+    assert desk.repo.git("status", "--porcelain") == ""
+
+
+def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
+    assert "self.login" not in desk.specedit(*CODE)[2]
+    desk.specedit("undo")
+    assert "self.login" in desk.specedit(*CODE, "-v")[2]
 
 
 def test_the_list_asks_no_model_and_says_why(desk: Hooked) -> None:
@@ -329,7 +435,7 @@ def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) 
     for name in ("user.py", "use.py"):
         text = {"user.py": "def old():\n    pass\n", "use.py": "from user import old\n\nold()\n"}
         (folder / name).write_text(text[name])
-    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(json.dumps({"replace": [["old", "new"]]}))
+    Path(desk.repo.env["TESTS_SCRIPT"]).write_text(json.dumps({"replace": [["old", "new"]]}))
     there = Hooked(desk.repo.at(folder), desk.calls)
     assert there.specedit("rename", "old", "new", "user.py", "use.py")[0] == 0
     assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"

@@ -124,7 +124,6 @@ MAY_BE = {
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
     "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
     "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
-    "java-file": ("A.java", "public class |A {}", "by the name of its file"),
     "go-interface": (
         "a.go",
         "package a\ntype T int\nfunc (t T) |Len() int { return 0 }\n",

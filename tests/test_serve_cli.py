@@ -10,11 +10,15 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hook_repository import START
+from model_sources import tiny_gguf
 from warm_server import plan, process, until
 
 from specedit.edit.backend import Answer
@@ -332,19 +336,72 @@ def test_a_server_waits_a_finite_time(
 def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
     place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "nothing.json"))
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
     with process("--socket-only", env={}) as server:
         _, said = server.communicate(timeout=20)
         assert server.returncode == 2 and b"not a script" in said
 
 
+@pytest.mark.parametrize("model", ["scripted", "damaged"])
+def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
+    specedit: Specedit,
+    place: RuntimeFolder,
+    tmp_path: Path,
+    model: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
+    flags, words = [], b"not a script"
+    if model == "damaged":
+        path = tiny_gguf(tmp_path / "model.gguf")
+        path.write_bytes(path.read_bytes()[:-100])
+        flags, words = ["--engine", "exact", "--model", str(path)], b"model.gguf is cut off"
+    done = specedit("serve", "--background", "--socket-only", *flags)
+    assert done.returncode == 2 and words in done.stderr
+    assert place.record() is None
+
+
 def test_an_edit_whose_server_cannot_load_says_why(
     specedit: Specedit, place: RuntimeFolder, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(user.parent / "nothing.json"))
+    monkeypatch.setenv("TESTS_SCRIPT", str(user.parent / "nothing.json"))
     done = specedit("edit", "x", "user.py", "--warm")
     assert done.returncode == 2 and b"not a script" in done.stderr
     assert user.read_text() == TEXT
+
+
+def test_a_running_server_listens_at_a_second_address(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
+    assert specedit("serve", "--background", "--socket-only").returncode == 0
+    first = record_of(place)
+    assert specedit("serve", "--background", "--port", "0").returncode == 0
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        asked = ["serve", "--background", "--port", port, "--token", "s3cret"]
+        refused = specedit(*asked)
+        assert refused.returncode == 2 and f":{port} cannot be opened".encode() in refused.stderr
+    done = specedit(*asked)
+    assert done.returncode == 0 and f":{port}/v1".encode() in done.stderr
+    assert specedit(*asked, "--alias", "gpt-4o").returncode == 0
+    for threads in ("0", "1"):  # a server that replaces this one listens at both, too
+        report = edit(specedit, user, "--threads", threads)
+        record = record_of(place)
+        assert report["server"] and (record.pid == first.pid) == (threads == "0")
+        assert record.aliases == ("gpt-4o",)
+        plain, safe = record.listeners
+        assert safe.url == f"http://127.0.0.1:{port}" and safe.token == "s3cret"
+        assert models(plain.url, "") == models(safe.url, "s3cret") == ["scripted", "gpt-4o"]
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            models(safe.url, "")
+        assert plain.url.encode() in specedit("serve", "status").stdout
+        user.write_text(TEXT)
+
+
+def models(url: str, token: str) -> list[str]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/models", headers=headers)) as got:
+        return [model["id"] for model in json.load(got)["data"]]
 
 
 OPEN = {"--host 0.0.0.0": ["--host", "0.0.0.0"], "by name": ["--host", "example.org"]}
@@ -392,6 +449,6 @@ def test_a_client_of_a_server_loads_nothing_heavy(
         cwd=user.parent,
         capture_output=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(Path(processes.__file__).parent.parent)},
+        env={**os.environ, "PYTHONPATH": START},
     )
     assert done.stdout.splitlines()[-1] == b"[]"

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from warm_server import Answered, Running, plan, prompt, running, until
+from scripted_engine import ScriptedTokenizer
+from warm_server import Answered, Running, prompt, running, until
 
-from specedit.edit.backend import Progress
 from specedit.errors import ServerError
-from specedit.server import client
 from specedit.server.listener import Options
 from specedit.server.protocol import RUN, STATUS, STOP
 from specedit.server.requests import Limits
@@ -432,16 +431,36 @@ def test_a_full_queue_says_when_to_come_back(slow: Running) -> None:
     assert slow.ask("GET", "/health").status == 200
 
 
-def test_idle_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path: Path) -> None:
-    limits = Limits(tcp_connections=4, unix_connections=4)
+@pytest.mark.parametrize("sent", ["nothing", "half a head", "half a body"])
+def test_connections_whose_request_does_not_arrive_make_room(tmp_path: Path, sent: str) -> None:
+    limits = Limits(tcp_connections=4)
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+    data = {"nothing": b"", "half a head": head[:40], "half a body": head + b"{"}[sent]
     with running(tmp_path, REPLACE, limits=limits) as server, contextlib.ExitStack() as stack:
-        for _ in range(4):
-            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
-        until(lambda: _status_code(server) == 503)
+        connections = []
+        for _ in range(12):
+            opened = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+            connections.append(stack.enter_context(opened))
+            opened.sendall(data)
+        assert server.ask("GET", "/health").status == 200
+        assert server.chat(TEXT).status == 200
+        with contextlib.suppress(ConnectionResetError):  # the oldest is closed
+            assert connections[0].recv(1) == b""
+
+
+def test_busy_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path: Path) -> None:
+    script = {"answer": "ab" * 5_000, "delay_s": 0.02}
+    limits = Limits(tcp_connections=2)
+    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
+    with running(tmp_path, script, draft="none", limits=limits) as server:
+        connections = [server.connect() for _ in range(2)]
+        for connection in connections:
+            connection.request("POST", "/v1/chat/completions", body)
+        until(lambda: server.running() + server.status()["requests"]["queued"] == 2)
+        assert _status_code(server) == 503
         assert server.status()["state"] == "ready"
-        assert client.ServerBackend(server.record).run(plan(TEXT), Progress()).text
-        stack.close()
-        until(lambda: _status_code(server) == 200)
+        for connection in connections:
+            connection.close()
 
 
 def _status_code(server: Running) -> int:
@@ -449,6 +468,31 @@ def _status_code(server: Running) -> int:
         return server.ask("GET", "/health").status
     except (OSError, http.client.HTTPException):  # cut off while the request was sent
         return 0
+
+
+LONG = "a" * 10_485_761
+MANY: dict[str, tuple[dict[str, Any], str]] = {
+    "messages": ({"messages": [{"role": "user", "content": "a"}] * 513}, "512"),
+    "parts": (
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}] * 1025}]},
+        "1,024",
+    ),
+    "characters": ({"messages": [{"role": "user", "content": LONG}]}, "10,485,760"),
+    "prediction": ({"prediction": {"type": "content", "content": LONG}}, "10,485,760"),
+    "predictions": ({"predictions": [{"type": "content", "content": LONG[:99]}] * 1025}, "1,024"),
+}
+
+
+@pytest.mark.parametrize(("fields", "limit"), MANY.values(), ids=MANY)
+def test_a_request_that_cannot_fit_is_refused_before_it_is_tokenized(
+    tmp_path: Path, fields: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(tmp_path, REPLACE) as server:
+        body = {"model": "scripted", "messages": [{"role": "user", "content": "x"}], **fields}
+        monkeypatch.setattr(ScriptedTokenizer, "encode", None)
+        refused = server.ask("POST", "/v1/chat/completions", body)
+        assert refused.status == 400 and refused.error["param"] == "messages"
+        assert limit in refused.error["message"]
 
 
 def test_a_huge_prediction_changes_no_character(server: Running) -> None:

@@ -74,6 +74,27 @@ def test_only_the_changed_line_gets_another_ending(
     assert found[at + len(put) :] == lines[at + gone :]
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\r\r\n"], ids=repr)
+@pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
+@given(
+    lines=st.lists(st.sampled_from(["", "a", "b"]), min_size=1, max_size=8),
+    at=st.integers(0, 8),
+    gone=st.integers(0, 3),
+    put=st.lists(st.sampled_from(["", "a", "new"]), max_size=3),
+)
+def test_line_ends_outside_of_a_change_are_the_same_bytes(
+    bom: bytes, encoding: str, newline: str, lines: list[str], at: int, gone: int, put: list[str]
+) -> None:
+    at = min(at, len(lines))
+    gone = min(gone, len(lines) - at)
+    data = "".join(f"{line}{newline}" for line in lines).encode(encoding)
+    read = Source.from_bytes("a.txt", bom + data)
+    assert read.text == "".join(f"{line}\n" for line in lines)
+    lines[at : at + gone] = put
+    written = read.encode("".join(f"{line}\n" for line in lines))
+    assert written == bom + "".join(f"{line}{newline}" for line in lines).encode(encoding)
+
+
 def test_an_empty_line_behind_a_carriage_return_is_a_line() -> None:
     read = Source.from_bytes("a", b"a\nb\nc\rd\n")
     assert read.encode("a\nb\nc\n\n") == b"a\nb\nc\r\r"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from command_line import Specedit
 from typer.testing import CliRunner
 
+from benchmarks.synthetic import SHAPES, TIED, type_of
 from specedit.cli.model import app
+from specedit.engines.exact.checkpoint import Checkpoint
+from specedit.engines.exact.conversion import four_bits
+from specedit.engines.exact.geometry import Geometry, bytes_of, needed_memory
 from specedit.models import catalogue
-from specedit.models.catalogue import Machine
+from specedit.models.catalogue import CATALOGUE, Listed, Machine
 
 GB = 10**9
+QWEN = SHAPES["qwen2.5-coder-7b"]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,27 @@ def test_the_largest_that_fits_and_is_quick_enough(memory: int, cores: int, expe
     rows = catalogue.rows(Machine(memory, cores))
     assert catalogue.best(rows).entry.name == expected
     assert not any(row.suits for row in rows if row.entry.name == "qwen2.5-coder-3b")
+
+
+SMALL = {
+    0.49: replace(QWEN, layers=24, hidden=896, inner=4864, heads=14, kv_heads=2, head_size=64),
+    1.54: replace(QWEN, hidden=1536, inner=8960, heads=12, kv_heads=2),
+}
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry: Listed) -> None:
+    name = "qwen2.5-coder-7b" if entry.name == "nextcoder-7b" else entry.name
+    shape, tied = SMALL.get(entry.parameters) or SHAPES[name], name in TIED
+    tied = tied or entry.parameters in SMALL
+    names = [*shape.names(), *([] if tied else ["output.weight"])]
+    types = {tensor: type_of(tensor, shape, tied).name for tensor in names}
+    four = four_bits(Checkpoint(shape, types, list, tied), Path("any.int4"))
+    needed = [
+        needed_memory(shape, bytes_of(Geometry.of(shape).tensors(shape, matrices)))
+        for matrices in ((), four)
+    ]
+    assert [entry.memory, entry.memory_int4] == pytest.approx(needed, rel=0.02)
 
 
 def test_a_model_that_fits_with_4_bits_alone_says_so() -> None:

@@ -125,6 +125,12 @@ def test_two_definitions_of_one_name_are_not_guessed_between() -> None:
     [
         ("In the function `heviest_of`, skip baskets", "heaviest_of"),
         ("Return early in the ligthest() method", "Basket.lightest"),
+        ("In Basket.ligthest, return early", "Basket.lightest"),
+        ("In `laod`, return early", "load"),
+        ("laod(): return early", "load"),
+        ("Return early in the function laod of it", "load"),
+        ("Make the ligthest method return None", "Basket.lightest"),
+        ("In Basket.discount, return 0", "It defines: STEP, LIMIT, Basket, Basket.size"),
     ],
 )
 def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
@@ -142,6 +148,13 @@ def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
         "In the main loop function, stop early",
         "Return early in the first method",
         "In the class fruit, weigh",
+        "Make the discount method return None",
+        "In orders, sort by date",
+        "In package.json, sort by date",
+        "In ASP.Net, sort by date",
+        "Extract the choice of the fruit into a function heaviest_off()",
+        "Fix the function to skip empty baskets",
+        "In e.g., the second case, return None",
     ],
 )
 def test_a_word_that_may_be_english_is_not_missed(instruction: str) -> None:

@@ -13,6 +13,7 @@ from effort import examples
 from exact_models import kernel, kernels_here, save
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_engine import ScriptedEngine
 from test_huggingface import VOCABULARY, tiny
 
 from specedit.decode import Chunk, Done
@@ -29,7 +30,6 @@ from specedit.decode.tree import (
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Sampling, depths
 from specedit.engines.exact import open_exact
-from specedit.engines.scripted import ScriptedEngine
 
 CURVE = Curve.line(0.070, 0.006)
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])

@@ -73,9 +73,8 @@ def tastes() -> list[str]:
 
 def test_open_settings_are_listed_here_and_all_others_are_restricted() -> None:
     assert tastes() == [
-        *("threads", "draft", "max_tokens", "temperature", "top_p", "sampling", "seed", "scope"),
-        *("no_model", "tries", "test_timeout", "require_green"),
-        *("focus", "whole", "compare", "audit", "verbose", "margin", "hook"),
+        *("threads", "draft", "max_tokens", "temperature", "sampling", "seed", "scope"),
+        *("no_model", "tries", "test_timeout", "focus", "verbose", "hook"),
     ]
     assert {about(name)["kind"] for name in names()} == {"open", "restricted"}
 
@@ -89,7 +88,6 @@ COMMANDS = {
     "serve": ("serve", "status"),
     "model": ("model", "path"),
     "config": ("config", "server"),
-    "replay": ("replay", "none.jsonl"),
 }
 
 
@@ -106,7 +104,6 @@ def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_mod
         "server": cloned.stranger.url,
         "profile": "plain",
         "prediction": "../secret",
-        "trace": "../written",
         "model": "./m",
         "quiet": True,
         "warm": True,
@@ -120,7 +117,6 @@ def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_mod
         monkeypatch.setenv("SPECEDIT_RUNTIME", "/dev/null/nowhere")
     code, out, err = cloned.run(*words)
     assert cloned.stranger.requests == []
-    assert not (cloned.root.parent / "written").exists()
     assert not (cloned.root.parent / "ran").exists()
     lines = [line for line in err.splitlines() if "ignored" in line]
     assert len(lines) == 1
@@ -138,12 +134,10 @@ def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_mod
 INVALID = {
     "no choice": ("profile", "fast"),
     "a number": ("model", 1),
-    "negative": ("cache_bytes", -1),
     "a list": ("server", ["http://stranger"]),
     "a table": ("test", {"a": 1}),
-    "zero byte": ("trace", "a\0b"),
+    "zero byte": ("draft_model", "a\0b"),
     "long": ("draft_model", "x" * 10_000),
-    "infinite": ("idle_minutes", float("inf")),
 }
 
 
@@ -151,7 +145,7 @@ INVALID = {
 def test_guarantee_10_an_invalid_restricted_value_is_ignored_until_the_repository_is_trusted(
     cloned: Cloned, name: str, value: object
 ) -> None:
-    text = "inf" if value == float("inf") else json.dumps(value)
+    text = json.dumps(value)
     text = text if not isinstance(value, dict) else "{a = 1}"
     (cloned.root / "pyproject.toml").write_text(f"[tool.specedit]\n{name} = {text}\n")
     code, _, err = cloned.run("edit", "old to new", "a.py")
@@ -262,7 +256,7 @@ def test_a_key_goes_only_to_a_server_that_the_user_named(
     cloned: Cloned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def key_sent() -> str | None:
-        assert cloned.run("edit", "x", "a.py")[0] == 0
+        assert cloned.run("edit", "x", "a.py")[0] in (0, 1)  # the second changes nothing
         return cloned.stranger.headers[-1].get("authorization")
 
     cloned.says(server=cloned.stranger.url, profile="plain")
@@ -293,7 +287,7 @@ def test_a_key_that_is_no_header_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     "value",
     ["../x", "/etc/x", "~/x", "sub/../../x", "out/secret", "link", ".git/hooks/x", "sub/.GIT/x"],
 )
-@pytest.mark.parametrize("name", ["trace", "prediction", "model"])
+@pytest.mark.parametrize("name", ["prediction", "model"])
 def test_a_path_that_a_trusted_repository_gives_stays_inside_it(
     cloned: Cloned, name: str, value: str
 ) -> None:
@@ -311,12 +305,12 @@ def test_a_path_inside_counts_from_the_repository_and_not_from_here(
 ) -> None:
     sub = cloned.root / "sub"
     sub.mkdir()
-    cloned.says(trace="runs/t.jsonl", prediction="none", model="./m")
+    cloned.says(prediction="runs/t.py", model="./m")
     cloned.run("trust")
     monkeypatch.chdir(sub)
     result = resolve().values
-    assert result.trace == str(cloned.root / "runs" / "t.jsonl")
-    assert (result.prediction, result.model) == ("none", str(cloned.root / "m"))
+    assert result.prediction == str(cloned.root / "runs" / "t.py")
+    assert result.model == str(cloned.root / "m")
 
 
 @pytest.mark.parametrize("name", [Settings().model, "owner/name"])
@@ -355,7 +349,7 @@ def test_the_users_file_is_set_shown_and_taken_back(cloned: Cloned) -> None:
         ("", ["--user", "modle=x"], "modle"),
         ("", ["--user", "threads=many"], "whole number"),
         ("", ["--user", "hook=x"], "pyproject.toml"),
-        ("", ["--user", "trace=t.jsonl"], "depends on the current folder"),
+        ("", ["--user", "prediction=t.py"], "depends on the current folder"),
         ("", ["--user", "model=./m"], "depends on the current folder"),
         ("", ["threads=2"], "--user"),
         ("", ["--unset", "threads"], "--user"),
@@ -379,10 +373,10 @@ def test_flag_over_variable_over_repository_over_users_file(
 ) -> None:
     user_file().write_text("max_tokens = 1\nserver = 'off'\ntemperature = 0.5\nseed = 1\n")
     cloned.says(max_tokens=2, server="http://stranger", seed=2)
-    result = resolve({"seed": 4}, environ={"SPECEDIT_SEED": "3", "SPECEDIT_TOP_P": "0.5"})
+    result = resolve({"seed": 4}, environ={"SPECEDIT_SEED": "3", "SPECEDIT_TRIES": "3"})
     values = result.values
     assert (values.max_tokens, values.server, values.temperature) == (2, "off", 0.5)
-    assert (values.seed, values.top_p) == (4, 0.5)
+    assert (values.seed, values.tries) == (4, 3)
     assert result.origins["server"] == str(user_file())
     assert result.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
     cloned.run("trust")

@@ -85,6 +85,31 @@ def test_the_list_names_runs_and_files(specedit: Specedit, edited: Path) -> None
     assert b"edit, 2" in done.stdout and b"\n  a.py\n  b.py\n" in done.stdout
 
 
+def test_the_list_has_ten_runs_of_this_work_tree_and_all_has_every_run(
+    specedit: Specedit, edited: Path, script: Callable[..., Path], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    script(replace=[["old", "new"]])
+    for number in range(12):
+        (other / "c.py").write_text(f"old = {number}\n")
+        assert specedit("edit", "Rename it.", "c.py", cwd=other).returncode == 0
+    names = [f"{number}.py" for number in range(7)]
+    for name in names:
+        (other / name).write_text("old = 1\n")
+    assert specedit("edit", "Rename it.", *names, cwd=other).returncode == 0
+    done = specedit("undo", "--list", cwd=other)
+    assert done.stdout.count(b"edit, 2") == 10 and b"a.py" not in done.stdout
+    assert b"  4.py\n  \xe2\x80\xa6 and 2 more files\n" in done.stdout
+    assert b"4 more runs" in done.stderr and b"--list --all" in done.stderr
+    runs = json.loads(specedit("undo", "--list", "--json", cwd=other).stdout)["runs"]
+    assert len(runs) == 10 and len(runs[0]["files"]) == 7
+    done = specedit("undo", "--list", "--all", cwd=other)
+    assert done.stdout.count(b"edit, 2") == 14 and b"a.py" in done.stdout
+    assert b"  6.py\n" in done.stdout and done.stderr == b""
+    assert specedit("undo", "--all", cwd=other).returncode == 2
+
+
 def test_runs_that_write_nothing_are_not_journalled(
     specedit: Specedit, script: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -10,11 +10,17 @@ from events import feed
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from scripted_backend import Scripted
 
 from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, ModelInfo, Ready, Written
+from specedit.edit.job import plan_edit
+from specedit.edit.regions.locate import locate
 from specedit.edit.report import Judging, Tried, Try
+from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
+from specedit.files.source import Source
+from specedit.settings import Settings
 from specedit.syntax.diff import hunks
 from specedit.view import live
 from specedit.view.progress import ChangeSoFar, so_far
@@ -93,6 +99,60 @@ def test_all_is_removed_at_the_end() -> None:
     assert "LINE 3" in drawn
     assert drawn.endswith("\x1b[?25h") or "\x1b[?25h" in drawn[-200:]
     assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1
+
+
+PART = """\
+class Cart:
+    def total(self):
+        prices = self.items
+        return sum(prices)
+
+    def count(self):
+        return len(self.items)
+
+
+class Order:
+    def ship(self):
+        return True
+"""
+
+
+@pytest.mark.parametrize(
+    ("instruction", "symbol", "answer", "line", "rows"),
+    [
+        (
+            "Return 0",
+            "Cart.total",
+            "def total(self):\n    prices = self.items\n    return 0\n",
+            4,
+            ["-     return sum(prices)", "+     return 0"],
+        ),
+        (
+            "Let `total` and `ship` return None",
+            None,
+            "def total(self):\n    prices = self.items\n    return sum(prices)\n"
+            "def ship(self):\n    return None\n",
+            12,
+            ["-     return True", "+     return None"],
+        ),
+    ],
+    ids=["a part", "regions"],
+)
+def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentation(
+    instruction: str, symbol: str | None, answer: str, line: int, rows: list[str]
+) -> None:
+    source, settings = Source.from_bytes("a.py", PART.encode()), Settings()
+    job = plan_edit(source, instruction, settings, symbol=symbol)
+    if symbol is None:
+        job, _ = locate(job, Scripted(""), settings, Sink())
+        assert len(job.regions) == 2
+    growing = ChangeSoFar(terminal(), "a.py", job.before, False, job.numbers)
+    for piece in answer.splitlines(keepends=True):
+        growing.add(written(piece))
+    caption, *drawn = (str(row) for row in growing.rows(20))
+    assert f"line {line} " in caption
+    drawn = [row.lstrip(" 0123456789").rstrip() for row in drawn]
+    assert [row for row in drawn if row[:1] in ("+", "-")] == rows
 
 
 def test_a_download_shows_bytes_rate_and_time_left() -> None:

@@ -94,7 +94,7 @@ def test_quiet_says_problems_only() -> None:
 
 
 def test_plain_decoding_has_no_acceptance() -> None:
-    edit = Edit("a", "unchanged", figures=Figures(completion=5, passes=5, decode_s=1.0))
+    edit = Edit("a", "edited", figures=Figures(completion=5, passes=5, decode_s=1.0))
     assert message(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hook_repository import START
 
 from specedit import __file__ as package
 
@@ -32,8 +33,9 @@ def terminal(tmux: str, tmp_path: Path) -> Iterator[Callable[..., Look]]:
     base = [tmux, "-f", os.devnull, "-S", str(tmp_path / "tmux")]
 
     def start(*arguments: str, width: int = 100, environment: dict[str, str] | None = None) -> Look:
-        names = {n: v for n, v in os.environ.items() if n.startswith("SPECEDIT_")}
-        items = {**names, "PYTHONPATH": str(ROOT), **(environment or {})}
+        own = ("SPECEDIT_", "TESTS_")
+        names = {n: v for n, v in os.environ.items() if n.startswith(own)}
+        items = {**names, "PYTHONPATH": START, **(environment or {})}
         ours = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
         words = ["env", *(f"-u{n}" for n in ours), *(f"{n}={v}" for n, v in items.items())]
         command = shlex.join([*words, sys.executable, "-m", "specedit", *arguments])
@@ -70,8 +72,7 @@ def prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_text("".join(lines))
     script = {"replace": [["username", "email"]], "delay_s": 0.08}
     (tmp_path / "script.json").write_text(json.dumps(script))
-    monkeypatch.setenv("SPECEDIT_ENGINE", "scripted")
-    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "script.json"))
+    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "script.json"))
 
 
 @in_a_terminal

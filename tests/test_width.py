@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from replaying import CURVE
+from scripted_engine import ScriptedEngine
 
 from specedit.decode import cost
 from specedit.decode.cost import Clock, Curve
 from specedit.decode.drafter import Draft
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
-from specedit.engines.scripted import ScriptedEngine
 
 NOISY = Curve.of([(1, 0.075), (8, 0.107), (16, 0.157), (32, 0.226), (64, 0.454), (128, 0.844)])
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import parser, part, recorded, run, settings_of
+from benchmarks.speed.cases import records, require_texts
 from specedit import Editor
-from specedit.bench.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import Source
 from specedit.rename.places import rename_places

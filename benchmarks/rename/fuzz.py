@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import parser, part, recorded, run
-from specedit.bench.cases import records, require_texts
+from benchmarks.speed.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import read
 from specedit.rename.guess import Place
@@ -148,7 +148,7 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
         str(one) for guess in result.files.values() for one in guess.outside if one.kind == "left"
     ]
     notes += [doubt.text for doubts in result.undecided.values() for doubt in doubts]
-    left = (doubt.text for doubts in result.left.values() for doubt in doubts)
+    left = (doubt.text for doubts in result.unchanged.values() for doubt in doubts)
     notes += [text for text in left if "in comments or strings alone" in text]
     places = {path: guess.places for path, guess in result.files.items() if guess.places}
     return Renamed(places, "" if places else "nothing to rename", tuple(notes))

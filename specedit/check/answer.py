@@ -70,7 +70,7 @@ FilePlace = Callable[[], tuple[Path, PurePath]]
 class Checks:
     """What a new text has to pass."""
 
-    allow_extra: bool = False  # lost definitions are not looked for
+    may_remove: bool = False  # lost definitions are not looked for
     verdicts: Verdicts = field(default_factory=verdicts)
     check_with: str = ""  # commands that the user named
     shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw beside the file
@@ -103,7 +103,7 @@ def check_answer(
     else:
         change = Change(parsed_text(before, language), parsed_text(after, language), instruction)
         findings += _syntax(change)
-        if not checks.allow_extra and not any(one.kind == "syntax" for one in findings):
+        if not checks.may_remove and not any(one.kind == "syntax" for one in findings):
             findings += _lost(change)  # what does not parse hides its definitions
         if not any(one.refuses for one in findings):
             findings += _by_verdict(_of_code(change, checks), checks)

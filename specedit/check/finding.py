@@ -1,8 +1,5 @@
-"""A finding: what a check, a plan or a run reports about an edit; and the kinds whose verdict the
-user chooses, with the table of verdicts.
-
-Users write over the table: `undefined=note, whitespace=off`. Imports nothing heavy: settings check
-values against it.
+"""A finding: what a check, a plan or a run reports about an edit; and the kinds that the user may
+allow, with their verdicts. Imports nothing heavy: settings check values against it.
 """
 
 from __future__ import annotations
@@ -17,8 +14,9 @@ T = TypeVar("T")
 
 REFUSE, NOTE, OFF = "refuse", "note", "off"
 QUESTION, CHECKER = "question", "checker"
+REMOVAL, EXISTING_NAME = "removal", "existing-name"  # that only `allow` speaks of
 NOTHING = "nothing"  # often right when many files share an instruction: `strict` leaves it a note
-VERDICTS = (REFUSE, NOTE, OFF)
+DECLINED = "declined"  # the user was asked, and chose nothing of a change
 
 Verdicts = Mapping[str, str]  # by kind
 
@@ -44,6 +42,7 @@ KINDS = (
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
 ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
+ALLOWED = (*DEFAULT, REMOVAL, EXISTING_NAME)  # what a user may allow
 OF_RENAMES = ("undefined", CHECKER)  # what a new name can break
 
 
@@ -135,45 +134,22 @@ def at(kind: str, line: int, text: str) -> Finding:
     return Finding(kind, f"line {line}: {text}", (Spot(line),))
 
 
-def verdicts(
-    table: Mapping[str, str] | None = None, *, strict: bool = False, allowed: Iterable[str] = ()
-) -> Verdicts:
-    """The verdict of each kind: the defaults, then `table`; `strict` refuses whatever is noted,
-    and what is `allowed` is only noted."""
-    chosen = {**DEFAULT, **(table or {})}
+def verdicts(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
+    """The verdict of each kind: `strict` refuses whatever is noted, and what is `allowed` is only
+    noted."""
+    chosen = dict(DEFAULT)
     if strict:
-        exempt = {name for name, verdict in chosen.items() if verdict == OFF or name == NOTHING}
-        chosen = {name: one if name in exempt else REFUSE for name, one in chosen.items()}
+        chosen = {name: NOTE if name == NOTHING else REFUSE for name in chosen}
     return {**chosen, **_noted(chosen, allowed)}
 
 
-def verdicts_of_rename(
-    table: Mapping[str, str], *, strict: bool = False, allowed: Iterable[str] = ()
-) -> Verdicts:
-    """The same for a rename, whose places the scopes decide: only the kinds that a new name can
-    break count, where the user names them, and the report of the user's own program."""
+def verdicts_of_rename(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
+    """The same for a rename, whose places the scopes decide: the report of the user's own program,
+    and with `strict` what a new name can break."""
     chosen = {CHECKER: DEFAULT[CHECKER]}
     chosen |= dict.fromkeys(OF_RENAMES, REFUSE) if strict else {}
-    chosen |= {
-        name: REFUSE if strict and verdict == NOTE else verdict
-        for name, verdict in table.items()
-        if name in OF_RENAMES
-    }
     return {**ALL_OFF, **chosen, **_noted(chosen, allowed)}
 
 
 def _noted(chosen: Verdicts, allowed: Iterable[str]) -> dict[str, str]:
     return {name: NOTE for name in allowed if chosen.get(name) == REFUSE}
-
-
-def parsed_verdicts(text: str) -> dict[str, str]:
-    """`kind=verdict, …` as a table; a ValueError names the part that is not one."""
-    table: dict[str, str] = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, sign, verdict = (one.strip() for one in part.partition("="))
-        if not sign:
-            raise ValueError(f"{part!r} is not KIND=VERDICT")
-        if verdict not in VERDICTS:
-            raise ValueError(f"{name} is one of {', '.join(VERDICTS)}, not {verdict!r}")
-        table[name] = verdict
-    return table

@@ -15,17 +15,19 @@ from typing import Annotated, Any
 
 import typer
 
+from specedit.cli import help_format
 from specedit.cli.streams import copy_stdin, is_filter, say
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
 from specedit.version import VERSION
 
 app = typer.Typer(
     name="specedit",
+    cls=help_format.GroupedCommands,
     help="Edit source files with a language model that runs on this machine.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 
 
@@ -36,7 +38,7 @@ def _version(context: typer.Context, value: bool) -> None:
             from specedit.machine_check import lines
 
             topics = ("kernel", "model")
-            for line in (one for one in lines(topics=topics) if one.topic in topics):
+            for line in (line for line in lines(topics=topics) if line.topic in topics):
                 typer.echo(f"{line.topic} {line.text}")
         raise typer.Exit
 
@@ -54,34 +56,31 @@ def _root(
     pass
 
 
-COMMANDS = (
-    *("edit", "refine", "ask", "rename", "apply", "model", "heads", "hook", "serve", "vllm"),
-    *("warm", "lsp", "editor", "undo", "view", "bench", "replay", "config", "trust", "doctor"),
-    *("help", "mcp"),
-)
+COMMANDS = tuple(name for names in help_format.COMMANDS.values() for name in names)
 # The module of a command that shares one.
 MODULES = {
     **dict.fromkeys(("refine", "ask"), "edit"),
     **dict.fromkeys(("warm", "editor", "lsp", "mcp"), "serve"),
-    **{"help": "view", "replay": "bench"},
+    "help": "view",
     **dict.fromkeys(("doctor", "trust"), "config"),
 }
-# Commands whose --help shows the everyday options only.
+# Commands whose --help shows the everyday options only, in groups.
 LONG = ("edit", "refine", "rename", "apply")
 HELP_ALL = "--help-all"
 
 
 def _register(*names: str) -> None:
     """Add these commands, or all. A command line needs only its own: building all takes 30 ms."""
-    known = {one.name for one in app.registered_commands}
-    known |= {one.name for one in app.registered_groups}
+    known = {command.name for command in app.registered_commands}
+    known |= {group.name for group in app.registered_groups}
     for name in (name for name in names or COMMANDS if name not in known):
         module = import_module(f"specedit.cli.{MODULES.get(name, name)}")
         if hasattr(module, "app") and name not in MODULES:
             app.add_typer(module.app, name=name)
         else:
             epilog = f"Every option: specedit {name} --help-all" if name in LONG else None
-            app.command(name, epilog=epilog)(getattr(module, name))
+            command = getattr(module, name)
+            app.command(name, cls=help_format.GroupedCommand, epilog=epilog)(command)
 
 
 def every_command() -> Any:
@@ -129,6 +128,15 @@ def _show_every_option(command: Any) -> None:
         parameter.hidden = False
 
 
+def _owners(option: str) -> str:
+    """The commands that change files and have an option, where another was given it."""
+    if not option:
+        return ""
+    commands = every_command().commands
+    names = [name for name in LONG if any(option in one.opts for one in commands[name].params)]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
@@ -156,6 +164,9 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
         if hasattr(error, "show"):  # typer's own errors, which share no exported base
             if "Did you mean" in str(getattr(error, "message", "")):
                 error.possibilities = None  # type: ignore[attr-defined]  # not said twice
+            if owners := _owners(getattr(error, "option_name", "")):
+                error.possibilities = None  # type: ignore[attr-defined]
+                error.message += f": it is an option of {owners}."  # type: ignore[attr-defined]
             error.show(sys.stderr)
             return FAILED
         with contextlib.suppress(OSError):

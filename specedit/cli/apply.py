@@ -25,7 +25,11 @@ ALL = "To change these files too, leave out FILE: specedit apply < CHANGE"
 EDIT_ONLY = ("stdin_filename", "tries", "keep_best", "whole", "focus", "prediction")
 
 
-@settings_options("no_model", *(name for name in SHARED if name not in EDIT_ONLY), asks=True)
+@settings_options(
+    *("no_model", *(name for name in SHARED if name not in EDIT_ONLY)),
+    asks=True,
+    helps={"no_model": "Refuse ambiguous parts instead of asking a model"},
+)
 def apply(
     file: str | None = argument("FILE", "The file; without it: those that CHANGE names", None),
     change: str | None = argument("CHANGE", "The file of the change; `-` or none: stdin", None),

@@ -112,7 +112,7 @@ def _shown(value: object) -> str:
 
 
 def doctor(as_json: AsJson = False) -> int:
-    """Show what works on this machine, and what to do where it does not; exit 2 if edits fail."""
+    """Show what works on this machine, and what to do. The exit code is 2 if edits fail."""
     from specedit.machine_check import STOPS, lines
 
     facts = list(lines())
@@ -134,8 +134,7 @@ def trust(
     listed: bool = flag("--list", "List the repositories that you trust"),
     forget: bool = flag("--forget", "Stop trusting the repository"),
 ) -> int:
-    """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
-    file's settings change."""
+    """Trust a repository's restricted settings. The trust ends when its settings change."""
     if listed:
         if path is not None or forget:
             raise UsageError("--list cannot be combined with a path or --forget.")

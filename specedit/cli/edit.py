@@ -38,7 +38,7 @@ Context = Annotated[
     typer.Option(
         "--with",
         metavar="FILE",
-        help="Show the model this file too, but do not change it; repeat for more",
+        help="Show the model this file, too; repeat for more",
     ),
 ]
 
@@ -47,15 +47,13 @@ Context = Annotated[
 def edit(
     instruction: str = argument("INSTRUCTION", "What to do, in words"),
     files: list[str] | None = argument(
-        "FILE", "Files, or a folder of them; `-` is stdin to stdout", None
+        "FILE", "Files or folders; `-` edits stdin and prints the new text", None
     ),
-    lines: str | None = option(None, "Edit these lines only", metavar="A:B"),
-    symbol: str | None = option(None, "Edit this function, method or class only", metavar="NAME"),
-    selected: str | None = option(
-        None, "Edit the lines that contain this text only", metavar="TEXT"
-    ),
+    lines: str | None = option(None, "Edit these lines", metavar="A:B"),
+    symbol: str | None = option(None, "Edit this function, method or class", metavar="NAME"),
+    selected: str | None = option(None, "Edit the lines that contain this text", metavar="TEXT"),
     near: int | None = option(
-        None, "Choose the match of --selected nearest to this line", metavar="LINE"
+        None, "Choose the match of --selected nearest to LINE", metavar="LINE", hidden=True
     ),
     staged: Staged = False,
     changed: Changed = False,
@@ -64,7 +62,7 @@ def edit(
     *,
     resolved: Resolved,
 ) -> int:
-    """Change files by an instruction; `-` edits stdin and prints the new text."""
+    """Change files by an instruction."""
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, resolve_targets
     from specedit.edit.job import plan_edit
@@ -79,6 +77,7 @@ def edit(
         )
     chosen_lines = lines_range(lines)
     _check_encoding(instruction)
+    _check_order("edit", instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
@@ -135,6 +134,17 @@ def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
     return read_beside(names) if names else ()
 
 
+def _check_order(command: str, words: str, files: Sequence[str]) -> None:
+    """An error where the words are a file's name, and a file's name is words."""
+    sentences = [one for one in files if " " in one.strip() and not Path(one).exists()]
+    if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
+        said, name = harmless(sentences[0]), harmless(words)
+        raise UsageError(
+            f"`{said[:60]}` looks like the words, and `{name}` like a file: they are swapped.",
+            hint=f'specedit {command} "{said}" {name}',
+        )
+
+
 def _check_encoding(instruction: str) -> None:
     """Refuse an argument that is not text; a shell passes any bytes."""
     try:
@@ -145,7 +155,7 @@ def _check_encoding(instruction: str) -> None:
 
 @settings_options(
     *(*ENGINE, "draft", "draft_model", "max_tokens"),
-    *("temperature", "top_p", "seed", "server", "profile", "warm", "json", "quiet"),
+    *("temperature", "seed", "server", "profile", "warm", "json", "quiet"),
     "stdin_filename",
 )
 def ask(
@@ -157,12 +167,13 @@ def ask(
     *,
     resolved: Resolved,
 ) -> int:
-    """Answer a question about a file on stdout; the file does not change."""
+    """Answer a question about a file; nothing changes."""
     from specedit.connect import connect
     from specedit.edit.job import plan_ask
     from specedit.view.contract import asked_json
 
     settings = resolved.values
+    _check_order("ask", question, [file])
     source = _read(file, settings.stdin_filename)
     beside = _beside(context)
     plan = plan_ask(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put_json, put_patch
 from specedit.errors import InputError, UsageError
+from specedit.syntax.diff import moved_patch
 
 if TYPE_CHECKING:
-    from specedit.edit.report import Edit
     from specedit.settings import Settings
 
 
@@ -58,21 +58,10 @@ def move(old: str, new: str, settings: Settings) -> int:
         if not settings.quiet:
             show(console, edit)
         if settings.diff:
-            put_patch(_patch(tree.path(source.name), edit, moved))
+            place = tree.path(source.name)
+            to = moved.get(place)
+            put_patch(edit.diff if to is None else moved_patch(place, to, edit.diff))
     if settings.json:
         put_json(report)
     summary.show(console, report, verbose=settings.verbose, quiet=settings.quiet)
     return 1 if settings.check else report.exit_code()
-
-
-def _patch(path: str, edit: Edit, moved: dict[str, str]) -> str:
-    """The patch of a file; that of a moved one names both places, as git writes it."""
-    new = moved.get(path)
-    if new is None:
-        return edit.diff
-    head = f"diff --git a/{path} b/{new}\n"
-    lines = edit.diff.splitlines(keepends=True)[3:]
-    names = f"rename from {path}\nrename to {new}\n"
-    share = "similarity index 100%\n" if not lines else ""
-    both = f"--- a/{path}\n+++ b/{new}\n" if lines else ""
-    return "".join([head, share, names, both, *lines])

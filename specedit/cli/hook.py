@@ -58,7 +58,8 @@ def uninstall() -> int:
 def run(
     files: list[Path] | None = argument("FILE", "Files to check (default: the staged files)", None),
 ) -> int:
-    """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""
+    """Apply the rules to the staged files. If a rule changes one, the diff is printed, and the exit
+    code is 1."""
     from specedit.connect import connect
     from specedit.integrations.hook.display import HookDisplay
     from specedit.integrations.hook.hook_rules import CleanFiles

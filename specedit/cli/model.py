@@ -33,7 +33,7 @@ Name = Annotated[
 
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """List the known models: size, licence, digest, and whether each is installed."""
+    """List the known models and what is installed."""
     from specedit.engines.exact.conversion import converted_elsewhere, kinds_of
     from specedit.models import resolve, store
 
@@ -105,7 +105,7 @@ def suggest(as_json: AsJson = False) -> None:
             store.sized(entry.size),
             f"{store.sized(entry.memory)}, int4 {store.sized(entry.memory_int4)}",
             entry.licence,
-            "; ".join([*notes, *([entry.note] if entry.note else [])]),
+            "; ".join(filter(None, (*notes, "untested" * entry.untested, entry.note))),
         )
 
     numbers = ("parameters", "download", "memory")
@@ -204,7 +204,7 @@ def path(name: Name = None) -> None:
 def remove(
     name: str = argument("NAME", "Name as in `specedit model list`"),
 ) -> None:
-    """Delete a model, its unfinished download, and everything made from it."""
+    """Delete a model and everything made from it."""
     from specedit.models import resolve, store
 
     item = resolve.find(name, store.store_path())

@@ -26,7 +26,7 @@ Changed = Annotated[
     bool, typer.Option("--changed", help="Choose the files that git reports as changed")
 ]
 Since = Annotated[
-    str | None, typer.Option(metavar="REF", help="Choose the files that changed since this commit")
+    str | None, typer.Option(metavar="REF", help="Choose the files that changed since REF")
 ]
 
 
@@ -50,36 +50,43 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
 # What --help shows of SHARED; --help-all also shows the rest.
 EVERYDAY = (
     *("diff", "check", "ask", "json", "test", "tries", "whole"),
-    *("model", "server", "allow_extra", "quiet", "verbose"),
+    *("model", "allow", "quiet", "verbose"),
 )
 SPELLED = {
     "ask": ("--ask/--yes",),
-    "no_model": ("--no-model",),
-    "quiet": ("--quiet/--no-quiet", "-q"),
-    "verbose": ("--verbose/--no-verbose", "-v"),
+    "strict": ("--strict/--no-strict",),
+    "warm": ("--warm/--no-warm",),
+    "quiet": ("--quiet", "-q"),
+    "verbose": ("--verbose", "-v"),
 }
-ENGINE = ("model", "engine", "device", "threads", "precision", "weights")  # what answers
+METAVARS = {
+    **dict.fromkeys(("model", "draft_model", "stdin_filename"), "NAME"),
+    **{"test": "COMMAND", "check_with": "COMMAND", "tries": "N", "threads": "N"},
+    **{"max_tokens": "N", "seed": "N", "temperature": "T", "test_timeout": "SECONDS"},
+    **{"allow": "KIND,…", "draft": "NAME,…", "prediction": "FILE", "trace": "FILE"},
+    **{"server": "URL", "focus": "LINES"},
+}
+ENGINE = ("model", "engine", "device", "threads", "weights")  # what answers
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
-    *("test", "tries", "test_timeout", "require_green", "keep_best"),
+    *("test", "tries", "test_timeout", "keep_best"),
     *("whole", "focus", *ENGINE),
-    *("prediction", "draft", "draft_model", "max_tokens"),
-    *("temperature", "top_p", "seed", "sampling"),
+    *("prompt_form", "prediction", "draft", "draft_model", "max_tokens"),
+    *("temperature", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
-    *("allow_extra", "gate", "strict", "allow", "check_with"),
-    *("margin", "quiet", "verbose"),
+    *("strict", "allow", "check_with", "quiet", "verbose"),
 )
 
 
-def _parameter(name: str, *, short_help: bool) -> inspect.Parameter:
-    """The flag of a setting. `short_help`: --help shows it only if it is in EVERYDAY."""
+def _parameter(name: str, help: str, *, short_help: bool) -> inspect.Parameter:
+    """The flag of a setting, with this help text or its own. `short_help`: --help shows it only if
+    it is in EVERYDAY."""
     entry, kind = about(name), types()[name]
     dashed = "--" + name.replace("_", "-")
-    names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))
-    choices = f" ({', '.join(entry['choices'])})" if entry["choices"] else ""
     option = typer.Option(
-        *names,
-        help=entry["help"] + choices,
+        *SPELLED.get(name, (dashed,)),
+        help=help or entry["help"],
+        metavar="|".join(entry["choices"]) or METAVARS.get(name),
         show_default=False,
         hidden=short_help and name in SHARED and name not in EVERYDAY,
     )
@@ -92,16 +99,19 @@ def _parameter(name: str, *, short_help: bool) -> inspect.Parameter:
 
 
 def settings_options(
-    *names: str, asks: bool = False
+    *names: str, asks: bool = False, helps: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command these settings as flags; it receives `resolved`, flags over everything.
+    `helps`: help texts of its own.
 
     `asks`: the user waits for it, and may be asked whether to trust a repository."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
         parameters = [p for p in own.parameters.values() if p.name != "resolved"]
-        parameters += [_parameter(name, short_help=asks) for name in names]
+        parameters += [
+            _parameter(name, (helps or {}).get(name, ""), short_help=asks) for name in names
+        ]
 
         @functools.wraps(command)
         def call(**arguments: Any) -> Any:

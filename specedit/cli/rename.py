@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specedit.cli.options import (
@@ -25,20 +26,24 @@ if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
+    from specedit.rename.tree_rename import UseLeft
     from specedit.settings import Settings
 
 
-@settings_options("scope", "no_model", *SHARED, asks=True)
+@settings_options(
+    *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
+    asks=True,
+    helps={"no_model": "Decide by rule: rename mentions that are whole words"},
+)
 def rename(
     old: str = argument("OLD", "The identifier, or Class.member; or a file to move"),
     new: str = argument("NEW", "The new name, or the file's new place"),
     files: list[str] | None = argument("FILE", "Files; without them: the whole work tree", None),
     line: int | None = option(
-        None, "Rename only the definition that the name on line N of FILE refers to", metavar="N"
+        None, "Rename what the name on line N of FILE refers to", metavar="N"
     ),
-    dry_list: bool = flag(
-        "--dry-list", "List every place with its reason; write nothing and ask no model"
-    ),
+    dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
+    incomplete: bool = flag("--incomplete", "Rename although uses that may be meant stay"),
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
@@ -79,59 +84,139 @@ def rename(
             put_json(Report("rename", ()))
         return 0
     settings = replace(settings, no_model=True) if dry_list else settings
-    planner = _planner(names, wanted, old, new, line, settings)
+    plan = _plan(names, wanted, old, new, line, settings)
     if dry_list:
-        return _list_places(targets, planner, settings)
+        return _list_places(targets, plan.planner, settings)
+    if plan.left and not incomplete:
+        if settings.json:
+            return _refuse_in_json(targets, plan)
+        _confirm_incomplete(plan, f"{old} {new}", targets)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
-    return run_command("rename", targets, planner, wish, together=together)
+    if plan.moves and settings.test:
+        raise UsageError("--test does not work when a file moves with its class.")
+    together = together or bool(plan.moves)
+    return run_command("rename", targets, plan.planner, wish, together=together, moves=plan.moves)
 
 
 def _refuse_kinds(resolved: Resolved) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
-    from specedit.check.finding import OF_RENAMES, parsed_verdicts
+    from specedit.check.finding import EXISTING_NAME, OF_RENAMES
     from specedit.errors import UsageError
 
-    allowed = resolved.values.allow.replace(",", " ").split()
-    gate = list(parsed_verdicts(resolved.values.gate))
-    for setting, kinds in (("gate", gate), ("allow", allowed)):
-        others = [one for one in kinds if one not in OF_RENAMES]
-        if others and resolved.origins[setting] == "flag":
-            raise UsageError(
-                f"--{setting} {others[0]}: a rename has no findings of this kind.",
-                hint=f"The kinds of a rename are {' and '.join(OF_RENAMES)}.",
-            )
+    known = (*OF_RENAMES, EXISTING_NAME)
+    others = [kind for kind in resolved.values.allowed if kind not in known]
+    if others and resolved.origins["allow"] == "flag":
+        raise UsageError(
+            f"--allow {others[0]}: a rename has no findings of this kind.",
+            hint=f"The kinds of a rename are {', '.join(known)}.",
+        )
 
 
-def _planner(
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A rename before it is run. Of a whole work tree: how many places it changes in how many
+    files, and the uses that may be meant and stay."""
+
+    planner: Planner
+    places: int = 0
+    files: int = 0
+    left: Sequence[UseLeft] = ()
+    moves: Mapping[str, str] = field(default_factory=dict)  # of files named after a renamed class
+
+
+def _plan(
     names: tuple[str, ...],
     targets: Targets,
     old: str,
     new: str,
     line: int | None,
     settings: Settings,
-) -> Planner:
-    """One file as it stands, or the files as one change."""
+) -> _Plan:
+    """Plans one file as it stands, or the files as one change, whose places are known already."""
+    from dataclasses import replace
     from functools import partial
 
     from specedit.errors import UsageError
     from specedit.rename.planning import plan_rename
 
-    one = partial(plan_rename, old=old, new=new, settings=settings, line=line)
+    plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
-        return one
+        return _Plan(plan_file)
     from specedit.rename.tree import Tree, plan, with_mention
 
     tree = Tree.around(names)
     if len(targets.names) == 1:
-        return lambda source: with_mention(
-            one(source), tree.elsewhere(source.name, old, line) if tree is not None else None
+        return _Plan(
+            lambda source: with_mention(
+                plan_file(source),
+                tree.elsewhere(source.name, old, line) if tree is not None else None,
+            )
         )
     if line is not None:
         raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
-    return lambda source: plan(tree, result, source, settings)
+    return _Plan(
+        lambda source: plan(tree, result, source, settings),
+        sum(len(guess.places) for guess in result.files.values()),
+        len(result.files),
+        [replace(use, path=tree.shown(use.path)) for use in result.left],
+        {tree.shown(path): tree.shown(to) for path, to in result.moves.items()},
+    )
+
+
+SHOWN_FILES = 8  # that a question or an error names
+
+
+def _left_text(left: Sequence[UseLeft]) -> str:
+    """The uses that may be meant, by file."""
+    from specedit.view.colours import count  # rich takes 30 ms
+
+    lines: dict[str, list[int]] = {}
+    for use in left:
+        lines.setdefault(use.path, []).append(use.line)
+    files = [f"{path}:{','.join(map(str, numbers[:5]))}" for path, numbers in lines.items()]
+    more = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
+    uses = f"{count(len(left), 'use')} in {count(len(lines), 'file')}"
+    return f"left: {uses} that may be meant: {', '.join(files[:SHOWN_FILES])}{more}"
+
+
+def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> None:
+    """Ask whether to leave uses that may be meant; an error without a terminal, or after no."""
+    from specedit.cli.streams import say
+    from specedit.cli.targets import confirmed
+    from specedit.errors import UsageError
+    from specedit.view.colours import count
+
+    renamed = f"{count(plan.places, 'place')} in {count(plan.files, 'file')}"
+    previews = targets.settings.check or targets.settings.diff
+    if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed):
+        say(_left_text(plan.left))
+        if not confirmed(f"Rename the {renamed}, and leave these as they are?"):
+            raise UsageError("Cancelled; nothing was changed.")
+        return
+    raise UsageError(
+        f"{_left_text(plan.left)}; nothing was written",
+        hint=f"specedit rename {names} --dry-list shows them; --incomplete renames {renamed}.",
+    )
+
+
+def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
+    """Print the report of a rename that is refused because it would be incomplete."""
+    from dataclasses import replace
+
+    from specedit.check.finding import Finding
+    from specedit.edit.report import Report
+
+    why = Finding("incomplete", f"{_left_text(plan.left)}; nothing was written", refuses=True)
+    edits = (
+        replace(edit, status="refused").noting(why) if edit.changed else edit
+        for edit in _edits_by_rule(targets, plan.planner)
+    )
+    report = Report("rename", tuple(edits))
+    put_json(report)
+    return report.exit_code()
 
 
 SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind of finding
@@ -140,9 +225,29 @@ SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind
 def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
+    from specedit.edit.report import Report
+    from specedit.view.colours import count
+
+    edits = _edits_by_rule(targets, planner)
+    report = Report("rename", tuple(edits))
+    if settings.json:
+        put_json(report)
+        return report.exit_code()
+    for line in (line for edit in edits for line in _lines(edit)):
+        print(harmless(line))
+    places, files = sum(len(edit.changes) for edit in edits), sum(bool(e.changes) for e in edits)
+    left = sum(len(edit.left) for edit in edits)
+    more = f", {count(left, 'use')} left that may be meant" if left else ""
+    text = f"{places} places in {files} files{more}; nothing was asked or written"
+    print(text, file=sys.stderr)
+    return report.exit_code()
+
+
+def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
+    """The Edit of each file, without a model."""
     from specedit.cli.targets import allowed_links
     from specedit.edit.outcome import failed
-    from specedit.edit.report import Edit, Report
+    from specedit.edit.report import Edit
     from specedit.edit.request import of_files
     from specedit.errors import FileError
 
@@ -154,18 +259,7 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
             edits.append(planned if isinstance(planned, Edit) else _by_rule(planned))
         except FileError as problem:
             edits.append(failed(item.name, problem))
-    report = Report("rename", tuple(edits))
-    if settings.json:
-        put_json(report)
-        return report.exit_code()
-    for line in (line for edit in edits for line in _lines(edit)):
-        print(harmless(line))
-    places, files = sum(len(edit.changes) for edit in edits), sum(bool(e.changes) for e in edits)
-    undecided = sum(one.kind == "undecided" for edit in edits for one in edit.findings)
-    more = f", {undecided} undecided" if undecided else ""
-    text = f"{places} places in {files} files{more}; nothing was asked or written"
-    print(text, file=sys.stderr)
-    return report.exit_code()
+    return edits
 
 
 def _by_rule(job: Job) -> Edit:

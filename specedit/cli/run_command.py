@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put, put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
 from specedit.edit.sink import Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
+from specedit.syntax.diff import moved_patch
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Answer, Loading, Ready, Written
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
     from specedit.view.screen import Screen
 
+NO_MOVES: Mapping[str, str] = MappingProxyType({})
 LONG_S = 60.0  # a run that likely takes longer is announced
 
 
@@ -33,13 +37,15 @@ def run_command(
     wish: Wish | None = None,
     *,
     together: bool = False,
+    moves: Mapping[str, str] = NO_MOVES,
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: all files
-    are one change."""
+    are one change. `moves`: the new names of files among them, which move with it."""
     from specedit.connect import connect
     from specedit.edit.report import Report
     from specedit.edit.request import Request, of_files, uncommitted
     from specedit.edit.run import run_files
+    from specedit.files.moves import absolute
 
     names, settings = targets.names, targets.settings
     if names == STDIN:
@@ -49,12 +55,13 @@ def run_command(
     skips = targets.searched and not settings.strict
     inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     alone = len(inputs) == 1
-    request = Request(command, planner, settings, writes, wish, together, alone)
+    places = absolute(Path.cwd(), moves.items())
+    request = Request(command, planner, settings, writes, wish, together, alone, places)
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
         closing(connect(settings)) as backend,
-        Display(command, names, settings, asks=asks, patches=settings.diff) as display,
+        Display(command, names, settings, asks=asks, patches=settings.diff, moves=moves) as display,
     ):
         try:
             report = run_files(inputs, request, backend, display)
@@ -129,8 +136,10 @@ class Display(ExitStack, Sink):
         *,
         asks: bool = False,
         patches: bool = False,
+        moves: Mapping[str, str] = NO_MOVES,
     ) -> None:
         super().__init__()
+        self._moves = moves
         self._patches = patches  # put each patch on stdout as soon as its file is done
         self.edits: list[Edit] = []  # of the files that are done
         self._command = command
@@ -201,7 +210,8 @@ class Display(ExitStack, Sink):
         self._screen.done(edit)
         self.edits.append(edit)
         if self._patches and edit.changed:
-            put_patch(edit.diff)
+            to = self._moves.get(edit.path)
+            put_patch(edit.diff if to is None else moved_patch(edit.path, to, edit.diff))
 
     def _announce(self, job: Job) -> None:
         """Say before a long run how long it will likely take; at a terminal the user decides."""

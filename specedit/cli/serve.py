@@ -6,7 +6,7 @@ The warm server's addresses go to stderr, `status` to stdout.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,11 +17,13 @@ from specedit.edit.backend import Progress
 from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
-from specedit.settings import Resolved, Settings, checked
+from specedit.settings import Resolved, Settings
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
     from specedit.server.listener import Options
+
+IDLE_MINUTES = 30.0  # until a background server ends
 
 app = typer.Typer(
     help="Keep a model in memory for later commands, and serve OpenAI's API.", rich_markup_mode=None
@@ -29,17 +31,26 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-@settings_options(*ENGINE, "draft", "draft_model", "cache_bytes")
+@settings_options(*ENGINE, "draft", "draft_model")
 def serve(
     context: typer.Context,
     background: bool = flag(
         "--background", "Return when the server is ready; stop it with `specedit serve stop`"
     ),
-    host: str = option("127.0.0.1", "Listen at this TCP address; any but loopback needs a token"),
-    port: int | None = option(
-        None, "Listen at this TCP port (0: any free one)", min=0, max=65535, show_default="8737"
+    host: str = option(
+        "127.0.0.1", "Listen at this TCP address; any but loopback needs a token", metavar="HOST"
     ),
-    token: str = option("", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN"),
+    port: int | None = option(
+        None,
+        "Listen at this TCP port (0: any free one)",
+        min=0,
+        max=65535,
+        metavar="PORT",
+        show_default="8737",
+    ),
+    token: str = option(
+        "", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
+    ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
     ),
@@ -47,6 +58,7 @@ def serve(
         None,
         "Stop after this many minutes without requests (0: never)",
         min=0,
+        metavar="N",
         show_default="background: 30",
     ),
     alias: list[str] | None = option(
@@ -67,16 +79,14 @@ def serve(
     from specedit.server.service import serve as run
 
     settings = resolved.values
-    if idle_minutes is not None:
-        idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
-        settings = replace(settings, idle_minutes=idle_minutes)
-    forever = not (background or detached) and idle_minutes is None  # a server in a terminal
+    if idle_minutes is None:  # a server in a terminal stays
+        idle_minutes = IDLE_MINUTES if background or detached else 0.0
     options = Options(
         host=host,
         port=None if socket_only else PORT if port is None else port,
         any_port=port is None,
         token=token,
-        idle_s=0.0 if forever else settings.idle_minutes * 60,
+        idle_s=idle_minutes * 60,
         background=background or detached,
         aliases=tuple(dict.fromkeys(alias or ())),
     )
@@ -95,25 +105,32 @@ def serve(
             return 0
         if (record := folder.record()) is None:
             raise error from None
-        addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
+        urls = [listener.url for listener in record.listeners]
+        addresses = ", ".join(dict.fromkeys([record.address, *(urls or ["no TCP"])]))
         about = f"{addresses} (process {record.pid}, model {record.model})"
         raise ServerError(
             f"A server is already running: {about}.",
-            hint="To replace it, add --replace to this command.",
+            hint="To let it listen at this address too, add --background to this command; "
+            "to replace it, add --replace.",
         ) from None
 
 
 def _background(
     settings: Settings, options: Options, folder: RuntimeFolder, *, replaces: bool
 ) -> int:
-    """Start this same command again, detached from the terminal."""
+    """Start this same command again, detached from the terminal. A server that answers as these
+    settings ask is kept, and listens at one more address."""
     from specedit.server import processes
 
     with folder.lock("start.lock"):
         record = folder.record()
-        if record is not None and processes.answers(record, settings) and _fits(record, options):
-            _listening(record)
-            return 0
+        if record is not None and processes.answers(record, settings):
+            reached, named = _reached(record, options), set(options.aliases) <= set(record.aliases)
+            if reached and named:
+                return _loaded(folder, record)
+            if not replaces:
+                wanted = asdict(options) | ({"port": None} if reached else {})
+                return _loaded(folder, processes.listen(record, wanted))
         if replaces and record is not None:
             processes.stop(folder, record)
         try:
@@ -126,20 +143,37 @@ def _background(
         flags = ["--socket-only"] if options.port is None else ["--host", options.host]
         if options.port is not None and not options.any_port:
             flags += ["--port", str(options.port)]
+        flags += ["--idle-minutes", f"{options.idle_s / 60:g}"]
         flags += [word for name in options.aliases for word in ("--alias", name)]
-        _listening(processes.launch(folder, settings, flags, options.token))
-    return 0
+        record = processes.launch(folder, settings, flags, options.token)
+    return _loaded(folder, record)
 
 
-def _fits(record: ServerRecord, options: Options) -> bool:
-    """Whether a running server listens as these options ask."""
-    if not set(options.aliases) <= set(record.aliases):
-        return False
-    if options.token and options.token != record.token:
-        return False
-    fixed_port = options.port and not options.any_port
-    suffix = f":{options.port}" if fixed_port else ""
-    return options.port is None or bool(record.url and record.url.endswith(suffix))
+def _reached(record: ServerRecord, options: Options) -> bool:
+    """Whether a running server listens where these options ask."""
+    from specedit.server.listener import is_loopback
+    from specedit.server.processes import address
+
+    fixed_port = 0 if options.any_port else options.port
+    for listener in record.listeners:
+        host, port = address(listener.url)
+        same = host == options.host or (is_loopback(host) and is_loopback(options.host))
+        if same and fixed_port in (0, port) and options.token in ("", listener.token):
+            return True
+    return options.port is None
+
+
+def _loaded(folder: RuntimeFolder, record: ServerRecord) -> int:
+    """Wait until the model can answer, or say why it cannot."""
+    from specedit.server import processes
+    from specedit.view.colours import terminal
+    from specedit.view.live import Live
+
+    _listening(record)
+    with Live(terminal()) as live:
+        for step in processes.loading(folder, record):
+            live.loading(step)
+    return DONE
 
 
 @app.command()
@@ -172,11 +206,11 @@ def stop() -> int:
 
 def _listening(record: ServerRecord) -> None:
     say(f"listening on {record.address} (process {record.pid})")
-    if record.url:
-        say(f"OpenAI clients: base_url={record.url}/v1")
-    if record.token and record.url:
-        say("TCP clients send the token as their API key")
-        say(f"agents find tools at {record.url}/mcp")
+    for listener in record.listeners:
+        say(f"OpenAI clients: base_url={listener.url}/v1")
+        if listener.token:
+            say("TCP clients send the token as their API key")
+            say(f"agents find tools at {listener.url}/mcp")
 
 
 def _table(state: dict[str, Any]) -> str:
@@ -185,7 +219,7 @@ def _table(state: dict[str, Any]) -> str:
         "model": f"{model['name']} ({model['engine'] or state['state']})",
         "state": state["state"],
         "address": state["address"],
-        "url": f"{state['url']}/v1" if state["url"] else "no TCP",
+        "url": ", ".join(f"{url}/v1" for url in state["urls"]) or "no TCP",
         "process": state["pid"],
         "version": state["version"],
         "memory": f"{state['memory_bytes'] / 2**20:.0f} MiB",
@@ -197,14 +231,14 @@ def _table(state: dict[str, Any]) -> str:
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())
 
 
-@settings_options(*ENGINE, "focus", "whole", "quiet")
+@settings_options(*ENGINE, "focus", "quiet")
 def warm(
     files: list[str] = argument("FILE", "Files, named as the edit will name them"),
     *,
     resolved: Resolved,
 ) -> int:
-    """Read files into the server's cache (for editors, when a file is opened). Starts a server in
-    the background when none runs."""
+    """Read files into the server's cache. Their next edit starts at once. If no server runs, one
+    starts in the background."""
     from specedit.edit.job import plan_edit
     from specedit.edit.regions.locate import shared_beginnings
     from specedit.files import source as sources
@@ -237,7 +271,7 @@ class _Reading(Progress):
         self.last = event
 
 
-SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extra")
+SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow")
 
 
 def editor(
@@ -266,7 +300,7 @@ def editor(
 
 @settings_options("scope", *SERVING)
 def lsp(*, resolved: Resolved) -> int:
-    """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
+    """Serve editors over LSP on stdio."""
     from specedit.integrations.lsp import serve
 
     return serve(resolved.values)
@@ -274,7 +308,7 @@ def lsp(*, resolved: Resolved) -> int:
 
 @settings_options(*SERVING)
 def mcp(*, resolved: Resolved) -> int:
-    """Serve tools for agents over MCP on stdio: rename, find places, edit, undo."""
+    """Serve tools for agents over MCP on stdio."""
     from specedit.integrations.mcp import serve
 
     flags = (name for name, origin in resolved.origins.items() if origin == "flag")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.files.worktree import beyond, real, top_of
-from specedit.import_time import frozen
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 STDIN = ("-",)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Targets:
     """Which files a command line selects."""
 
@@ -36,7 +35,7 @@ class Targets:
         return self.staged or self.changed or self.since is not None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResolvedTargets:
     """The files of a command line and the settings of its run, checked for conflicts."""
 
@@ -109,7 +108,7 @@ def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
     """An error for flags that only say how to test, where nothing is tested."""
     if settings.test:
         return
-    for name in ("keep_best", "require_green", "test_timeout"):
+    for name in ("keep_best", "test_timeout"):
         if resolved.origins[name] == "flag":
             flag = f"--{name.replace('_', '-')}"
             if not resolved.values.test:

@@ -16,22 +16,29 @@ if TYPE_CHECKING:
     from specedit.files.undo import Undone
 
 
+LISTED = 10  # runs of --list
+FEW = 5  # files of each
+
+
 def undo(
     name: str | None = option(None, "Undo this run (a name from --list)", "--run", metavar="RUN"),
-    listed: bool = flag("--list", "List the runs that can be undone"),
+    listed: bool = flag("--list", "List the last runs in this work tree that can be undone"),
+    every: bool = flag("--all", "With --list: all runs in all folders, with all files"),
     forget: bool = flag("--forget", "Remove the run from the journal; change no file"),
     partly: bool = flag("--partly", "Restore the files that have not changed since"),
     last: bool = flag("--last", "Undo the last run in any folder"),
     as_json: AsJson = False,
 ) -> int:
-    """Restore what the last run changed in this work tree: all of it or nothing. Run it again for
-    the run before."""
+    """Restore what the last run changed in this work tree. It restores all files or none; run it
+    again for the run before."""
     from specedit.files import journal
     from specedit.files.undo import forget as drop
     from specedit.files.undo import undo as put_back
 
     if listed and (forget or name or partly):
-        raise UsageError("--list lists every run; it can be combined only with --json.")
+        raise UsageError("--list lists runs; it can be combined only with --all and --json.")
+    if every and not listed:
+        raise UsageError("--all is for --list.", hint="specedit undo --list --all")
     if last and name:
         raise UsageError("--run and --last both choose a run; use one of them.")
     store = journal.home()
@@ -42,7 +49,7 @@ def undo(
     if name is None and not (last or listed):
         name = of_here(journal.runs(store))  # an error: there is none
     if listed:
-        return _list(store, journal.runs(store), as_json)
+        return _list(journal.runs(store), every, as_json)
     if forget:
         run = drop(store, name)
         put_object(_run(run)) if as_json else say(f"forgotten: {run.label}")
@@ -60,12 +67,9 @@ def undo(
 
 def of_here(runs: list[JournalRun]) -> str | None:
     """The last run that wrote to the current work tree or folder; None if the journal is empty."""
-    from specedit.files.worktree import real, top_of
-
-    here = real(Path.cwd())
-    top = top_of(here) or here
+    top = _top()
     for run in runs:
-        if any(Path(entry.path).is_relative_to(top) for entry in run.files):
+        if _wrote_to(run, top):
             return run.name
     if not runs:
         return None
@@ -73,6 +77,17 @@ def of_here(runs: list[JournalRun]) -> str | None:
         f"There is nothing to undo in {top}.",
         hint=f"The last run was elsewhere: {runs[0].label}. `specedit undo --last` undoes it.",
     )
+
+
+def _top() -> Path:
+    from specedit.files.worktree import real, top_of
+
+    here = real(Path.cwd())
+    return top_of(here) or here
+
+
+def _wrote_to(run: JournalRun, top: Path) -> bool:
+    return any(Path(entry.path).is_relative_to(top) for entry in run.files)
 
 
 def _show(done: Undone) -> None:
@@ -101,7 +116,12 @@ def _show(done: Undone) -> None:
         console.print(Text(hint, "dim"), soft_wrap=True)
 
 
-def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
+def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
+    found, top = len(runs), _top()
+    if not every:
+        runs = [run for run in runs if _wrote_to(run, top)][:LISTED]
+    if found > len(runs):
+        say(f"{found - len(runs)} more runs, of this and other folders: specedit undo --list --all")
     if as_json:
         put_object({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
         return DONE
@@ -112,9 +132,10 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
 
     out = Console(markup=False, emoji=False, highlight=False)
     if not runs:
-        say("there is nothing to undo")
+        say("there is nothing to undo" + (f" in {top}" if found else ""))
     next_one = _next(runs)
     for run in runs:
+        files = run.files if every else run.files[:FEW]
         mark = ("  <- specedit undo", "green") if run.name == next_one else ""
         head = Text.assemble((run.label, "bold"), (f"  {run.name}", "dim"), mark)
         out.print(head, soft_wrap=True)
@@ -123,8 +144,10 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
             out.print(Text(f"  unfinished: {why}", "red"))
         if run.instruction:
             out.print(Text(f"  “{terminal.name(run.instruction)}”"), soft_wrap=True)
-        for entry in run.files:
+        for entry in files:
             out.print(Text(f"  {terminal.name(near(entry.path))}"), soft_wrap=True)
+        if len(files) < len(run.files):
+            out.print(Text(f"  … and {len(run.files) - len(files)} more files"), soft_wrap=True)
     return DONE
 
 

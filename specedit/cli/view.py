@@ -20,7 +20,7 @@ def view(
         None, "Write the page to this file; `-` is stdout", "-o", "--output", metavar="PAGE.html"
     ),
 ) -> int:
-    """Make an HTML page of a trace, and print its path: tokens by origin, passes, widths."""
+    """Make an HTML page of a trace, and print its path."""
     from specedit.view.html import page
     from specedit.view.trace import read
 

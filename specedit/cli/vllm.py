@@ -27,7 +27,7 @@ def serve(
     context: typer.Context,
     model: str = argument(None, "The model: a hub id or a folder"),
 ) -> int:
-    """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
+    """Start `vllm serve MODEL` with predictions. Further flags are vLLM's own."""
     from specedit.integrations.vllm import launch
 
     words = launch.command(model, context.args)
@@ -42,7 +42,7 @@ def serve(
 
 @app.command(context_settings=WITHOUT_HELP)
 def args(context: typer.Context) -> int:
-    """Print the flags for your own launcher: `vllm serve MODEL $(specedit vllm args)`."""
+    """Print the flags for your own launcher. Use `vllm serve MODEL $(specedit vllm args)`."""
     from specedit.integrations.vllm.launch import flags
 
     print(shlex.join(flags(context.args)))
@@ -71,7 +71,7 @@ def manifest(
 
 @app.command()
 def check() -> int:
-    """Check that the installed vLLM is a tested version, and list what does not work."""
+    """Check the installed vLLM's version, and list what does not work."""
     from specedit.integrations.vllm.launch import installed, not_loading, warning
 
     vllm = installed()

@@ -57,6 +57,9 @@ def judge(job: Job, answer: Answer) -> Judged:
                 "the model stopped before it said that it was done: is the end missing?",
             )
         )
+    if answer.reasoning:
+        message = f"{answer.reasoning} tokens of reasoning were left out of the answer"
+        results.append(Finding("reasoning", message))
     text = spliced(job.about, job.region, answer.text)
     if job.tidies:
         text, reverted = without_form_changes(

@@ -33,11 +33,13 @@ class Message:
 class RawPrompt:
     """A prompt without a chat template, as text or as ids. The names of special tokens in the text
     mean the tokens, except beside a `suffix`: there both are plain text, and the answer is what
-    stands between them."""
+    stands between them. `parts`: text of a prompt form and the user's text in turn, the form's
+    first; only in the form's do these names mean tokens."""
 
     text: str = ""
     ids: tuple[int, ...] = ()
     suffix: str | None = None
+    parts: tuple[str, ...] = ()
 
 
 @frozen
@@ -126,6 +128,7 @@ class Answer:
     logits_digest: str | None = None
     appeared: int = 0  # ids of the prediction that the completion has, where they were counted
     absent: int = 0  # ids of the prediction that it does not have
+    reasoning: int = 0  # ids before the text, of reasoning that is not part of it
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire

@@ -13,25 +13,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks
-from specedit.check.finding import QUESTION, REFUSE
+from specedit.check.finding import QUESTION, REFUSE, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.outcome import Judge, checks_of, guarded
 from specedit.edit.question import is_question
 from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
-from specedit.edit.without_model import local_rename, quoted_replacement
+from specedit.edit.without_model import imports_to_sort, local_rename, quoted_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
 from specedit.import_time import frozen
+from specedit.models.catalogue import form_of
+from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
     from specedit.edit.regions.blocks import Block
     from specedit.edit.regions.insertion import Insertion
-    from specedit.edit.report import Finding
     from specedit.settings import Settings
 
 
@@ -62,10 +63,22 @@ class Job:
 
     @property
     def before(self) -> str:
-        """What the answer replaces."""
-        if self.regions:
-            return "".join(taken(self.about, one.region) for one in self.regions)
-        return taken(self.about, self.region)
+        """What the answer replaces, as the model is shown it: a part without its indentation."""
+        parts = [taken(self.about, one) for one in self._parts]
+        return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The line of the file, from 1, of each line of `before`."""
+        text, numbers = self.about.text, list[int]()
+        for one in self._parts:
+            first = text.count("\n", 0, one.start) + 1
+            numbers += range(first, first + len(lines_of(taken(self.about, one))))
+        return numbers
+
+    @property
+    def _parts(self) -> tuple[Region, ...]:
+        return tuple(one.region for one in self.regions) or (self.region,)
 
 
 @frozen
@@ -102,12 +115,24 @@ def plan_edit(
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
     refuse_question(instruction, source.name, settings)
+    focused: tuple[Finding, ...] = ()
+    if lines is None and symbol is None and not settings.whole:
+        lines = imports_to_sort(source, instruction)
+        if lines:
+            text = "open to change: the imports (lines {}:{}); --whole opens all of the file"
+            focused = (Finding("focused", text.format(*lines), (Spot(lines[0]),)),)
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
     checks = replace(checks_of(settings), shown=tuple((one.name, one.text) for one in beside))
     planned = make_job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
-    planned = replace(planned, judge=judge, tidies=True)
+    planned = replace(planned, judge=judge, tidies=True, findings=focused)
+    if settings.prompt_form or form_of(settings.model):
+        from specedit.edit.prompt_form import chosen_form, in_form
+
+        if form := chosen_form(settings):
+            plan = in_form(planned.plan, source, region, beside, form)
+            return replace(planned, plan=plan, divisible=False)
     if region != whole(source):
         return planned
     exact = local_rename(source, instruction) or quoted_replacement(source, instruction)
@@ -170,7 +195,7 @@ def make_job(
 
 def sampling_of(settings: Settings) -> Sampling:
     """How choices are made."""
-    return Sampling(settings.temperature, settings.top_p, settings.seed, settings.sampling)
+    return Sampling(settings.temperature, 1.0, settings.seed, settings.sampling)
 
 
 def drafters(settings: Settings) -> tuple[str, ...]:

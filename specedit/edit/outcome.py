@@ -10,12 +10,13 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks, check_answer
-from specedit.check.finding import parsed_verdicts, verdicts
+from specedit.check.finding import REMOVAL, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
-from specedit.files.atomic import aside
+from specedit.files import refused
 from specedit.files.source import Source
+from specedit.files.startup import home
 from specedit.files.worktree import patch_name, real, top_of
 from specedit.import_time import frozen
 
@@ -42,12 +43,9 @@ Judge = Callable[[str], Judged]  # of the whole new text of a file
 
 def checks_of(settings: Settings) -> Checks:
     """The checks as the settings choose them."""
-    table, allowed = parsed_verdicts(settings.gate), settings.allow.replace(",", " ").split()
-    return Checks(
-        settings.allow_extra,
-        verdicts(table, strict=settings.strict, allowed=allowed),
-        settings.check_with,
-    )
+    allowed = settings.allowed
+    chosen = verdicts(strict=settings.strict, allowed=allowed)
+    return Checks(REMOVAL in allowed, chosen, settings.check_with)
 
 
 def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
@@ -108,10 +106,10 @@ def failed(name: str, problem: FileError) -> Edit:
 
 
 def keep(edit: Edit) -> Edit:
-    """The Edit with the path of a temporary file where the user can look at a refused answer."""
+    """The Edit with the path of a file where the user can look at a refused answer."""
     if edit.status != "refused" or edit.after == edit.before:
         return edit
-    return replace(edit, kept=aside(edit.path, edit.after, "refused"))
+    return replace(edit, kept=refused.keep(home(), edit.path, edit.after))
 
 
 def as_written(edit: Edit, uncommitted: bool) -> Edit:

@@ -58,10 +58,6 @@ QUESTION = (
     "Answer briefly and in plain words, from what the file says. Name lines and names where it "
     "helps. Where the file does not tell, say so. Do not rewrite the file."
 )
-MERGING = (
-    "You are a coding assistant that helps merge code updates, ensuring every modification is "
-    "fully integrated."
-)
 CONSTANT = frozenset({SYSTEM, PART, INSERTION, PLACES, QUESTION})  # the same in every run
 
 
@@ -131,24 +127,6 @@ def insertion(
     )
     user = (*others(beside), head, finished(context), ask)
     return (Message("system", (INSERTION,)), Message("user", user))
-
-
-UPDATED = ("<updated-code>", "</updated-code>")  # around the answer of a FastApply model
-
-
-def merging(text: str, change: str) -> tuple[Message, ...]:
-    """A text and a change to merge into it, as the FastApply models were trained on them:
-    https://github.com/kortix-ai/fast-apply"""
-    head = (
-        "Merge all changes from the <update> snippet into the <code> below.\n"
-        "- Preserve the code's structure, order, comments, and indentation exactly.\n"
-        "- Output only the updated code, enclosed within <updated-code> and </updated-code> "
-        "tags.\n"
-        "- Do not include any additional text, explanations, placeholders, ellipses, or code "
-        "fences.\n\n<code>"
-    )
-    ask = f"</code>\n\n<update>{change}</update>\n\nProvide the complete updated code."
-    return (Message("system", (MERGING,)), Message("user", (head, text, ask)))
 
 
 def others(beside: Sequence[Beside]) -> Iterator[str]:

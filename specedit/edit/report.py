@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+from specedit.check.finding import DECLINED
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode import FREE, Tally
@@ -191,6 +192,12 @@ class Edit:
         """What the user should know of it besides."""
         return tuple(one.text for one in self.findings if not one.refuses)
 
+    @property
+    def left(self) -> tuple[Spot, ...]:
+        """Of a rename: the uses that may be meant and stay."""
+        undecided = (finding for finding in self.findings if finding.kind == "undecided")
+        return tuple(spot for finding in undecided for spot in finding.places)
+
     def noting(self, *findings: Finding) -> Edit:
         return replace(self, findings=(*self.findings, *findings)) if findings else self
 
@@ -211,11 +218,19 @@ class Report:
     def count(self, *statuses: str) -> int:
         return sum(e.status in statuses for e in self.edits)
 
+    @property
+    def changed_nothing(self) -> bool:
+        """Whether an instruction was given, and no file is changed by it."""
+        asked = self.command in ("edit", "refine") and bool(self.edits)
+        declined = any(one.kind == DECLINED for edit in self.edits for one in edit.findings)
+        return asked and not declined and self.count("unchanged") == len(self.edits)
+
     def exit_code(self, *, check: bool = False) -> int:
-        """0 done, 1 `--check` would change, 2 something could not be done."""
+        """0 done; 1 `--check` would change, or an instruction changed nothing; 2 something could
+        not be done."""
         if self.count("refused", "failed") or any(e.written and e.problems for e in self.edits):
             return 2
-        return 1 if check and any(e.changed for e in self.edits) else 0
+        return int(any(e.changed for e in self.edits) if check else self.changed_nothing)
 
 
 @frozen

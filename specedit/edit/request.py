@@ -12,6 +12,7 @@ from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import InputError, Skipped, UsageError
 from specedit.files import source as sources
+from specedit.files.moves import Moves
 from specedit.files.source import Source
 from specedit.files.worktree import check_within, in_work_tree
 from specedit.import_time import frozen
@@ -40,7 +41,8 @@ class Request:
     `writes`: files are journalled and written; otherwise Edits are only returned, and what is
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is
     written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
-    answer without a change is asked for again."""
+    answer without a change is asked for again. `moves`: of files of one change, from one absolute
+    path to another."""
 
     command: str
     planner: Planner
@@ -49,6 +51,7 @@ class Request:
     wish: Wish | None = None
     together: bool = False
     alone: bool = True
+    moves: Moves = ()
 
 
 def of_files(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from specedit.check.finding import DECLINED, Finding
 from specedit.edit.backend import Backend
 from specedit.edit.job import Job
 from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
@@ -97,7 +98,8 @@ def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
     if verdict.problems:
         findings = (*edit.findings, *verdict.problems)
         return replace(chosen, status="refused", findings=findings)
-    return replace(chosen, findings=edit.findings, compared=edit.compared)
+    chosen = replace(chosen, findings=edit.findings, compared=edit.compared)
+    return chosen if chosen.changed else chosen.noting(Finding(DECLINED, "no hunk was applied"))
 
 
 def _written_together(
@@ -111,7 +113,7 @@ def _written_together(
     broken = next((edit.path for edit in edits if edit.status in ("refused", "failed")), "")
     if not broken:
         try:
-            Recorder(home(), request.command, request.wish).write_all(texts)
+            Recorder(home(), request.command, request.wish).write_all(texts, request.moves)
         except FileError as problem:  # a full disk, a file that another program changed
             broken = f"{problem.file or edits[changed[0]].path} ({problem.reason})"
     for at in changed:

@@ -161,7 +161,9 @@ def _is_one(result: Sequence[Symbol], source: Source) -> bool:
 def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, int]:
     """The lines (from 1, both in) that hold `selected`; of several places, the one nearest to
     line `near`. A selection that ends with a newline does not hold the line after it."""
-    wanted = selected.replace("\r\n", "\n").replace("\r", "\n")
+    from specedit.files.source import LINE_END
+
+    wanted = LINE_END.sub("\n", selected)
     if not wanted.strip():
         raise UsageError(
             "The selection is empty.", hint="Select what to edit, or edit the whole file."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from specedit.check.finding import Finding, Spot
+from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
 from specedit.import_time import regex
 from specedit.scoping.languages import rules_of
@@ -178,3 +179,29 @@ def _texts(instruction: str) -> tuple[str, str] | None:
     if (match := _NEW_FIRST.match(instruction)) is not None:
         return match[2][1:-1], match[1][1:-1]
     return None
+
+
+# `Sort the imports`, and nothing else
+_SORT_IMPORTS = (
+    r"(?:sort|organi[sz]e|order|reorder) (?:(?:all|the|its|my|any|of|these|this) )*"
+    r"(?:imports?|import statements|usings|using directives|use statements)(?: alphabetically)?"
+    r"(?: (?:in|of|at the top of) (?:the|this) (?:whole )?(?:file|module))?"
+)
+
+
+def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
+    """The lines of the import statements, where sorting them is all that is asked for; None where
+    it is not, or where there are none."""
+    words = " ".join(instruction.lower().replace("please", " ").split()).strip(" .!")
+    if source.language is None or not re.fullmatch(_SORT_IMPORTS, words):
+        return None
+    first = last = None
+    for node in grow(source.text, source.language).children:
+        if node.type in IMPORTS:
+            first, last = first or node, node
+        elif node.named and first and "comment" not in node.type:
+            break
+    if first is None or last is None:
+        return None
+    before = source.text.encode("utf-8", "surrogatepass")[: last.end].rstrip(b"\n")
+    return first.line, before.count(b"\n") + 1

@@ -63,7 +63,7 @@ class SampledIds:
 class EngineInfo:
     """An engine's properties: shown in reports, and part of the key of cost curves."""
 
-    name: str  # "exact" | "huggingface" | "scripted"
+    name: str  # "exact" | "huggingface"
     device: str  # "cpu" | "cuda" | "mps"
     threads: int
     window: int  # positions the model can attend to

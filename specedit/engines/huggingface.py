@@ -17,6 +17,7 @@ from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
 from specedit.engines.sampling import choose
 from specedit.engines.transformers_model import errors_of, load
 from specedit.errors import ModelError, UsageError
+from specedit.models.architecture import WORKING
 from specedit.models.store import ModelFiles
 
 PREFILL = 256  # positions per prefill pass, for progress that is visible
@@ -169,5 +170,5 @@ def refuse_uncroppable(cache: Any, name: str) -> None:
             raise ModelError(
                 f"{name} cannot be used: rejected drafts cannot be removed from its cache "
                 f"({type(layer).__name__}).",
-                hint="Use a model with full attention (Qwen2, Qwen3, Llama).",
+                hint=f"Use a model with full attention: {WORKING}.",
             )

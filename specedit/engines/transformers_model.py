@@ -139,6 +139,16 @@ def _numbers(model: Architecture) -> dict[str, Any]:
     }
     if model.family == "qwen2":  # it always has the bias
         return config
+    if model.family == "granite":
+        config |= {
+            "embedding_multiplier": model.embedding_scale,
+            "residual_multiplier": model.residual_scale,
+            "attention_multiplier": model.attention_scale or model.head_size**-0.5,
+            "logits_scaling": model.logit_scale,
+        }
+    if model.family == "smollm3":
+        rotated = [int(layer not in model.unrotated) for layer in range(model.layers)]
+        config |= {"no_rope_layers": rotated, "pad_token_id": None}
     return {**config, "attention_bias": model.bias}
 
 
@@ -147,11 +157,7 @@ def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tu
         if name == architecture.ROPE_FACTORS:
             continue
         taken = architecture.rows(gguf, numbers, name).reshape(info.shape)
-        if not taken.flags.writeable:  # a view of the file
-            taken = taken.copy()
-        tensor = torch.from_numpy(taken).to(dtype)
-        gguf.release(name)
-        yield architecture.their_name(name), tensor
+        yield architecture.their_name(name), torch.from_numpy(taken).to(dtype)
     if numbers.bias and numbers.family != "qwen2":  # transformers wants one behind attention, too
         for layer in range(numbers.layers):
             yield (

@@ -32,7 +32,8 @@ def whole(path: Path, data: bytes, mode: int | None = None) -> None:
 @contextlib.contextmanager
 def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> Iterator[BinaryIO]:
     """A file to write, which becomes `path` at the end. `mode`: at most these bits. `draft`: the
-    temporary file, where the caller holds a lock; what is in it already can be continued."""
+    temporary file, where the caller holds a lock: what is in it can be continued, so that Ctrl-C
+    leaves it, as a kill does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     place = draft or draft_of(path)
     flags = os.O_RDWR | os.O_CREAT | (0 if draft else os.O_EXCL)
@@ -43,9 +44,10 @@ def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> I
             file.flush()
             os.fsync(file.fileno())
         place.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            place.unlink()
+    except BaseException as error:
+        if draft is None or isinstance(error, Exception):
+            with contextlib.suppress(OSError):
+                place.unlink()
         raise
     sync([path.parent])
 
@@ -62,10 +64,9 @@ def remove(paths: Collection[Path]) -> None:
         list(pool.map(partial(Path.unlink, missing_ok=True), paths))
 
 
-def aside(name: str | Path, data: bytes, why: str) -> str:
+def aside(name: Path, data: bytes) -> str:
     """Bytes that must not go to a file of that name, in a temporary one; its path."""
-    suffix = f"-{(Path(name).name or 'answer')[-60:]}"
-    handle, path = tempfile.mkstemp(prefix=f"specedit-{why}-", suffix=suffix)
+    handle, path = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{name.name[-60:]}")
     with os.fdopen(handle, "wb") as file:
         file.write(data)
     return path

@@ -9,20 +9,19 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
 from specedit.files import regular
 from specedit.files.git_call import ask
 from specedit.files.worktree import real, top_of
-from specedit.import_time import frozen
 
 FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
 REGULAR = ("100644", "100755")  # no symlinks, no submodules
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Staged:
     """One regular file as the index holds it. `name` counts from the work tree's top."""
 
@@ -269,6 +268,15 @@ def from_top(root: Path, paths: Iterable[Path]) -> list[str]:
 def content(root: Path, entry: Staged) -> bytes:
     """The staged content, as a checkout would write it (newlines and encoding included)."""
     return ask(root, "cat-file", "--filters", f"--path={entry.name}", entry.blob)[1]
+
+
+def committed(path: Path) -> bytes | None:
+    """A file's content in the last commit; None where there is none."""
+    root = _top(path.parent)
+    if root is None:
+        return None
+    code, out = ask(root, "cat-file", "blob", f"HEAD:{from_top(root, [path])[0]}", codes=(0, 128))
+    return None if code else out
 
 
 def blob_of(root: Path, name: str, data: bytes) -> str:

@@ -13,18 +13,18 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import atomic, regular
+from specedit.files import atomic, refused, regular
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
-from specedit.import_time import frozen, regex
 
 ORIGINALS = "originals"
 RECORD = "run.json"  # what a run is and which files it writes
@@ -32,10 +32,10 @@ PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds to wait for the writes of other runs
-RUN = regex(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
+RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One file of a run: where it is, what it held, and what the run put there."""
 
@@ -49,7 +49,7 @@ class Entry:
     start: int = 0  # where its bytes begin in the run's originals
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class JournalRun:
     """One run that wrote."""
 
@@ -107,14 +107,12 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _places(store: Path) -> list[Path]:
-    """Where runs may be: older versions used the cache folder, which other programs may empty."""
-    places = [store / JOURNAL]
-    if not os.environ.get("SPECEDIT_HOME") and store == home():
-        from platformdirs import user_cache_path
-
-        places.append(user_cache_path("specedit", appauthor=False) / "journal")
-    return places
+def _folders(store: Path) -> list[Path]:
+    """Everything in the journal."""
+    try:
+        return list((store / JOURNAL).iterdir())
+    except OSError:
+        return []
 
 
 @contextlib.contextmanager
@@ -152,16 +150,14 @@ def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
 
 def runs(store: Path) -> list[JournalRun]:
     """The runs that can be undone, the newest first."""
-    results: list[JournalRun] = []
-    for place in _places(store):
-        with contextlib.suppress(OSError):
-            results += [run for p in place.iterdir() if (run := load(p)) is not None and run.files]
-    return sorted(results, key=lambda run: run.name, reverse=True)
+    loaded = [run for path in _folders(store) if (run := load(path)) is not None and run.files]
+    return sorted(loaded, key=lambda run: run.name, reverse=True)
 
 
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
     """Delete the oldest runs beyond `most`, or beyond `most_bytes` of originals; never an
-    unfinished one."""
+    unfinished one. Delete refused answers that are old."""
+    refused.clear(store)
     total = 0
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
@@ -171,11 +167,9 @@ def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -
 
 def clear_up(store: Path) -> list[JournalRun]:
     """The runs, after the temporary files of killed ones are removed. The caller holds `alone`."""
-    for place in _places(store):
-        with contextlib.suppress(OSError):
-            for folder in place.iterdir():
-                if RUN.fullmatch(folder.name) and not (folder / RECORD).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
+    for folder in _folders(store):
+        if RUN.fullmatch(folder.name) and not (folder / RECORD).exists():
+            shutil.rmtree(folder, ignore_errors=True)
     result = runs(store)
     for run in result:
         left = _left(run)
@@ -231,10 +225,7 @@ def load(folder: Path) -> JournalRun | None:
 
 def original(run: JournalRun, entry: Entry) -> bytes:
     """What a file held before the run."""
-    place = run.path / ORIGINALS
-    if not place.exists():  # older versions wrote one file for each
-        place = run.path / entry.blob
-    with regular.reading(place) as file:
+    with regular.reading(run.path / ORIGINALS) as file:
         file.seek(entry.start)
         before = file.read(entry.size)
     if digest(before) != entry.before_sha256:

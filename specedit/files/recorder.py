@@ -11,7 +11,7 @@ import shutil
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,10 +37,9 @@ from specedit.files.recovery import finish
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
 from specedit.files.undo import is_mixed, revert
-from specedit.import_time import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What a run was asked, as its journal keeps it (`journal.JournalRun`)."""
 

@@ -10,6 +10,7 @@ import errno
 import mmap
 import os
 import stat
+import threading
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,6 +55,39 @@ def read(path: Path, most: int | None = None) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
     return data
+
+
+class LargeFile:
+    """A large file, read by position while it stays as it was opened: of a mapping, a page that
+    another program has cut off ends the process with SIGBUS."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lock = path, threading.Lock()
+        self._file = os.fdopen(opened(path), "rb", buffering=0)
+        self._state = self._now()
+        self.size = self._state[0]
+
+    def read(self, start: int, size: int) -> bytearray:
+        """Bytes of the file; an OSError where another program has modified it."""
+        result = bytearray(size)
+        rest = memoryview(result)
+        with self._lock:
+            self._file.seek(start)
+            while rest and (count := self._file.readinto(rest)):
+                rest = rest[count:]
+            if rest or self._now() != self._state:
+                raise OSError(
+                    errno.EIO, "another program modified it while it was read", os.fspath(self.path)
+                )
+        return result
+
+    def _now(self) -> tuple[int, int]:
+        status = os.fstat(self._file.fileno())
+        return status.st_size, status.st_mtime_ns
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
 
 
 def address(data: mmap.mmap) -> int:

@@ -284,7 +284,7 @@ def put_back(run: JournalRun, entry: Entry) -> str:
                 path.chmod(entry.mode)
             now = regular.read(path)
             if now != before and digest(now) != entry.after_sha256 and not entry.torn:
-                aside = atomic.aside(path, now, "aside")
+                aside = atomic.aside(path, now)
             held = Source(entry.path, "", now, path)
             replace(held, before, draft_of(run, entry, "-undo"))
         regular.set_mode(path, entry.mode)

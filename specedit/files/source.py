@@ -11,14 +11,13 @@ import os
 import re
 import stat
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
 from specedit.files import regular
-from specedit.import_time import frozen, regex
 from specedit.syntax.lines import restore_endings
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
 
 LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
 LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
-LINE_END = regex("\r\n|\r|\n")
+LINE_END = re.compile("\r?\r?\n|\r")  # "\r\r\n" is what a text mode makes of "\r\n"
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
-@frozen
+@dataclass(frozen=True)
 class Source:
     """A file's text, with everything needed to restore its bytes."""
 

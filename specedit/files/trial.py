@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
@@ -23,10 +24,9 @@ from specedit.files.recovery import unfinished
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
-from specedit.import_time import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Settled:
     """A file after its trial: what it holds, and where a text lies that was neither."""
 

@@ -7,7 +7,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -28,12 +28,11 @@ from specedit.files.lock import Lock
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
-from specedit.import_time import frozen
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one file of an undone run."""
 
@@ -43,7 +42,7 @@ class Outcome:
     aside: str = ""  # where the text lies that was there, when it was neither text of the run
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Undone:
     run: JournalRun
     files: tuple[Outcome, ...]
@@ -53,7 +52,7 @@ class Undone:
         return tuple(o for o in self.files if o.status == REFUSED)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Step:
     """A file that can be restored, and the temporary file for it."""
 

@@ -5,7 +5,7 @@ Torch is imported only where the generic engine is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -36,8 +36,6 @@ USUAL = 32_768
 
 def load(settings: Settings, progress: Progress) -> LoadedModel:
     """Load the model that the settings name."""
-    if settings.engine == "scripted":
-        return _scripted(settings)
     from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
@@ -97,24 +95,6 @@ def _draft_model(
     return small
 
 
-def _scripted(settings: Settings) -> LoadedModel:
-    import os
-
-    from specedit.engines import scripted
-
-    engine = scripted.from_file(Path(os.environ["SPECEDIT_SCRIPT"]))
-    line = ModelInfo("scripted", engine="scripted", device="cpu", threads=1, exact=True)
-    tokenizer = scripted.ScriptedTokenizer()
-
-    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
-        return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
-
-    small = None
-    if _wants_draft_model(settings):
-        small = SmallModel(scripted.from_file(Path(settings.draft_model)), "scripted")
-    return LoadedModel(line, engine, tokenizer, render, Widths(), small=small)
-
-
 def _files(model: str, store: Path, weights: str, progress: Progress) -> ModelFiles:
     from specedit.engines.exact.shards import converting
 
@@ -146,7 +126,6 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
             files,
             store=store,
             threads=threads,
-            precision=settings.precision,
             weights=settings.weights,
         )
     from specedit.engines.devices import require_torch

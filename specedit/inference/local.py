@@ -29,10 +29,11 @@ class LocalBackend:
         if self._loaded is None:
             progress.loading(Loading("starting"))  # at once, so that the display appears
             from specedit.inference.loading import load
+            from specedit.inference.prefixes import CACHE_BYTES
 
             self._loaded = load(self._settings, progress)
             if self._settings.test:  # tries return to each file: a prefix cache for every one
-                self._loaded.keep_prefixes(self._settings.cache_bytes)
+                self._loaded.keep_prefixes(CACHE_BYTES)
             self.model = self._loaded.line
         load_s = time.perf_counter() - started
         progress.ready(Ready(self._loaded.line, load_s))

@@ -62,7 +62,8 @@ class LoadedModel:
 
     def prompt(self, plan: Plan) -> list[int]:
         if plan.raw is not None:
-            return raw_ids(self.tokenizer, plan.raw.text, plan.raw.ids, plan.raw.suffix)
+            raw = plan.raw
+            return raw_ids(self.tokenizer, raw.text, raw.ids, raw.suffix, raw.parts)
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
@@ -151,6 +152,7 @@ class LoadedModel:
             logits_digest=done.logits_digest,
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
+            reasoning=reader.reasoning,
         )
 
     @contextmanager

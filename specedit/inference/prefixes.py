@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
     from specedit.engines.exact.kernels.passes import KernelCache
 
+CACHE_BYTES = 1 << 30  # for the KV caches of recent prompts
+
 
 class Prefixes:
     """The caches of one engine's recent prompts, within `limit` bytes."""

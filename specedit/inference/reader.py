@@ -85,14 +85,67 @@ class Fences:
         return self._at if bare(self._line) else None
 
 
+REASONING = {"<think>": "</think>", "[THINK]": "[/THINK]", "<seed:think>": "</seed:think>"}
+
+
+class Reasoning:
+    """Takes the reasoning off an answer that begins with it.
+
+    `expected`: a text like the answer; where that begins with such a mark, the mark is text.
+    `fenced`: the answer's code block is open already, so that the line with which the model opens
+    one after its reasoning is not the answer's."""
+
+    def __init__(self, expected: str = "", *, fenced: bool = False) -> None:
+        self.found = self.inside = False
+        self._held = ""  # text that may be reasoning, its end, or the opening line
+        self._ends_with = ""
+        self._fenced = fenced
+        self._done = expected.lstrip().startswith(tuple(REASONING))
+
+    def more(self, delta: str) -> str:
+        """Return what of the text so far belongs to the answer."""
+        if self._done:
+            return delta
+        self._held += delta
+        if not self.found:
+            text = self._held.lstrip()
+            mark = next((mark for mark in REASONING if text.startswith(mark)), "")
+            if not mark:
+                possible = any(mark.startswith(text) for mark in REASONING)
+                return "" if possible else self._release(self._held)
+            self.found = self.inside = True
+            self._ends_with, self._held = REASONING[mark], text[len(mark) :]
+        if self.inside:
+            _, end, after = self._held.partition(self._ends_with)
+            if not end:
+                self._held = self._held[-len(self._ends_with) :]
+                return ""
+            self.inside, self._held = False, after
+        text = self._held[re.match(r"(?:\s*\n)?", self._held).end() :]  # type: ignore[union-attr]
+        if self._fenced and "```".startswith(text.lstrip()[:3]):
+            _, end, text = text.partition("\n")
+            return self._release(text) if end else ""
+        return self._release(text) if text.strip() else ""
+
+    def _release(self, text: str) -> str:
+        self._done, self._held = True, ""
+        return text
+
+    def rest(self) -> str:
+        """Return what is held back when the answer is over."""
+        return "" if self._done or self.found else self._release(self._held)
+
+
 class Unfenced:
     """The text inside the block that an endpoint writes itself: our own engine has it opened.
 
     The answer ends before the closing line. Text in front of the opening fence does not belong to
     it. A plan without a closing line has no block."""
 
-    def __init__(self, closing: str, *, nested: bool = False) -> None:
+    def __init__(self, closing: str, *, nested: bool = False, expected: str = "") -> None:
         self._fences = Fences(closing, nested)
+        self._thought = Reasoning(expected)
+        self.reasoning = 0  # calls of `more` that brought reasoning
         self._opens = re.compile(rf"^[^\S\n]*{closing}.*\n", re.MULTILINE) if closing else None
         self._head = ""  # in front of the opening fence
         self._inside = ""
@@ -108,6 +161,11 @@ class Unfenced:
         """What can be shown now."""
         if self.closed:
             return ""
+        delta = self._thought.more(delta)
+        self.reasoning += self._thought.inside
+        return self._more(delta)
+
+    def _more(self, delta: str) -> str:
         if self._opens is not None:
             self._head += delta
             if (opening := self._opens.search(self._head)) is None:
@@ -120,13 +178,14 @@ class Unfenced:
 
     def end(self) -> str:
         """The rest."""
+        text = "" if self.closed else self._more(self._thought.rest())
         if self._opens is not None:
             raise RefusedEdit("The answer contains no code block.")
         if self.closed:
-            return ""
+            return text
         cut = self._fences.end()
         self.closed = cut is not None or not self._fences.closing
-        return self._show(len(self._inside) if cut is None else cut)
+        return text + self._show(len(self._inside) if cut is None else cut)
 
     def _show(self, end: int) -> str:
         shown, self._shown = self._shown, end
@@ -158,8 +217,15 @@ class Reader:
         *,
         nested: bool = False,
         tokens: Sequence[str] = (),
+        expected: str | None = None,
     ) -> None:
+        """`expected`: a text like the answer; None: what looks like reasoning is text."""
         self._tokenizer = tokenizer
+        self._thought = None
+        if expected is not None:
+            self._thought = Reasoning(expected, fenced=bool(closing))
+        self._marks = {tokenizer.special(mark): mark for pair in REASONING.items() for mark in pair}
+        self.reasoning = 0  # ids of reasoning
         self._fences = Fences(closing, nested)
         self._stop = tuple(s for s in stop if s)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -174,12 +240,28 @@ class Reader:
 
     def ends(self, token: int) -> bool:
         ended = token in self._ends
-        piece = "" if ended else self._decoder.decode(self._tokenizer.piece(token))
         if ended:
             piece = self._decoder.decode(b"", final=True)
+        else:
+            piece = self._decoder.decode(self._tokenizer.piece(token))
+        if self._thought is not None:
+            piece = self._answered(self._thought, piece or self._marks.get(token, ""), ended)
         self._parts.append(piece)
         self._fresh.append(piece)
         return self._stopped(piece) or self._fenced(piece, ended) or ended
+
+    def _answered(self, thought: Reasoning, piece: str, ended: bool) -> str:
+        """Return what of a piece is not reasoning."""
+        inside = thought.inside
+        piece = thought.more(piece) + (thought.rest() if ended else "")
+        if inside or thought.inside:
+            self.reasoning = len(self._parts) + 1
+        if thought.inside and ended and self._fences.closing:
+            raise RefusedEdit(
+                "The answer is nothing but reasoning.",
+                hint="Use a model whose chat template can switch it off, or another model.",
+            )
+        return piece
 
     def _fenced(self, piece: str, ended: bool) -> bool:
         """Whether a fence has ended the answer; on the last line only the end can tell."""
@@ -209,6 +291,7 @@ class Reader:
     def text(self) -> str:
         """The answer without its closing line or stop text."""
         whole = "".join(self._parts) + self._decoder.decode(b"", final=True)
+        whole += self._thought.rest() if self._thought is not None else ""
         return whole[: len(whole) - self._cut] if self._cut else whole
 
 
@@ -219,8 +302,15 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
     """What reads the answer to a plan."""
-    tokens = NEXT_FILE if plan.raw is not None else ()
-    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested, tokens=tokens)
+    raw = plan.raw is not None
+    return Reader(
+        tokenizer,
+        plan.closing,
+        plan.stop,
+        nested=plan.nested,
+        tokens=NEXT_FILE if raw else (),
+        expected=None if raw else plan.prediction or plan.least,
+    )
 
 
 def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:

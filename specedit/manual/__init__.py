@@ -23,7 +23,6 @@ SUBJECTS = {  # the topic of each command that has no page of its own name
     **dict.fromkeys(("serve", "warm"), "server"),
     **dict.fromkeys(("model", "heads"), "models"),
     **dict.fromkeys(("config", "doctor"), "settings"),
-    **dict.fromkeys(("bench", "replay"), "engine"),
 }
 
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from specedit import manual
-from specedit.import_time import frozen, regex
 from specedit.version import VERSION
 from specedit.view.terminal import PICTURE
 
-REPOSITORY_LINK = regex(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
-PAGE_LINK = regex(r"\]\((\w+)\.md(#[\w-]+)?\)")
+REPOSITORY_LINK = re.compile(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
+PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CommandHelp:
     """What --help-all says about one command."""
 

@@ -7,6 +7,7 @@ transformers' belong to them one to one.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from specedit.errors import ModelError
 from specedit.import_time import frozen, regex
 from specedit.models import configuration, rope
-from specedit.models.configuration import Fields
+from specedit.models.configuration import Fields, Header
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
     from specedit.models.gguf import Gguf
 
-FAMILIES = ("qwen2", "qwen3", "llama")
-INTERLEAVED = ("llama",)  # families whose GGUF files pair a head's rotating rows (0, 1), not halves
+FAMILIES = ("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "granite")
+INTERLEAVED = ("llama", "smollm3", "granite")  # their GGUF files pair a head's rotating rows (0, 1)
+WORKING = "Qwen2, Qwen3, Llama, Mistral, SmolLM3, or Granite without recurrent layers"
 LAYERS = 1_000  # no model has more
 LONGEST = 1 << 20  # positions; a longer window is not used
 OUTER = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
@@ -42,10 +44,14 @@ INNER = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
+_OTHER_NAMES = {"shared_mlp.output_linear": "ffn_down"}
 ROPE_FACTORS = "rope_freqs.weight"  # Llama 3's, in GGUF files only
 _GENERIC = "--engine huggingface"
 _FOLDER = "Name the folder or hub id with the safetensors of this model instead."
 _OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
+_GATE_AND_UP = ".shared_mlp.input_linear.weight"  # gate above up: Granite's layers beside experts
+_DENSE_HYBRID = "granitemoehybrid"  # all its layers may be attention, without experts: Granite 4.0
+_SMOLLM3_STEP = 4  # every fourth layer of SmolLM3 has no RoPE
 _RECURRENT = regex(
     r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
     r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
@@ -57,7 +63,7 @@ _RECURRENT = regex(
 class Architecture:
     """The numbers of one model of a known family, and what its tensors are."""
 
-    family: str  # qwen2 | qwen3 | llama
+    family: str  # of FAMILIES
     layers: int
     hidden: int
     inner: int  # width of the gated layer
@@ -72,11 +78,40 @@ class Architecture:
     bias: bool = False  # queries, keys and values have a bias (Qwen2)
     rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor (Llama 3)
     rope_magnitude: float = 1.0  # 0: YaRN, which only transformers computes
+    unrotated: tuple[int, ...] = ()  # layers without RoPE (SmolLM3)
+    embedding_scale: float = 1.0  # Granite: rows of the embedding are multiplied by it,
+    residual_scale: float = 1.0  # what attention and the gated layer add to a row by this,
+    attention_scale: float = 0.0  # queries times keys by this (0: 1 / sqrt(head_size)),
+    logit_scale: float = 1.0  # and logits are divided by this
 
     @property
     def group(self) -> int:
         """Query heads per key head."""
         return self.heads // self.kv_heads
+
+    def folded(self) -> Architecture:
+        """Return the numbers of a model without multipliers that computes the same, with weights
+        times `factor`. Its rows are smaller by `embedding_scale`, which the norms take out again:
+        the embedding, of 16 bits, stays as it is."""
+        return replace(
+            self,
+            epsilon=self.epsilon / self.embedding_scale**2,
+            embedding_scale=1.0,
+            residual_scale=1.0,
+            attention_scale=0.0,
+            logit_scale=1.0,
+        )
+
+    def factor(self, name: str, *, head: bool = False) -> float:
+        """Return what the weights of a tensor are multiplied with in the `folded` model; `head`:
+        it is the output layer, whose tensor may be the embedding."""
+        if head:
+            return 1 / self.logit_scale
+        if ".attn_q." in name and self.attention_scale:
+            return self.attention_scale * math.sqrt(self.head_size)
+        if ".attn_output." in name or ".ffn_down." in name:
+            return self.residual_scale / self.embedding_scale
+        return 1.0
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape of a tensor of this model; None if the model has none of that name."""
@@ -148,6 +183,8 @@ def of_gguf(file: Gguf) -> Architecture:
     if table is None or len(table.shape) != 2:
         what = "has no tensor token_embd.weight: it is not a language model"
         raise ModelError(f"{file.path} {what}.", hint=_FOLDER)
+    if not fields.truth("rope.scaling.finetuned", True) and family == "granite":
+        raise rope.unknown(fields, "none")
     parameters, base = gguf_rope(file), fields.real("rope.freq_base", 10000.0)
     result = _numbers(fields, 0, family, base, parameters, table.shape[0])
     for key in ("attention.value_length", "rope.dimension_count"):
@@ -173,9 +210,14 @@ def of_folder(path: Path) -> Architecture:
     """The numbers of a folder's config.json."""
     fields = Fields(path / "config.json", configuration.check_folder(path))
     family = fields.text("model_type", "unknown")
+    if dense := family == _DENSE_HYBRID:
+        family = "granite"
     if family not in FAMILIES:
         raise unknown_family(path, family, _GENERIC)
+    rotated = not dense or fields.text("position_embedding_type", "") == "rope"
     unusual = {
+        "experts": dense and fields.known.get("num_local_experts", 1) != 0,
+        "no RoPE": not rotated,
         "weights that are quantised already": fields.has("quantization_config"),
         "a sliding window": fields.truth("use_sliding_window", False),
         "a bias in the gated layer": fields.truth("mlp_bias", False),
@@ -188,7 +230,10 @@ def of_folder(path: Path) -> Architecture:
     if scaling is not None:
         base = scaling.real("rope_theta", base)
     parameters = rope.of_folder(scaling, fields.whole("max_position_embeddings", most=2**32))
-    return _numbers(fields, 1, family, base, parameters, fields.whole("vocab_size"))
+    result = _numbers(fields, 1, family, base, parameters, fields.whole("vocab_size"))
+    if dense:
+        result = replace(result, inner=fields.whole("shared_intermediate_size"))
+    return result
 
 
 # a field's key in a GGUF file, and in a config.json
@@ -201,6 +246,12 @@ _KEYS = {
     "head_size": ("attention.key_length", "head_dim"),
     "window": ("context_length", "max_position_embeddings"),
     "epsilon": ("attention.layer_norm_rms_epsilon", "rms_norm_eps"),
+}
+_MULTIPLIERS = {  # of Granite
+    "embedding_scale": ("embedding_scale", "embedding_multiplier"),
+    "residual_scale": ("residual_scale", "residual_multiplier"),
+    "attention_scale": ("attention.scale", "attention_multiplier"),
+    "logit_scale": ("logit_scale", "logits_scaling"),
 }
 
 
@@ -223,9 +274,15 @@ def _numbers(
             "cannot be computed.",
             hint=_FOLDER,
         )
+    layers = fields.whole(key["layers"], most=LAYERS)
+    scales = {}
+    if family == "granite":
+        scales = {name: fields.real(keys[kind], 1.0) for name, keys in _MULTIPLIERS.items()}
+        if kind == 0 and not fields.has("attention.scale"):
+            scales["attention_scale"] = 0.0
     return Architecture(
         family=family,
-        layers=fields.whole(key["layers"], most=LAYERS),
+        layers=layers,
         hidden=hidden,
         inner=fields.whole(key["inner"]),
         heads=heads,
@@ -239,7 +296,20 @@ def _numbers(
         bias=family == "qwen2",
         rope_factors=rope.factors(parameters, base, size),
         rope_magnitude=0.0 if parameters["rope_type"] == "yarn" else 1.0,
+        unrotated=_unrotated(fields, layers) if family == "smollm3" else (),
+        **scales,
     )
+
+
+def _unrotated(fields: Fields, layers: int) -> tuple[int, ...]:
+    """Return the layers without RoPE: those that a list names by 0, or each of so many."""
+    stated = fields.known.get("no_rope_layers")
+    if stated is None:
+        step = fields.whole("no_rope_layer_interval", _SMOLLM3_STEP)
+        return tuple(range(step - 1, layers, step))
+    if not isinstance(stated, list) or len(stated) < layers or not {*stated} <= {0, 1}:
+        raise fields.wrong("no_rope_layers", "a list of 0 and 1")
+    return tuple(layer for layer in range(layers) if not stated[layer])
 
 
 def unknown_family(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
@@ -250,6 +320,12 @@ def unknown_family(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
         + (f" (near: {near[0]})" if near else ""),
         hint=hint,
     )
+
+
+def is_dense_hybrid(family: str, layer_types: Iterable[str]) -> bool:
+    """Whether a family with recurrent layers has none in this model."""
+    kinds = {*layer_types}
+    return family == _DENSE_HYBRID and bool(kinds) and kinds <= {"attention", "full_attention"}
 
 
 def is_recurrent(names: Iterable[str]) -> bool:
@@ -270,9 +346,24 @@ def our_name(name: str) -> str:
     """The name of a tensor that transformers calls `name`; what is unknown keeps its own."""
     stem, _, kind = name.rpartition(".")
     layer = re.fullmatch(r"model\.layers\.([0-9]+)\.(.+)", stem)
-    if layer and layer[2] in _OUR_NAMES:
-        return f"blk.{layer[1]}.{_OUR_NAMES[layer[2]]}.{kind}"
+    if layer and (part := _OUR_NAMES.get(layer[2]) or _OTHER_NAMES.get(layer[2])):
+        return f"blk.{layer[1]}.{part}.{kind}"
     return f"{_OUR_NAMES[stem]}.{kind}" if stem in OUTER.values() else name
+
+
+def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
+    """The tensors of a folder by their names here; gate and up in one tensor become two."""
+    results = {}
+    for name, header in known.items():
+        layer = re.fullmatch(r"model\.layers\.([0-9]+)" + re.escape(_GATE_AND_UP), name)
+        if layer and len(header.shape) == 2 and header.shape[0] % 2 == 0:
+            size, shape = header.nbytes // 2, (header.shape[0] // 2, header.shape[1])
+            for part, offset in (("gate", header.offset), ("up", header.offset + size)):
+                half = replace(header, shape=shape, nbytes=size, offset=offset)
+                results[f"blk.{layer[1]}.ffn_{part}.weight"] = half
+        else:
+            results[our_name(name)] = header
+    return results
 
 
 def rows(

@@ -39,7 +39,8 @@ _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?
 # `tokenizer.ggml.pre` -> where text is cut before merging, one pattern after another
 CUTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), (_WORDS % "",)),
-    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3"), (_WORDS % "{1,3}",)),
+    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3", "dbrx"), (_WORDS % "{1,3}",)),
+    "seed-coder": (_WORDS.replace(r"\p{N}]+[\r\n]*", r"\p{N}\r\n]+") % "",),
     "smollm": (r"[\p{N}]", _GPT2),
     **dict.fromkeys(("gpt-2", "default"), (_GPT2,)),
 }

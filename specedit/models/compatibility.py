@@ -16,6 +16,8 @@ from specedit.models.store import ModelFiles
 if TYPE_CHECKING:
     from specedit.models.tokenizer import Tokenizer
 
+MISTRAL_WINDOW = 4096  # positions, where its config.json does not name a window
+
 
 def check_croppable(files: ModelFiles) -> None:
     """Refuse a model whose KV cache cannot be cropped, or whose folder brings code."""
@@ -44,12 +46,15 @@ def _check_config(files: ModelFiles) -> None:
     fields = Fields(files.path / "config.json", check_folder(files.path))
     family = fields.text("model_type", "unknown")
     kind = next(iter(fields.texts("architectures")), family)
-    if architecture.is_recurrent((kind, family)):
-        raise _refused(files, kind, "it is recurrent")
     text = fields.inside("text_config") or fields
+    dense = architecture.is_dense_hybrid(family, text.texts("layer_types"))
+    if architecture.is_recurrent((kind, family)) and not dense:
+        raise _refused(files, kind, "it is recurrent")
     if other := sorted({*text.texts("layer_types")} - {"full_attention", "attention"}):
         raise _refused(files, kind, f"it has layers of the kind {', '.join(other)[:80]}")
     window = _window(text, "sliding_window")
+    if family == "mistral" and "sliding_window" not in text.known:
+        window = MISTRAL_WINDOW
     used = text.truth("use_sliding_window", True) and not text.has("layer_types")
     if used and 0 < window < text.whole("max_position_embeddings", window + 1, most=2**62):
         raise _refused(files, kind, f"it attends through a sliding window of {window:,}")
@@ -66,7 +71,7 @@ def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:
     return ModelError(
         f"{files.name} ({kind}) cannot be used: {why}, so its KV cache cannot be cropped",
         hint="Rejected drafts are removed from the KV cache, which this model does not allow. "
-        "Use a model with full attention: Qwen2, Qwen3, Llama.",
+        f"Use a model with full attention: {architecture.WORKING}.",
     )
 
 

@@ -8,7 +8,6 @@ strings makes opening a file fast.
 from __future__ import annotations
 
 import math
-import mmap
 import struct
 from collections.abc import Iterator
 from dataclasses import field, replace
@@ -41,6 +40,7 @@ READABLE = {
 SCALARS = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
 DIMENSIONS = 4  # of a tensor, as GGML has it
+FIRST = 1 << 23  # bytes that are read first; the header of most files has fewer
 HEADER = 1 << 26  # bytes; 262,144 tokens and their merges take 20 million
 ITEMS = 1 << 22  # of one array; the largest vocabulary has 262,144, and 600,000 merges
 LETTERS = 1 << 24  # of one string
@@ -82,7 +82,7 @@ class Gguf:
     path: Path
     metadata: dict[str, Any]
     tensors: dict[str, TensorInfo]
-    data: tuple[mmap.mmap, ...] = field(repr=False)
+    files: tuple[regular.LargeFile, ...] = field(repr=False)
 
     def rows(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[np.float32]:
         """Rows `start` to `stop` of a tensor as float32."""
@@ -90,12 +90,9 @@ class Gguf:
 
         info = self.tensors[name]
         stop = info.rows if stop is None else stop
-        raw = np.frombuffer(
-            self.data[info.part],
-            dtype=np.uint8,
-            count=(stop - start) * info.row_bytes,
-            offset=info.offset + start * info.row_bytes,
-        ).reshape(stop - start, info.row_bytes)
+        at, size = info.offset + start * info.row_bytes, (stop - start) * info.row_bytes
+        raw = np.frombuffer(read(self.files[info.part], at, size), np.uint8)
+        raw = raw.reshape(stop - start, info.row_bytes)
         if info.type_name == "F32":
             return raw.view(np.float32)
         if info.type_name == "F16":
@@ -107,13 +104,6 @@ class Gguf:
 
     def vector(self, name: str) -> npt.NDArray[np.float32]:
         return self.rows(name).reshape(-1)
-
-    def release(self, name: str, start: int = 0, stop: int | None = None) -> None:
-        """Let the pages of rows go: what is read once need not stay resident."""
-        info = self.tensors[name]
-        count = (info.rows if stop is None else stop) - start
-        at, size = info.offset + start * info.row_bytes, count * info.row_bytes
-        regular.release(self.data[info.part], at, size)
 
 
 def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
@@ -130,7 +120,7 @@ def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
                 hint=REFETCH,
             )
         infos = {name: replace(info, part=index) for name, info in other.tensors.items()}
-        first = replace(first, tensors=first.tensors | infos, data=first.data + other.data)
+        first = replace(first, tensors=first.tensors | infos, files=first.files + other.files)
     count = first.metadata.get("split.tensors.count", len(first.tensors))
     if first.metadata.get("split.count", 0) not in (0, len(paths)) or count != len(first.tensors):
         raise ModelError(
@@ -144,22 +134,46 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
     try:
         if not path.is_file():
             raise ModelError(f"{path} cannot be read: it is missing or not a regular file.")
-        with regular.reading(path) as file:
-            if path.stat().st_size < 24:
-                raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
+        file = regular.LargeFile(path)
+    except OSError as error:
         raise ModelError(f"{path} cannot be read: {error}.") from error
+    if file.size < 24:
+        raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
+    size = FIRST
+    while True:
+        data = read(file, 0, min(size, file.size))
+        try:
+            return Gguf(path, *_header(path, data, file.size, arrays), (file,))
+        except (struct.error, ValueError, IndexError) as error:
+            if isinstance(error, struct.error | _PastTheEnd) and size < min(file.size, HEADER):
+                size *= 2
+                continue
+            reason = "it is cut off" if isinstance(error, struct.error) else error
+            raise ModelError(
+                f"{path} has a damaged GGUF header ({reason}).", hint=REFETCH
+            ) from error
+
+
+def read(file: regular.LargeFile, start: int, size: int) -> bytearray:
+    """Bytes of a model's file; an error where another program has modified it."""
     try:
-        metadata, tensors = _header(path, data, arrays)
-    except (struct.error, ValueError, IndexError) as error:
-        reason = "it is cut off" if isinstance(error, struct.error) else error
-        raise ModelError(f"{path} has a damaged GGUF header ({reason}).", hint=REFETCH) from error
-    return Gguf(path, metadata, tensors, (data,))
+        return file.read(start, size)
+    except OSError as error:
+        raise ModelError(
+            f"{file.path} cannot be read: {error.strerror or error}.",
+            hint="Wait until the other program has finished, and run it again.",
+        ) from error
+
+
+class _PastTheEnd(ValueError):
+    """The header goes on after the bytes that are read."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} runs past the end")
 
 
 def _header(
-    path: Path, data: mmap.mmap, arrays: bool
+    path: Path, data: bytearray, size: int, arrays: bool
 ) -> tuple[dict[str, Any], dict[str, TensorInfo]]:
     if data[:4] != MAGIC:
         raise ModelError(f"{path} is not a GGUF file.", hint="Name a .gguf file or a model folder.")
@@ -191,7 +205,7 @@ def _header(
     align = metadata.get("general.alignment", 32)
     if type(align) is not int or not 1 <= align <= 1 << 20:
         raise ValueError(f"general.alignment is {str(align)[:60]}")
-    return metadata, _tensors(path, len(data), -(-at // align) * align, infos)
+    return metadata, _tensors(path, size, -(-at // align) * align, infos)
 
 
 def _tensors(
@@ -240,17 +254,17 @@ def _type_name(kind: int) -> str:
         return f"number {kind}"
 
 
-def _string(data: mmap.mmap, at: int) -> tuple[str, int]:
+def _string(data: bytearray, at: int) -> tuple[str, int]:
     (length,) = struct.unpack_from("<Q", data, at)
     end = at + 8 + length
     if end > len(data):
-        raise ValueError("a string runs past the end")
+        raise _PastTheEnd("a string")
     if length > LETTERS:
         raise ValueError(f"a string claims {length:,} bytes")
     return data[at + 8 : end].decode("utf-8"), end
 
 
-def _value(data: mmap.mmap, at: int, kind: int, arrays: bool) -> tuple[Any, int]:
+def _value(data: bytearray, at: int, kind: int, arrays: bool) -> tuple[Any, int]:
     if kind == STRING:
         return _string(data, at)
     if kind != ARRAY:
@@ -274,16 +288,16 @@ def _value(data: mmap.mmap, at: int, kind: int, arrays: bool) -> tuple[Any, int]
         values = struct.unpack_from(form, data, at) if arrays else ()
         at += struct.calcsize(form)
         if at > len(data):
-            raise ValueError("an array runs past the end")
+            raise _PastTheEnd("an array")
         return list(values) if arrays else None, at
     raise ValueError(f"unknown array type {item}")
 
 
-def _strings(data: mmap.mmap, at: int, count: int) -> Iterator[tuple[bytes, int]]:
+def _strings(data: bytearray, at: int, count: int) -> Iterator[tuple[bytearray, int]]:
     unpack, size = struct.Struct("<Q").unpack_from, len(data)
     for _ in range(count):
         start = at + 8
         at = start + unpack(data, at)[0]
         if at > size:
-            raise ValueError("a string runs past the end")
+            raise _PastTheEnd("a string")
         yield data[start:at], at

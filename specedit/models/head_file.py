@@ -152,7 +152,7 @@ class Heads:
 
 def open_heads(path: Path) -> Heads:
     """Map a file and check all of it: the kernels read the mapped memory without further checks."""
-    hint = "Train the heads again: specedit heads train"
+    hint = "Train the heads again (python -m training.heads), or: specedit heads remove"
     try:
         with regular.reading(path) as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # an address needs it
@@ -257,7 +257,7 @@ class HeadsFolder:
         if heads.about.digest != self.digest:
             raise UsageError(
                 f"{path} holds heads of {heads.about.model}, and the model is {model}.",
-                hint=f"Heads fit one model only. Train them: specedit heads train --model {model}",
+                hint=f"Heads fit one model. Others: python -m training.heads train --model {model}",
             )
         return heads
 

@@ -221,7 +221,7 @@ def items(root: Path) -> Iterator[Item]:
         else:
             state, have = _unfinished(slot)
             where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
-            where += ", untested" if entry.merges else ""
+            where += ", untested" if entry.untested else ""
             yield Item(entry.name, slot, state, have, *facts, where)
     for slot in store.slots(root):
         if slot.file not in known and (record := slot.record()):

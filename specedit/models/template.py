@@ -78,7 +78,8 @@ def _render(template: str, roles: tuple[str, ...], texts: tuple[tuple[str, str],
             template,
             messages=messages,
             add_generation_prompt=True,
-            enable_thinking=False,
+            enable_thinking=False,  # Qwen3, SmolLM3
+            thinking=False,  # Granite, DeepSeek
             tools=None,
             **dict(texts),
         )

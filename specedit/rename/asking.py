@@ -41,8 +41,7 @@ def by_rule(settings: Settings) -> str:
     """Why no model is asked; "" where one is."""
     if settings.no_model:
         return "--no-model"
-    local = settings.engine != "scripted" and settings.server in ("auto", "off")
-    if local and not _is_here(settings.model):
+    if settings.server in ("auto", "off") and not _is_here(settings.model):
         return f"{settings.model} is not on this machine: specedit model pull fetches it"
     return ""
 

@@ -150,7 +150,7 @@ def is_here(module: str, file: Path | None) -> bool:
         return installed.is_symlink() or not installed.exists()
     if RELATIVE.match(module):
         return True
-    if "/" in module and (own := _go_module(root)):
+    if ("/" in module or file.suffix == ".go") and (own := _go_module(root)):
         return module == own or module.startswith(own + "/")
     folders = [up for up in file.absolute().parents if up == root or root in up.parents]
     crate = "::" in module and parts[0] == root.name.replace("-", "_")

@@ -64,6 +64,16 @@ def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dic
     return must, may
 
 
+def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
+    """That a public class may be renamed without the file that is named after it."""
+    for declared in (each for one in chosen for each in one.declared):
+        words = typing.scopes.text(declared.node.until(declared.leaf.start)).split()
+        public = not typing.rules.implementing.isdisjoint(words)
+        if declared.kind == "class" and public and declared.scope and not declared.scope.is_local:
+            text = f"a file is named after `{old}`: it moves if no file is named, or by a move"
+            yield doubt(text, (declared.leaf.line,))
+
+
 def _is_member(one: Meaning, typing: Typing) -> bool:
     """Only met behind a dot, or where a member is declared."""
     if any(x.owner is None or x.kind not in ("field", "method", "value") for x in one.declared):

@@ -15,6 +15,7 @@ from specedit.rename.new_name import (
     captures,
     clashes,
     hidden_builtin,
+    named_file,
     refuse_keyword,
     refuse_reserved,
     required,
@@ -142,6 +143,8 @@ def guessed(
     spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(doubt(f"`{new}` is not read as a name there"))
+    if typing.rules.named_files and not whole_tree:
+        notes += named_file(chosen, typing, old)
     must, may = required(chosen, typing)
     notes += [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
     clashing = [

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from specedit.check.answer import Checks
-from specedit.check.finding import CHECKER, OFF, parsed_verdicts, verdicts_of_rename
+from specedit.check.finding import CHECKER, EXISTING_NAME, OFF, verdicts_of_rename
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, expected, make_job
 from specedit.edit.outcome import Judge, Judged, guarded
@@ -68,11 +68,11 @@ def plan_rename(
         raise InputError(problem.message, file=source.name, hint=problem.hint) from problem
     if absent_ok and not {place.kind for place in guess.places} & set(REACH[settings.scope]):
         return untouched(source, *guess.outside)
-    if guess.collisions and not settings.allow_extra:
+    if guess.collisions and EXISTING_NAME not in settings.allowed:
         raise RefusedEdit(
             "; ".join(one.text for one in guess.collisions),
             file=source.name,
-            hint="Choose another name, or say --allow-extra.",
+            hint="Choose another name, or add --allow existing-name.",
         )
     if not guess.places:
         if not absent_ok:
@@ -141,9 +141,7 @@ def _by_rule(places: list[Place], reason: str) -> Iterator[Finding]:
 
 def checks_of_rename(settings: Settings) -> Checks:
     """The checks of a rename that the settings name."""
-    allowed = settings.allow.replace(",", " ").split()
-    table = parsed_verdicts(settings.gate)
-    chosen = verdicts_of_rename(table, strict=settings.strict, allowed=allowed)
+    chosen = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
     if not settings.check_with:
         chosen = {**chosen, CHECKER: OFF}
     return Checks(True, chosen, settings.check_with)  # nothing but names can be lost

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.check.finding import Finding
+from specedit.check.finding import Finding, Spot
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
@@ -47,12 +47,22 @@ class ResolvedName:
     def rules(self) -> Rules:
         return next(iter(self.typings.values())).rules
 
+    @property
+    def languages(self) -> set[str]:
+        return {typing.scopes.language.name for typing in self.typings.values()}
+
     def parts(self, one: Meaning) -> Iterator[tuple[str, Meaning]]:
         """A meaning by file."""
         return ((path, part) for path in self.typings for part in self.here(path, [one]))
 
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
+
+    def spot(self, path: str, leaf: Branch) -> Spot:
+        """Where a leaf stands, in lines and characters from 1."""
+        data = self.typings[path].scopes.data
+        before = data[data.rfind(b"\n", 0, leaf.start) + 1 : leaf.start]
+        return Spot(leaf.line, len(before.decode("utf-8", "replace")) + 1)
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file, without what others import."""

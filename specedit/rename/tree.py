@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specedit.check.finding import Finding
+from specedit.check.finding import EXISTING_NAME, Finding
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import GitError, InputError, RefusedEdit
@@ -151,18 +151,18 @@ class Tree:
             first = next(iter(files))
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
             files[first] = replace(files[first], notes=(*files[first].notes, note))
-        return replace(result, files=files, left={**result.left, **left})
+        return replace(result, files=files, unchanged={**result.unchanged, **left})
 
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
-        if (taken := list(result.collisions)) and not settings.allow_extra:
+        if (taken := list(result.collisions)) and EXISTING_NAME not in settings.allowed:
             others = [f"{path}, {one.text}" for path, one in taken[1:SHOWN]]
             more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
             message = "; ".join([taken[0][1].text, *others]) + more
             raise RefusedEdit(
                 f"{message}; nothing was renamed",
                 file=taken[0][0],
-                hint="Choose another name, or say --allow-extra.",
+                hint="Choose another name, or add --allow existing-name.",
             )
 
     def elsewhere(self, name: str, old: str, line: int | None) -> Finding | None:
@@ -208,7 +208,7 @@ def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> 
     path = tree.path(source.name)
     guess = result.files.get(path)
     if guess is None:
-        return untouched(source, *result.left.get(path, ()))
+        return untouched(source, *result.unchanged.get(path, ()))
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
     job = job_of(source, guess, settings, tree.unasked)

@@ -6,8 +6,9 @@ where something would be refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import field, replace
+import posixpath
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
 from specedit.import_time import frozen
@@ -37,6 +38,15 @@ class Target:
     end: int
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class UseLeft:
+    """A use that may mean what is renamed, and whose meaning the files do not tell: it stays."""
+
+    path: str
+    line: int
+    column: int
+
+
 @frozen
 class TreeRename:
     """What a rename comes to: a guess for each file that changes, and why the others stay.
@@ -46,40 +56,40 @@ class TreeRename:
     old: str
     new: str
     files: dict[str, RenameGuess]
-    left: dict[str, tuple[Finding, ...]] = field(
-        default_factory=dict
-    )  # of files that stay as they are
+    unchanged: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     declared: tuple[tuple[str, int, str], ...] = ()  # path, line, what is declared there
+    moves: Mapping[str, str] = field(default_factory=dict)  # files named after a renamed class
 
     def only(self, paths: Collection[str]) -> TreeRename:
         """The part of it that is in these files, with a word about the others, once."""
         files = {path: guess for path, guess in self.files.items() if path in paths}
         rest = {path: guess for path, guess in self.files.items() if path not in paths}
-        left = {path: text for path, text in self.left.items() if path in paths}
+        unchanged = {path: notes for path, notes in self.unchanged.items() if path in paths}
         if rest and files:
             first = next(iter(files))
             where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
             used = {path: [place.line for place in guess.places] for path, guess in rest.items()}
             text = used_elsewhere(used, where[0] if where else "")
             files[first] = replace(files[first], notes=(*files[first].notes, doubt(text)))
-        return replace(self, files=files, left=left)
+        moves = {path: to for path, to in self.moves.items() if path in files}
+        return replace(self, files=files, unchanged=unchanged, moves=moves)
 
     def without_doubtful(self, project: Project) -> TreeRename:
         """The rename without mentions that may be ordinary language, which are undecided then."""
-        files, left = dict(self.files), dict(self.left)
+        files, unchanged = dict(self.files), dict(self.unchanged)
         for path, guess in self.files.items():
             lines = sorted({place.line for place in guess.places if place.undecided})
             if not lines:
                 continue
             text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
-            doubts = (*guess.undecided, doubt(text, lines, "undecided"))
+            doubts = (*guess.undecided, doubt(text, lines))
             if places := tuple(place for place in guess.places if not place.undecided):
                 text = applied(project.text(path) or "", ((one.offset, one) for one in places))
                 files[path] = replace(guess, places=places, text=text, undecided=doubts)
             else:
-                left[path] = doubts
+                unchanged[path] = doubts
                 del files[path]
-        return replace(self, files=files, left=left)
+        return replace(self, files=files, unchanged=unchanged)
 
     @property
     def collisions(self) -> Iterator[tuple[str, Finding]]:
@@ -89,8 +99,20 @@ class TreeRename:
     @property
     def undecided(self) -> dict[str, tuple[Finding, ...]]:
         own = {path: guess.undecided for path, guess in self.files.items() if guess.undecided}
-        left = {path: one for path, one in self.left.items() if one[0].kind != "stays"}
-        return {**left, **own}
+        unchanged = {path: one for path, one in self.unchanged.items() if one[0].kind != "stays"}
+        return {**unchanged, **own}
+
+    @property
+    def left(self) -> tuple[UseLeft, ...]:
+        """The uses that may be meant and stay: with one of them, the rename is incomplete."""
+        uses = (
+            UseLeft(path, spot.line, spot.column)
+            for path, findings in self.undecided.items()
+            for finding in findings
+            if finding.kind == "undecided"
+            for spot in finding.places
+        )
+        return tuple(sorted(uses))
 
 
 def rename_tree(
@@ -146,7 +168,8 @@ def rename_tree(
                 here = one.here(path, one.candidates)
                 lines = sorted({line for part in here for line in part.lines})
                 text = f"nothing of this language declares `{name}`: not renamed"
-                left[path] = (doubt(text, lines, "undecided"),) if lines else ()
+                kind = "undecided" if _may_call(one, every) else "stays"
+                left[path] = (doubt(text, lines, kind),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
             alone = derived_only(project, path, owner, name, new, is_here) if derives else None
@@ -162,15 +185,48 @@ def rename_tree(
                 both = (*files[path].collisions, more)
                 files[path] = replace(files[path], collisions=both)
     declared = tuple(declared_in(project, every))
+    moves = {path: to for path, to in _moves(project, every, name, new) if path in files}
+    for path, to in moves.items():
+        exists = [doubt(f"{to} exists already", (), "taken")] if to in project.paths else []
+        notes = (*files[path].notes, Finding("moved", f"moves to {to}, as its class is named"))
+        collisions = (*files[path].collisions, *exists)
+        files[path] = replace(files[path], notes=notes, collisions=collisions)
     if target is None and len(declared) > 1 and files:
         first = next(iter(files))
         text = several(project, name, every)
         if text:
             files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
-    return TreeRename(
-        name, new, ordered, {path: text for path, text in left.items() if text}, declared
-    )
+    unchanged = {path: findings for path, findings in left.items() if findings}
+    return TreeRename(name, new, ordered, unchanged, declared, moves)
+
+
+def _moves(
+    project: Project, every: Sequence[ResolvedName], old: str, new: str
+) -> Iterator[tuple[str, str]]:
+    """The files that are named after a renamed class, each with its new path."""
+    for declared in (
+        declared
+        for one in every
+        if one.typings and one.rules.named_files
+        for meaning in one.chosen
+        for declared in meaning.declared
+    ):
+        path = project.path(declared.home)
+        folder, file = posixpath.split(path)
+        stem, end = posixpath.splitext(file)
+        outermost = declared.scope is not None and declared.scope.kind in ("file", "namespace")
+        if declared.kind == "class" and outermost and stem == old:
+            yield path, posixpath.join(folder, new + end)
+
+
+JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
+
+
+def _may_call(one: ResolvedName, every: Sequence[ResolvedName]) -> bool:
+    """Whether files of one language may use what another language declares."""
+    chosen = {language for other in every if other.chosen for language in other.languages}
+    return bool(JVM & one.languages and JVM & chosen)
 
 
 def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
@@ -195,7 +251,11 @@ def _of_file(
     bare = old.lstrip("$"), new.lstrip("$")
     guess = guessed(one, path, *bare, scope, whole_tree=True, kept_names=kept)
     undecided = tuple(
-        doubt(f"`{old}` on {lines_text(part.lines)}: not renamed, {why}", part.lines, "undecided")
+        Finding(
+            "undecided",
+            f"`{old}` on {lines_text(part.lines)}: not renamed, {why}",
+            tuple(one.spot(path, leaf) for leaf in part.leaves),
+        )
         for part, why in one.left.get(path, [])
     )
     others = tuple(

@@ -98,7 +98,9 @@ class Project:
         return self._typings[path]
 
     def _add(self, path: str, text: str, language: Language) -> Typing:
-        made = Typing(declared_scopes(text, language), self)
+        rules = rules_of(language.name)
+        modules = rules.module_names(self, path, text) if rules is not None else {}
+        made = Typing(declared_scopes(text, language, modules), self)
         self._typings[path] = made
         self._homes[id(made.scopes)] = path
         self._roots[id(made.scopes.root)] = made

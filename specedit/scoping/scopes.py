@@ -5,8 +5,9 @@ Built from a language's tables; its rules tell what looks like a declaration and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from sys import intern
+from types import MappingProxyType
 
 from specedit.scoping.languages import Rules, rules_of
 from specedit.scoping.scope import Declared, Home, Owner, Scope
@@ -14,12 +15,14 @@ from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
 
 PLAIN = "a class of the language"  # a literal's
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Scopes(Home):
     """All scopes, declarations and owners of one text."""
 
-    def __init__(self, text: str, language: Language) -> None:
+    def __init__(self, text: str, language: Language, modules: Mapping[str, str] = NONE) -> None:
+        """`modules`: the names of modules that are imported without one."""
         rules = rules_of(language.name)
         assert rules is not None
         self.rules: Rules = rules
@@ -29,6 +32,7 @@ class Scopes(Home):
         self.file = Scope("file", self.root, None)
         self.by_node: dict[int, Scope] = {id(self.root): self.file}
         self.owners: list[Owner] = []
+        self._modules = modules
         self._leaves: list[Branch] = []
         self._names: list[str] = []  # of the leaves: two lists take half of a list of pairs
         self.by_leaf: dict[int, Declared] = {}
@@ -96,7 +100,7 @@ class Scopes(Home):
             parent, type_ = node.parent, node.type
             for leaf, name in rules.names_in(node, self.text) if named else ():
                 self._leaves.append(leaf)
-                self._names.append(name)
+                self._names.append(self._modules.get(name, name))
             if type_ in rules.names:
                 if node.end == node.start:
                     continue  # what the parser made up
@@ -163,9 +167,9 @@ class Scopes(Home):
         return made
 
 
-def declared_scopes(text: str, language: Language) -> Scopes:
+def declared_scopes(text: str, language: Language, modules: Mapping[str, str] = NONE) -> Scopes:
     """The scopes of a text with all its declarations."""
-    scopes = Scopes(text, language)
+    scopes = Scopes(text, language, modules)
     for leaf, name in scopes.leaves:
         result = _declaring(scopes, leaf, name)
         if result is not None:

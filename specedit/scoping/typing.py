@@ -84,7 +84,7 @@ class Typing(WrittenTypes):
         name = self.scopes.label(leaf)
         if owners and all(owner.module is not None for owner in owners):
             return owners if name[:1].isupper() or not self.is_called(leaf) else None
-        result = self.members(owners, name)
+        result = self.members(owners, name, self.is_called(leaf))
         if leaf.parent is not None and leaf.parent.type in self.rules.calls:
             result = [self._overload(one, leaf.parent) for one in result[:1]]
         if not result and (kept := self._kept(owners, name, deep)) is not None:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,16 +24,16 @@ from starlette.types import ASGIApp
 from specedit.edit.backend import ModelInfo, Plan
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
-from specedit.import_time import frozen
+from specedit.inference.prefixes import CACHE_BYTES
 from specedit.server import protocol
-from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
+from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request, check_size
 from specedit.server.completions import (
     Completion,
     TextCompletion,
     completion_plan,
     completion_request,
 )
-from specedit.server.listener import MCP, Access
+from specedit.server.listener import MCP, Options, check_options
 from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.requests import (
     Channel,
@@ -63,9 +63,9 @@ class Tools(Protocol):
     def stop(self) -> None: ...
 
 
-@frozen
+@dataclass(eq=False)
 class Api:
-    """The endpoints. State lives in the worker."""
+    """The endpoints. State lives in the worker, and in the record that tells the addresses."""
 
     worker: Worker
     settings: Settings
@@ -74,6 +74,7 @@ class Api:
     tools: Tools | None = None
     created: float = field(default_factory=time.time)
     stopping: threading.Event = field(default_factory=threading.Event)
+    listen: Callable[[Options], Awaitable[None]] | None = None
 
     def routes(self) -> list[Route]:
         table: list[tuple[str, str, Endpoint]] = [
@@ -86,6 +87,7 @@ class Api:
             ("POST", protocol.RUN, self._own),
             ("POST", protocol.WARM, partial(self._own, warm=True)),
             ("GET", protocol.STATUS, self._status),
+            ("POST", protocol.LISTEN, self._listen),
             ("POST", protocol.STOP, self._end),
         ]
         return [Route(path, do, methods=[method]) for method, path, do in table]
@@ -107,6 +109,8 @@ class Api:
     ) -> Response:
         name = await self._known(asked.model)
         name = self._names()[0] if name in self.record.aliases else name
+        if self.worker.loaded is not None:
+            check_size(plan, self.worker.loaded.engine.info.window)
         channel = Channel(request)
         ticket = Ticket(plan, channel.put, count=True)
         self.worker.submit(ticket)
@@ -183,8 +187,10 @@ class Api:
                 "pid": record.pid,
                 "version": record.version,
                 "state": worker.state,
+                "loading": asdict(worker.loading) if worker.loading else None,
                 "address": record.address,
                 "url": record.url or None,
+                "urls": [listener.url for listener in record.listeners],
                 "background": record.background,
                 "model": _fields(line, "name", "engine", "device", "threads", "exact"),
                 "memory_bytes": _resident_bytes(),
@@ -192,7 +198,7 @@ class Api:
                 "idle_s": round(worker.idle_s(), 1),
                 "cache": {
                     **_fields(prefixes, "entries", "bytes", "hits", "misses"),
-                    "limit_bytes": self.settings.cache_bytes,
+                    "limit_bytes": CACHE_BYTES,
                 },
                 "requests": {
                     **_fields(worker.counts, "answered", "cancelled", "refused", "passes"),
@@ -209,6 +215,18 @@ class Api:
         assert self.tools is not None
         handler = await self.tools.handler()
         return lambda scope, receive, send: handler(scope, replayed(receive, body), send)
+
+    async def _listen(self, request: Request) -> Response:
+        """One more address, further names of the model, or both."""
+        body = await read_body(request, self.limits)
+        try:
+            options = stored.typed(Options, stored.parsed(body))
+            check_options(options)
+            assert self.listen is not None
+            await self.listen(options)
+        except (ServerError, ValueError, OverflowError) as error:
+            raise RefusedError(400, str(error)) from None
+        return JSONResponse(asdict(self.record))
 
     async def _end(self, request: Request) -> Response:
         self.stopping.set()
@@ -233,10 +251,9 @@ def _fields(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name, 0) for name in names}
 
 
-def make_app(api: Api, host: str) -> Access:
+def make_app(api: Api) -> ASGIApp:
     errors = (RefusedError, SpeceditError, HTTPException, ClientGoneError)
-    app = Starlette(routes=api.routes(), exception_handlers=dict.fromkeys(errors, _error))
-    return Access(app, host, api.record.token)
+    return Starlette(routes=api.routes(), exception_handlers=dict.fromkeys(errors, _error))
 
 
 def _resident_bytes() -> int:

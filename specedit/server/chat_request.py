@@ -16,9 +16,13 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from specedit.edit.backend import Message, Plan
 from specedit.edit.job import drafters
 from specedit.engines.base import Sampling
+from specedit.errors import TooLong
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings
 
+MOST_MESSAGES = 512
+MOST_TEXTS = 1024  # parts of messages and predictions in a request
+CHARACTERS = 10  # at most, for each token of a window: code has three to five
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
 
@@ -151,7 +155,7 @@ class OpenAIRequest(Predicted):
 class ChatRequest(OpenAIRequest):
     """A chat request."""
 
-    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
     response_format: ResponseFormat | None = None
     modalities: list[Literal["text"]] | None = None
@@ -198,7 +202,7 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
 def shared_plan(request: OpenAIRequest, settings: Settings) -> Plan:
     """The request as a Plan without a prompt, with the settings where it is silent."""
     temperature = settings.temperature if request.temperature is None else request.temperature
-    top_p = settings.top_p if request.top_p is None else request.top_p
+    top_p = 1.0 if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
     sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed, settings.sampling)
     texts = request.predicted_texts
@@ -210,6 +214,23 @@ def shared_plan(request: OpenAIRequest, settings: Settings) -> Plan:
         sampling=sampling,
         stop=request.stop,
     )
+
+
+def check_size(plan: Plan, window: int) -> None:
+    """Refuse what cannot fit the model's window before it is tokenized: other requests would wait
+    for minutes."""
+    raw = [plan.raw.text, plan.raw.suffix or ""] if plan.raw else []
+    prompt = [*raw, *(text for message in plan.messages for text in message.segments)]
+    predicted = [*filter(None, [plan.prediction]), *plan.predictions]
+    if len(prompt) + len(predicted) > MOST_TEXTS:
+        invalid("messages", f"The request has more than {MOST_TEXTS:,} texts.")
+    for what, texts in (("prompt", prompt), ("prediction", predicted)):
+        count, most = sum(map(len, texts)), CHARACTERS * window
+        if count > most:
+            raise TooLong(
+                f"The {what} has {count:,} characters, and at most {most:,} can fit the model's "
+                f"window of {window:,} tokens."
+            )
 
 
 def refuse(error: ErrorDetails) -> NoReturn:

@@ -68,9 +68,11 @@ def status(record: ServerRecord) -> dict[str, Any]:
     return answer(record, "GET", protocol.STATUS, STATUS_S)
 
 
-def answer(record: ServerRecord, method: str, path: str, timeout_s: float) -> dict[str, Any]:
-    """The one JSON object that a request without a body is answered with."""
-    objects = list(lines(record, path, b"", method, timeout_s))
+def answer(
+    record: ServerRecord, method: str, path: str, timeout_s: float, body: bytes = b""
+) -> dict[str, Any]:
+    """The one JSON object that a request is answered with."""
+    objects = list(lines(record, path, body, method, timeout_s))
     if len(objects) != 1:
         raise ServerGoneError("The warm server sent no answer.")
     return objects[0]

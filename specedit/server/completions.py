@@ -164,7 +164,7 @@ def _usage(answer: Answer) -> dict[str, Any]:
         "total_tokens": answer.prompt + completion,
         "prompt_tokens_details": {"cached_tokens": answer.reused, "audio_tokens": 0},
         "completion_tokens_details": {
-            "reasoning_tokens": 0,
+            "reasoning_tokens": answer.reasoning,
             "audio_tokens": 0,
             "accepted_prediction_tokens": answer.appeared,
             "rejected_prediction_tokens": answer.absent,

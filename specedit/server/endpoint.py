@@ -163,9 +163,9 @@ def answer_of(
     ended: float,
 ) -> Answer:
     prompt = table(usage.get("prompt_tokens_details"))
+    details = table(usage.get("completion_tokens_details"))
     completion = count(usage, "completion_tokens")
     if drafts is not None:  # rejected tokens are billed, and are not the answer's
-        details = table(usage.get("completion_tokens_details"))
         completion = max(0, completion - count(details, "rejected_prediction_tokens"))
     return Answer(
         text=reader.text,
@@ -177,6 +177,7 @@ def answer_of(
         passes=0 if drafts is None else max(0, completion - drafts[1]),
         prefill_s=first - started,
         decode_s=ended - first,
+        reasoning=count(details, "reasoning_tokens") or reader.reasoning,
     )
 
 

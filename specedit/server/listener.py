@@ -13,12 +13,12 @@ import ipaddress
 import os
 import re
 import socket
-from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
+import h11
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -78,15 +78,20 @@ def listening_sockets(
             sockets.append(unix)
             address = f"unix:{path}"
         if options.port is not None or not UNIX_SOCKETS:
-            tcp = stack.enter_context(_tcp(options))
-            sockets.append(tcp)
-            host, port = tcp.getsockname()[:2]
-            url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            tcp, url = tcp_socket(options)
+            sockets.append(stack.enter_context(tcp))
             address = address or url
         for one in sockets:
             one.listen(512)
             one.setblocking(False)
         yield sockets, address, url
+
+
+def tcp_socket(options: Options) -> tuple[socket.socket, str]:
+    """A socket that is bound to the wanted address, and its URL."""
+    tcp = _tcp(options)
+    host, port = tcp.getsockname()[:2]
+    return tcp, f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _tcp(options: Options) -> socket.socket:
@@ -106,11 +111,12 @@ def _tcp(options: Options) -> socket.socket:
 
 def limited_protocol(limits: Limits) -> type[H11Protocol]:
     """uvicorn's HTTP with a time limit for a request's head, and a limit of connections for each
-    kind of socket, so that TCP clients cannot lock out the user's own command line."""
+    kind of socket, so that TCP clients cannot lock out the user's own command line. A new one takes
+    the place of the oldest whose request has not arrived."""
     most = {True: limits.unix_connections, False: limits.tcp_connections}
-    open_connections: Counter[bool] = Counter()
 
     class LimitedProtocol(H11Protocol):
+        _by_age: ClassVar[dict[bool, dict[LimitedProtocol, None]]] = {True: {}, False: {}}
         _timer: asyncio.TimerHandle | None = None
         _refused = False
 
@@ -120,12 +126,12 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
             self._unix = UNIX_SOCKETS and opened is not None and opened.family == socket.AF_UNIX
             if self._unix:
                 self.server = UNIX  # which older versions of uvicorn do not set
-            open_connections[self._unix] += 1
-            if open_connections[self._unix] > most[self._unix]:
+            if len(self._by_age[self._unix]) >= most[self._unix] and not self._make_room():
                 self._refused = True
                 transport.write(BUSY)
                 transport.close()
                 return
+            self._by_age[self._unix][self] = None
             self._wait_for_head()
 
         def data_received(self, data: bytes) -> None:
@@ -135,8 +141,18 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
-            open_connections[self._unix] -= 1
+            self._by_age[self._unix].pop(self, None)
             self._stop_timer()
+
+        def _make_room(self) -> bool:
+            """Whether a connection without a whole request was closed."""
+            for other in self._by_age[self._unix]:
+                answering = other.cycle is not None and not other.cycle.response_complete
+                if not answering or other.conn.their_state is h11.SEND_BODY:
+                    del self._by_age[self._unix][other]
+                    other.transport.abort()
+                    return True
+            return False
 
         def _wait_for_head(self) -> None:
             """Limit the time to the next head, unless an answer is being sent."""

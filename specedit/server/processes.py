@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from specedit.edit.backend import Loading
 from specedit.errors import ServerError
-from specedit.files import regular
+from specedit.files import regular, stored
 from specedit.server import protocol
-from specedit.server.client import ServerBackend, answer, listens, status
+from specedit.server.client import ServerBackend, ServerGoneError, answer, listens, status
 from specedit.server.runtime import (
     OF_ENGINE,
     RuntimeFolder,
@@ -74,6 +76,10 @@ def _started(folder: RuntimeFolder, settings: Settings) -> ServerBackend:
         note = replace(folder, settings)
         token = before.token if before is not None else ""
         record = launch(folder, settings, _listeners(before), token)
+        for listener in before.more if before is not None else ():
+            host, port = address(listener.url)
+            with suppress(ServerError):  # another program has the port now
+                record = listen(record, {"host": host, "port": port, "token": listener.token})
     return ServerBackend(record, *([note] if note else []))
 
 
@@ -82,10 +88,9 @@ def replace(folder: RuntimeFolder, settings: Settings) -> str:
     record = folder.record()
     if record is None:
         return ""
-    if settings.engine != "scripted":
-        from specedit.models.resolve import local
+    from specedit.models.resolve import local
 
-        local(settings.model)  # an error for an unknown name: a typo never stops a server
+    local(settings.model)  # an error for an unknown name: a typo never stops a server
     if not record.background or status(record)["requests"]["running"]:
         raise _left_alone(record, settings)
     stop(folder, record)
@@ -110,9 +115,22 @@ def _listeners(record: ServerRecord | None) -> list[str]:
     """Flags that make a server listen where its predecessor did."""
     if record is None or not record.url:
         return ["--socket-only"]
-    host, _, port = record.url.removeprefix("http://").rpartition(":")
+    host, port = address(record.url)
     aliases = [word for alias in record.aliases for word in ("--alias", alias)]
-    return ["--host", host.strip("[]"), "--port", port, *aliases]
+    return ["--host", host, "--port", str(port), *aliases]
+
+
+def address(url: str) -> tuple[str, int]:
+    """Host and port of a server's own URL."""
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def listen(record: ServerRecord, options: Mapping[str, Any]) -> ServerRecord:
+    """Let a running server listen at one more address, or have more names; its new record."""
+    wanted = {"any_port": False, **options}
+    new = answer(record, "POST", protocol.LISTEN, STOP_REQUEST_S, protocol.dump(wanted))
+    return stored.typed(ServerRecord, new)
 
 
 def _arguments(settings: Settings) -> list[str]:
@@ -121,7 +139,7 @@ def _arguments(settings: Settings) -> list[str]:
     flags = ["serve", "--detached", "--model", own["model"]]
     if own["draft_model"]:
         flags += ["--draft-model", own["draft_model"]]
-    for name in (*OF_ENGINE, "draft", "idle_minutes", "cache_bytes"):
+    for name in (*OF_ENGINE, "draft"):
         flags += [f"--{name.replace('_', '-')}", str(getattr(settings, name))]
     return flags
 
@@ -151,10 +169,28 @@ def launch(
         if (record := folder.record()) is not None and listens(record):
             return record
         time.sleep(POLL_S)
-    output = regular.read(folder.log).decode("utf-8", "replace").strip().splitlines()
-    raise ServerError(
-        "The background server did not start.", hint="\n".join(output[-5:]) or f"See {folder.log}."
-    )
+    raise ServerError("The background server did not start.", hint=_last_words(folder))
+
+
+def loading(folder: RuntimeFolder, record: ServerRecord) -> Iterator[Loading]:
+    """What a server does until its model can answer; an error where it ends instead."""
+    with suppress(ServerGoneError):
+        while (state := status(record))["state"] != "ready":
+            if state["loading"]:
+                yield stored.typed(Loading, state["loading"])
+            time.sleep(POLL_S)
+        return
+    _ended(folder, STOP_S)
+    raise ServerError("The server ended before its model was loaded.", hint=_last_words(folder))
+
+
+def _last_words(folder: RuntimeFolder) -> str:
+    """The end of what a background server printed."""
+    output = list[str]()
+    with suppress(OSError):  # a server in a terminal has none
+        output = regular.read(folder.log).decode("utf-8", "replace").strip().splitlines()
+    last = "\n".join(line.removeprefix("specedit: ") for line in output[-5:])
+    return last or f"See {folder.log}."
 
 
 def _environment(folder: RuntimeFolder, token: str) -> Mapping[str, str]:

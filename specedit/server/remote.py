@@ -93,7 +93,9 @@ class RemoteBackend:
         self.model = ModelInfo(self._settings.model, engine="remote", device=self._host)
         progress.ready(Ready(self.model, 0.0))
         started = time.perf_counter()
-        reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
+        expected = plan.prediction or plan.least
+        reader = Unfenced(plan.closing, nested=plan.nested, expected=expected)
+        first, reason = 0.0, ""
         usage: dict[str, Any] = {}
         drafts: tuple[int, int] | None = None
         size = passes = 0

@@ -34,8 +34,16 @@ from specedit.settings.checks import spelled_as_path
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
-OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings that it depends on
+OF_ENGINE = ("engine", "device", "threads", "weights")  # settings that it depends on
 _ADDRESS = regex(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
+
+
+@frozen
+class Listener:
+    """One TCP address of a server."""
+
+    url: str
+    token: str = ""  # that its clients send
 
 
 @frozen
@@ -50,6 +58,12 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names beside the model's own that clients may ask for
+    more: tuple[Listener, ...] = ()  # addresses that were added while it ran
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Every TCP address."""
+        return (*([Listener(self.url, self.token)] if self.url else []), *self.more)
 
     @property
     def model(self) -> str:
@@ -128,7 +142,7 @@ def _not_private(folder: Path, why: str) -> ServerError:
 
 def path_variables() -> dict[str, str]:
     """The variables that name files, as absolute paths: a server runs in another folder."""
-    names = ("SPECEDIT_HOME", "SPECEDIT_CONFIG", "SPECEDIT_SCRIPT")
+    names = ("SPECEDIT_HOME", "SPECEDIT_CONFIG")
     values = {name: os.environ.get(name, "") for name in names}
     return {n: str(Path(v).expanduser().absolute()) if v else "" for n, v in values.items()}
 
@@ -142,7 +156,6 @@ def identity(settings: Settings) -> dict[str, str]:
         "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
         **{name: str(getattr(settings, name)) for name in OF_ENGINE},
         "home": variables["SPECEDIT_HOME"],
-        "script": variables["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
         "build": _build(),
     }

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from types import FrameType
 
 import uvicorn
@@ -18,12 +19,14 @@ import uvicorn
 from specedit.errors import ServerError
 from specedit.server.app import Api, Tools, make_app
 from specedit.server.listener import (
+    Access,
     Options,
     check_options,
     limited_protocol,
     listening_sockets,
+    tcp_socket,
 )
-from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
+from specedit.server.runtime import UNIX_SOCKETS, Listener, RuntimeFolder, ServerRecord, identity
 from specedit.server.worker import Worker
 from specedit.settings import Settings
 from specedit.version import VERSION
@@ -86,26 +89,56 @@ class UvicornServer(uvicorn.Server):
         folder: RuntimeFolder,
         started: Callable[[ServerRecord], None],
     ) -> None:
-        super().__init__(
-            uvicorn.Config(
-                make_app(api, options.host),
-                http=limited_protocol(options.limits),
-                ws="none",
-                lifespan="off",
-                loop="asyncio",
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=int(GRACE_S) + 1,
-            )
-        )
+        self._app, self._protocol = make_app(api), limited_protocol(options.limits)
+        super().__init__(self._config(options.host, api.record.token))
         self._api, self._worker, self._folder = api, api.worker, folder
         self._idle_s, self._started = options.idle_s, started
+        api.listen = self._listen
+
+    def _config(self, host: str, token: str) -> uvicorn.Config:
+        """Of the connections to one address."""
+        return uvicorn.Config(
+            Access(self._app, host, token),
+            http=self._protocol,
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=int(GRACE_S) + 1,
+        )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._started(self._api.record)
+
+    async def _listen(self, options: Options) -> None:
+        """Listen at one more address, which has a token of its own, and have further names."""
+        if options.port is not None:
+            await self._open(options)
+        names = dict.fromkeys([*self._api.record.aliases, *options.aliases])
+        self._api.record = replace(self._api.record, aliases=tuple(names))
+        self._folder.write(self._api.record)
+
+    async def _open(self, options: Options) -> None:
+        tcp, url = tcp_socket(options)
+        tcp.setblocking(False)
+        servers, config, record = self.servers, self.config, self._api.record
+        token = options.token or ("" if UNIX_SOCKETS else record.token)
+        self.config = self._config(options.host, token)
+        self.config.load()
+        try:
+            await super().startup([tcp])
+            servers += self.servers
+        finally:
+            self.servers, self.config = servers, config
+        if record.url:
+            record = replace(record, more=(*record.more, Listener(url, token)))
+        else:
+            record = replace(record, url=url, token=record.token or token)
+        self._api.record = record
 
     async def on_tick(self, counter: int) -> bool:
         if self._worker.failed is not None:

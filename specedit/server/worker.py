@@ -20,6 +20,7 @@ from specedit.errors import ServerError, SpeceditError
 from specedit.import_time import frozen
 from specedit.inference.loading import load
 from specedit.inference.model import LoadedModel
+from specedit.inference.prefixes import CACHE_BYTES
 from specedit.settings import Settings
 
 STOPPING = "The server is stopping."
@@ -112,6 +113,7 @@ class _ToWaiting(Progress):
         self._worker = worker
 
     def loading(self, event: Loading) -> None:
+        self._worker.loading = event
         for ticket in self._worker.waiting():
             ticket.sink(event)
 
@@ -132,6 +134,7 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: LoadedModel | None = None
         self.failed: SpeceditError | None = None
+        self.loading: Loading | None = None  # what it does before the model can answer
         self.active = time.monotonic()  # end of the last work
 
     def start(self) -> None:
@@ -229,7 +232,8 @@ class Worker:
 
     def _load(self) -> None:
         loaded = load(self._settings, _ToWaiting(self))
-        loaded.keep_prefixes(self._settings.cache_bytes)
+        self.loading = None
+        loaded.keep_prefixes(CACHE_BYTES)
         self.loaded = loaded
         self._loaded = self.active = time.monotonic()
 

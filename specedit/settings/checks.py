@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from specedit.check.finding import DEFAULT, parsed_verdicts
+from specedit.check.finding import ALLOWED
 from specedit.errors import UsageError
 from specedit.settings.table import about, nearest, types
 from specedit.syntax.languages import BY_NAME
@@ -23,11 +23,8 @@ _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off", ""), False),
 }
-# Tables in pyproject.toml, as the text of a flag: a pair, and what is between two.
-_JOINED = {"gate": ("{}={}", ", "), "check_with": ("{}: {}", "\n")}
 _VALID: dict[str, tuple[Callable[[Any], object], str]] = {
     "test": (lambda value: not value or value.strip(), "a command"),
-    "top_p": (lambda value: 0 < value <= 1, "above 0 and at most 1"),
     "focus": (
         re.compile(r"auto|off|[1-9]\d{0,8}").fullmatch,
         "auto, off, or a number of lines such as 500",
@@ -58,11 +55,10 @@ def checked(name: str, value: Any, where: str) -> Any:
                 f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
             )
         return value
-    if name == "draft" and isinstance(value, list) and all(isinstance(v, str) for v in value):
-        value = ",".join(value)
-    if name in _JOINED and isinstance(value, dict):
-        pair, separator = _JOINED[name]
-        value = separator.join(pair.format(key, of) for key, of in value.items())
+    if name in ("draft", "allow") and isinstance(value, list):
+        value = ",".join(map(str, value))
+    if name == "check_with" and isinstance(value, dict):
+        value = "\n".join(f"{language}: {command}" for language, command in value.items())
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         _check_size(name, value, where)
         value = float(value)
@@ -72,7 +68,7 @@ def checked(name: str, value: Any, where: str) -> Any:
         raise UsageError(f"{where}: {name} contains a zero byte.")
     if kind is str and len(value) > LONGEST:
         raise UsageError(f"{where}: {name} must be at most {LONGEST:,} characters long.")
-    if meta["choices"] and value not in meta["choices"] and not _plays_script(name, value):
+    if meta["choices"] and value not in meta["choices"]:
         raise UsageError(
             f"{where}: {name} must be one of {', '.join(meta['choices'])}, not {shown(value)}.",
             hint=nearest(str(value)[:100], list(meta["choices"])),
@@ -82,14 +78,9 @@ def checked(name: str, value: Any, where: str) -> Any:
     is_valid, wanted = _VALID.get(name, (bool, ""))
     if wanted and not is_valid(value):
         raise UsageError(f"{where}: {name} must be {wanted}, not {shown(value)}.")
-    if name in ("gate", "allow", "check_with"):
+    if name in ("allow", "check_with"):
         _check_parts(name, value, where)
     return value
-
-
-def _plays_script(name: str, value: Any) -> bool:
-    """Whether the value is the tests' engine, which only a test's environment can choose."""
-    return name == "engine" and value == "scripted" and bool(os.environ.get("SPECEDIT_SCRIPT"))
 
 
 def _check_parts(name: str, value: str, where: str) -> None:
@@ -101,9 +92,8 @@ def _check_parts(name: str, value: str, where: str) -> None:
             what, known = "language", list(BY_NAME)
             parts = [language for language, _ in parsed_commands(value) if language]
         else:
-            what, known = "kind", list(DEFAULT)
-            gate = name == "gate"
-            parts = [*parsed_verdicts(value)] if gate else value.replace(",", " ").split()
+            what, known = "kind", list(ALLOWED)
+            parts = value.replace(",", " ").split()
     except ValueError as problem:
         raise UsageError(f"{where}: {name}: {problem}.") from None
     for part in parts:

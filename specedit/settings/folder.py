@@ -16,13 +16,12 @@ import re
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
-from specedit.import_time import frozen
 from specedit.settings.checks import checked, own
 from specedit.settings.table import names, nearest
 
@@ -153,7 +152,7 @@ def no_rules(values: dict[str, Any], where: str) -> None:
         raise UsageError(f"{where}: hook rules belong in a repository's pyproject.toml.")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Decision:
     """The user's decision about one repository's table."""
 

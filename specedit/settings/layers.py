@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.import_time import frozen
 from specedit.settings.checks import checked, inside, is_path, parsed
 from specedit.settings.folder import (
     CHANGED,
@@ -26,15 +26,13 @@ from specedit.settings.folder import (
     user_file,
     user_values,
 )
-from specedit.settings.table import Settings, about, is_restricted, names, nearest
+from specedit.settings.table import Settings, about, flags, is_restricted, names, nearest
 
 # Variables that are not settings: folders, and secrets that belong in no file.
-NOT_SETTINGS = frozenset(
-    {"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"}
-)
+NOT_SETTINGS = frozenset({"HOME", "CONFIG", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Repository:
     """The nearest pyproject.toml: its settings, and whether the user trusts it."""
 
@@ -75,7 +73,7 @@ class Repository:
         return value
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """Settings together with where each value came from."""
 
@@ -163,16 +161,16 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    values = {k: v for k, v in flags.items() if v is not None}
+def _from_flags(given: Mapping[str, Any]) -> dict[str, Any]:
+    values = {k: v for k, v in given.items() if v is not None}
     for name in values:
-        if name not in names():
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
+        if name not in flags():
+            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
     return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
 
 
 def resolve(
-    flags: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     start: Path | None = None,
     environ: Mapping[str, str] | None = None,
@@ -181,8 +179,8 @@ def resolve(
     repo = repository(start or here())
     repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    flag_values = _from_flags(flags or {})
-    origins = dict.fromkeys(names(), "default")
+    flag_values = _from_flags(given or {})
+    origins = dict.fromkeys(flags(), "default")
     values: dict[str, Any] = {}
     for origin, layer in (
         (str(user_file()), user_values()),

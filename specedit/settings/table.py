@@ -1,22 +1,21 @@
 """The table: each setting's name, default, help and kind.
 
-A setting is open or restricted. An **open** setting describes the wanted text, its length and how
-much is reported; every cloned repository may choose it. A **restricted** setting names an address,
-a path, a program or a model, starts a process that stays, removes a check, or silences or redirects
-the report. Only the user chooses it, or a repository that the user trusts.
+A setting is open or restricted, or it is a flag of one run, which no file and no variable sets.
+An **open** setting describes the wanted text, its length and how much is reported; every cloned
+repository may choose it. A **restricted** setting names an address, a path, a program or a model,
+starts a process that stays, removes a check, or silences or redirects the report. Only the user
+chooses it, or a repository that the user trusts.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from typing import Any, get_type_hints
 
-from specedit.import_time import frozen
-
-OPEN, RESTRICTED = "open", "restricted"
+OPEN, RESTRICTED, FLAG = "open", "restricted", "flag"
 LARGEST = 2**63 - 1  # a seed is a signed 64-bit integer
 
 
@@ -38,26 +37,20 @@ def _setting(
 
 
 _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
+_flag = partial(_setting, kind=FLAG)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its default. A field is a TOML key, `SPECEDIT_<NAME>` and `--name`."""
+    """Every setting with its default. A field is a TOML key, `SPECEDIT_<NAME>` and `--name`; a flag
+    of one run is `--name` alone."""
 
-    model: str = _restricted(
-        "qwen2.5-coder-1.5b", "Use this model: a catalogue name, a path or a hub id"
-    )
+    model: str = _restricted("qwen2.5-coder-1.5b", "Use this model: catalogue name, path or hub id")
     engine: str = _restricted(
         "auto", "Run the model with this engine", "auto", "exact", "huggingface"
     )
     device: str = _restricted("auto", "Run the model on this device", "auto", "cpu", "cuda", "mps")
     threads: int = _open(0, "Use this many CPU threads (0: one per performance core)", most=4096)
-    precision: str = _restricted(
-        "balanced",
-        "Choose the rounding of the exact engine; close is slower and nearer to bf16",
-        "balanced",
-        "close",
-    )
     weights: str = _restricted(  # restricted: each kind is a copy of the weights on disk
         "auto", "Choose the bits of the exact engine's weights", "auto", "int8", "int4"
     )
@@ -71,12 +64,14 @@ class Settings:
         "auto",
         "Use these drafters, comma-separated (auto: all that are available, none: no drafts)",
     )
+    prompt_form: str = _restricted(
+        "", "Show the model the prompt that it was trained with: next-edit, zeta"
+    )
     draft_model: str = _restricted("", "Draft with this smaller model of the same vocabulary")
     max_tokens: int = _open(
         0, "Limit the answer to this many tokens (0: derived from the size of the file)"
     )
     temperature: float = _open(0.0, "Sample at this temperature (0: take the most likely token)")
-    top_p: float = _open(1.0, "Sample among the most likely tokens with this total probability")
     sampling: str = _open(
         "coupled",
         "Choose how samples use drafts: coupled keeps the text, rejection only its distribution",
@@ -92,12 +87,6 @@ class Settings:
         *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "plain"),
     )
     warm: bool = _restricted(False, "Keep the model in memory: start a server in the background")
-    idle_minutes: float = _restricted(
-        30.0, "End a background server after this many minutes without work"
-    )
-    cache_bytes: int = _restricted(
-        1 << 30, "Keep the KV caches of recent files in this many bytes of memory"
-    )
     scope: str = _open(
         "comments",
         "Rename in code only, in comments too, or derived names and strings too",
@@ -105,64 +94,55 @@ class Settings:
         "comments",
         "derived",
     )
-    no_model: bool = _open(
-        False, "Load no model: rename mentions that are whole words, refuse ambiguous parts (apply)"
-    )
+    no_model: bool = _open(False, "Load no model; what only a model can decide is left or refused")
     check: bool = _restricted(False, "Write nothing; exit 1 if a file would change")
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
     json: bool = _restricted(False, "Print one JSON object on stdout")
-    ask: bool = _restricted(False, "Show each hunk and ask before it is applied")
-    allow_extra: bool = _restricted(
-        False, "Accept a removed definition, and a new name that exists already"
-    )
-    gate: str = _restricted("", "Choose refuse, note or off for kinds of findings: KIND=note,…")
+    ask: bool = _restricted(False, "Ask before each hunk; --yes asks nothing")
+    allow: str = _restricted("", "Accept these kinds of findings (specedit help edit lists them)")
     strict: bool = _restricted(False, "Refuse edits with notes, too")
-    allow: str = _restricted("", "Do not refuse for these kinds of findings, comma-separated")
     check_with: str = _restricted(
         "", "Check the new text with this program: ruff check {file}, or LANGUAGE: COMMAND per line"
     )
-    clean_only: bool = _restricted(False, "Refuse files with uncommitted changes")
-    test: str = _restricted(
-        "", "Run this command on the edit: exit code 0 keeps it, any other asks again"
-    )
+    clean_only: bool = _flag(False, "Refuse files with uncommitted changes")
+    test: str = _restricted("", "Keep the edit if this command succeeds, else ask the model again")
     tries: int = _open(
         0,
-        "Ask for at most this many answers (0: 6 with a test, else 2; 1: no retry)",
+        "Ask for at most N answers (default: 6 with --test, else 2)",
         most=64,
     )
     test_timeout: float = _open(
         300.0, "Stop the test command after this many seconds (0: no limit)", most=86400
     )
-    require_green: bool = _open(
-        False, "Refuse to edit if the test command already fails before the edit"
-    )
-    keep_best: bool = _restricted(
+    keep_best: bool = _flag(
         False, "If no try passes the test command, keep the one with the fewest failures"
     )
     focus: str = _open(
         "auto",
         "Edit only likely regions of large files: auto, off, or of files of more lines than this",
     )
-    whole: bool = _open(False, "Let all of every file change, as --focus off")
-    compare: bool = _open(False, "Run again without drafts, and print both times")
-    audit: bool = _open(False, "Print a digest of the logits of every token")
-    trace: str = _restricted(
-        "", "Write one JSON line per pass to this file", paths=True, words=("",)
-    )
-    stdin_filename: str = _restricted("", "Assume this file name for standard input")
+    whole: bool = _flag(False, "Let the whole file change")
+    compare: bool = _flag(False, "Run again without drafts, and print both times")
+    audit: bool = _flag(False, "Print a digest of the logits of every token")
+    trace: str = _flag("", "Write one JSON line per pass to this file", paths=True, words=("",))
+    stdin_filename: str = _flag("", "Assume this file name for standard input")
     quiet: bool = _restricted(False, "Print errors only")
-    verbose: bool = _open(False, "Print the report as a table, and all notes")
-    margin: bool = _open(True, "Show beside the diff which drafter each part of a line came from")
+    verbose: bool = _open(False, "Print all notes, and the report as a table")
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
     # Not a setting: the names of the settings above whose value a repository chose.
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
+    @property
+    def allowed(self) -> list[str]:
+        """The kinds of findings that do not refuse."""
+        return self.allow.replace(",", " ").split()
+
 
 @cache
 def _known() -> dict[str, Mapping[str, Any]]:
-    return {one.name: one.metadata for one in fields(Settings) if one.metadata}
+    return {field.name: field.metadata for field in fields(Settings) if field.metadata}
 
 
 @cache
@@ -171,6 +151,12 @@ def types() -> dict[str, Any]:
 
 
 def names() -> list[str]:
+    """The settings that files and variables may set."""
+    return [name for name, meta in _known().items() if meta["kind"] != FLAG]
+
+
+def flags() -> list[str]:
+    """The settings, and the flags of one run."""
     return list(_known())
 
 

@@ -183,6 +183,16 @@ def patch(name: str, before: bytes, after: bytes) -> bytes:
     return "".join(out).encode("latin-1")
 
 
+def moved_patch(old: str, new: str, changed: str) -> str:
+    """The patch of a file that moves from `old` to `new`, as git writes it; `changed`: the patch of
+    its text alone."""
+    hunks = changed.splitlines(keepends=True)[3:]
+    share = "" if hunks else "similarity index 100%\n"
+    names = f"rename from {old}\nrename to {new}\n"
+    both = f"--- a/{old}\n+++ b/{new}\n" if hunks else ""
+    return "".join([f"diff --git a/{old} b/{new}\n", share, names, both, *hunks])
+
+
 def _marked(mark: str, line: str) -> str:
     return mark + line + ("" if line.endswith("\n") else "\n\\ No newline at end of file\n")
 

@@ -100,6 +100,18 @@ _PLACED = regex(  # `in the function f`, `in the f method`
 )
 
 
+_PLACED_AT = regex(  # `In Cart.total, …`, `of f()`; `it` is no name, which the caller tells
+    r"(?i)(?:^\W*|\b(?:in|inside|within|of)\s+(?:the\s+)?)(?:`([A-Za-z_$][\w$.:#]*)(?:\(\))?`"
+    r"|([A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?:\(\))?)(?=\s*[,:;]\s)"
+)
+_PLAIN = regex(  # `the write method`, `the method write`
+    r"(?i)\bthe\s+([a-z]\w+)\s+(?:function|method|class|constant)\b"
+    r"|\bthe\s+(?:function|method|class|constant)\s+([a-z]\w+)\b"
+)
+SIMILAR = 0.75  # of a plain word to a name that it likely means, as difflib measures it
+FEW = 8  # names that a message lists
+
+
 @frozen
 class Mention:
     """A definition where the instruction names it."""
@@ -185,16 +197,25 @@ def _is_name(name: str, before: str, behind: str, held: Sequence[Symbol]) -> boo
 
 def check_names(symbols: Sequence[Symbol], text: str, instruction: str) -> None:
     """An error where the instruction places the change in a definition that the file does not
-    have, and the file does not even have the word."""
-    for one in _PLACED.finditer(instruction):
-        dotted = next(filter(None, one.groups()))
-        name = re.split(r"\.|::|->|#", dotted)[-1]
-        written = one[0].count("`") > 1 or CODE.search(name) or "()" in one[0]
-        if not written or re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
-            continue
-        if NEW.search(instruction) or not symbols:
-            continue
-        known = {each.own_name: each.qualified for each in symbols}
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"The nearest name is {known[near[0]]}." if near else ""
-        raise NotDefined(f"defines no {name}; nothing was asked.", hint=hint)
+    have: the file does not even have the word, and it is written as only a name is, or as a name
+    of the file with a letter too many, too few or wrong."""
+    if NEW.search(instruction) or not symbols:
+        return
+    known = {each.own_name: each.qualified for each in symbols}
+    for pattern in (_PLACED, _PLACED_AT, _PLAIN):
+        for one in pattern.finditer(instruction):
+            dotted = next(filter(None, one.groups()))
+            *holders, name = re.split(r"\.|::|->|#", dotted)
+            if re.search(rf"(?i)(?<![\w$]){re.escape(name)}(?![\w$])", text):
+                continue
+            code = one[0].count("`") > 1 or "()" in one[0] or bool(CODE.search(name))
+            code |= bool(holders) and holders[-1] in known
+            code &= pattern is not _PLAIN
+            near = difflib.get_close_matches(name, known, 1, 0.6 if code else SIMILAR)
+            if code or near:
+                names = ", ".join([*known.values()][:FEW]) + (", …" if len(known) > FEW else "")
+                nearest = f"The nearest name is {known[near[0]]}." if near else ""
+                raise NotDefined(
+                    f"defines no {dotted}; nothing was asked.",
+                    hint=nearest or f"It defines: {names}.",
+                )

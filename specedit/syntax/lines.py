@@ -109,7 +109,9 @@ def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
     old, new = before.split("\n"), after.split("\n")
     usual = Counter(endings).most_common(1)[0][0]
     chosen: list[str] = []
+    untouched: set[int] = set()
     for tag, a, b, c, d in opcodes(old, new):
+        untouched |= set(range(c, d)) if tag == "equal" else set()
         for number in range(d - c):
             at = a + number
             if tag in ("equal", "replace") and at < b and at < len(endings):
@@ -117,7 +119,9 @@ def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
             else:
                 chosen.append(chosen[-1] if chosen else usual)
     for at, line in enumerate(new[1:-1], 1):
-        if not line and chosen[at - 1] == "\r" and chosen[at] == "\n":
-            chosen[at] = "\r"  # "\r" and "\n" with nothing between them would be one ending
+        # "\r" and "\n" with nothing between them would be one ending
+        if not line and chosen[at - 1] == "\r" and chosen[at] in ("\n", "\r\n"):
+            keep = at in untouched and at - 1 not in untouched and new[at - 1]
+            chosen[at - bool(keep)] = chosen[at] if keep else "\r"
     parts = [line + ending for line, ending in zip(new[:-1], chosen, strict=False)]
     return "".join(parts) + new[-1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Span, Text
 
-from specedit.import_time import frozen
 from specedit.view import provenance as prov
 from specedit.view.terminal import harmless
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WIDE = 140  # columns from which old and new stand side by side
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sign:
     """One kind of origin: its sign (and the sign for terminals without Unicode), its colours, and
     what it means."""
@@ -50,7 +50,7 @@ LOOKS = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tint:
     """Backgrounds of old and new lines, and of the words in them that changed."""
 

@@ -73,6 +73,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "notes": list(e.notes),
         "findings": [_finding(one, e.path) for one in e.findings],
         "changes": [asdict(one) for one in e.changes],
+        "left": [{"path": e.path, "line": spot.line} for spot in e.left],
         "parts": [{"lines": list(one.lines), "how": one.how} for one in e.parts],
         "kept": e.kept or None,
         **_picked(e, "before_sha256", "after_sha256"),

@@ -49,6 +49,7 @@ class Frame:
             self.symbols = [symbols(text, language) for text in texts]
             self.provenance = provenance.onto(texts[1]) if provenance and provenance.parts else None
         self.digits = len(str(max(text.count("\n") for text in texts) + 1))
+        self.shift = 0  # of the numbers that are shown, where the texts are parts of a file's
         # The offset of each line of the new text, and of its end.
         self._starts = [0, *accumulate(len(line) + 1 for line in texts[1].split("\n"))]
         self._starts[-1] = len(texts[1])
@@ -60,6 +61,11 @@ class Frame:
         number = line.after or line.before
         assert number is not None
         return self._coloured[line.after is not None][number - 1].copy()
+
+    def number(self, line: int | None) -> str:
+        """The cells of a line's number in the file; blank where a side has no line."""
+        shown = "" if line is None else str(line + self.shift)
+        return f"{shown:>{self.digits}} "
 
     def range(self, first: int, last: int) -> tuple[int, int]:
         """The characters of the new text's lines [first, last), from 0."""
@@ -115,7 +121,7 @@ def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
     rule = "─" if colours.unicode(frame.console) else "-"
-    text = Text(f"{rule * 2} line {hunk.first_line} ", "bright_black")
+    text = Text(f"{rule * 2} line {hunk.first_line + frame.shift} ", "bright_black")
     if name := _name(hunk, frame):
         text.append("in ").append(name, "bold").append(" ")
     if frame.provenance:
@@ -148,7 +154,7 @@ def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:
         gutter = Text(end="")
         shown = (line.before, line.after) if numbers == 2 else (line.after or line.before,)
         for number in shown:
-            gutter.append(f"{number or '':>{frame.digits}} ", "bright_black")
+            gutter.append(frame.number(number), "bright_black")
         if frame.provenance:
             gutter.append_text(_margin(line, frame))
         yield from _cells(line, gutter, frame, frame.width)
@@ -169,7 +175,7 @@ def _beside(hunk: Hunk, frame: Frame) -> Iterator[Text]:
 
 def _side(line: Line, frame: Frame, width: int, *, origin: bool) -> Iterator[Text]:
     number = line.after if origin else line.before
-    gutter = Text(f"{number or '':>{frame.digits}} ", "bright_black", end="")
+    gutter = Text(frame.number(number), "bright_black", end="")
     if origin and frame.provenance:
         gutter.append_text(_margin(line, frame))
     yield from _cells(line, gutter, frame, width)

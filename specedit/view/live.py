@@ -57,10 +57,8 @@ class Live(Sink):
         *,
         quiet: bool = False,
         compares: bool = False,
-        margin: bool = True,
     ) -> None:
         self._compares = compares  # a second answer is the same one, without drafts
-        self._margin = margin
         self.console = console
         # rich takes FORCE_COLOR for a terminal.
         self.enabled = not quiet and console.is_terminal and console.file.isatty()
@@ -106,20 +104,21 @@ class Live(Sink):
             self._screen.stop()
             self._screen = None
 
-    def begin(self, path: str, before: str = "") -> None:
-        """The next file, and the text that the answer will replace."""
+    def begin(self, path: str, before: str = "", numbers: Sequence[int] = ()) -> None:
+        """The next file, the text that the answer will replace, and where in the file each line of
+        it is."""
         self._start()
         with self._lock:
             self._path = path
             self._phase = _Phase("starting")
             self._answered = False
             if before:
-                self._change = ChangeSoFar(self.console, path, before, self._margin)
+                self._change = ChangeSoFar(self.console, path, before, numbers)
             else:
                 self._change = None
 
     def planned(self, job: Job) -> None:
-        self.begin(job.source.name, job.before)
+        self.begin(job.source.name, job.before, job.numbers)
 
     def file(self, name: str) -> None:
         with self._lock:

@@ -87,8 +87,10 @@ def sizes(names: Sequence[str]) -> dict[str, int]:
 class ChangeSoFar:
     """Collects an answer and renders the last hunks of its change, rarely where that is slow."""
 
-    def __init__(self, console: Console, path: str, before: str, margin: bool = True) -> None:
-        self._margin = margin
+    def __init__(
+        self, console: Console, path: str, before: str, numbers: Sequence[int] = ()
+    ) -> None:
+        self._numbers = numbers  # the line of the file of each line of `before`; none: the same
         self._console = console
         self._path = path
         self._before = before
@@ -129,10 +131,14 @@ class ChangeSoFar:
         changed = so_far(self._before, answer)
         if not changed or height < 2:
             return []
-        texts, origins = (self._before, answer), provenance if self._margin else None
-        frame = diff_view.Frame(self._console, self._path, texts, origins, whole=False)
+        texts = (self._before, answer)
+        frame = diff_view.Frame(self._console, self._path, texts, provenance, whole=False)
+        frame.digits = max(frame.digits, *(len(str(number)) for number in self._numbers[-1:]), 0)
         rows: list[Text] = []
         for hunk in reversed(changed):
+            if self._numbers:
+                first = min(hunk.before[0], len(self._numbers) - 1)
+                frame.shift = self._numbers[first] - first - 1
             last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again
             rows = [*diff_view.rows(last, frame), *rows]
             if len(rows) >= height:

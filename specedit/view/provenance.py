@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from specedit.decode import FREE as FREE
 from specedit.decode import Chunk
 from specedit.edit.backend import Written
-from specedit.import_time import frozen, regex
 from specedit.syntax.lines import opcodes
 
 COPIED = "copied"  # from the prediction, where it was expected
@@ -19,7 +19,7 @@ LOOKED = "looked"  # from text seen before
 DRAFTED = "drafted"  # by a draft model
 BRANCHED = "branched"  # among several candidates of a draft model
 GUESSED = "guessed"  # by heads on the model itself
-LINE = regex(r"[^\n]*\n|[^\n]+")
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 SOURCES = {  # drafters whose ids are all of one kind
     "lookup": LOOKED,
@@ -30,7 +30,7 @@ SOURCES = {  # drafters whose ids are all of one kind
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Part:
     """Characters [start, end) of a text: their origin, and how long they took."""
 
@@ -40,7 +40,7 @@ class Part:
     seconds: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """A text and its parts, in order, without gaps among those of one answer."""
 

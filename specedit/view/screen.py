@@ -46,7 +46,6 @@ class Screen(Sink):
             names,
             quiet=settings.quiet,
             compares=settings.compare,
-            margin=settings.margin,
         )
         self._trace: TraceWriter | None = None
         self._followers: list[Sink] = [self._live]
@@ -161,7 +160,7 @@ class Screen(Sink):
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
         texts = source.text, after
-        frame = diff_view.Frame(self._console, edit.path, texts, self._provenance())
+        frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
         self._print(diff_view.title(edit.path, hunks(*texts)))
 
         def answer(question: Question) -> str:
@@ -187,14 +186,12 @@ class Screen(Sink):
         self._live.stop()
         settings = self._settings
         patch_on_screen = settings.diff and sys.stdout.isatty()
-        if edit.changed and not (settings.quiet or self._asked or patch_on_screen):
+        brief = bool(edit.changes) and not settings.verbose  # a rename: the report lists its files
+        if edit.changed and not (settings.quiet or self._asked or patch_on_screen or brief):
             with undisturbed():  # Ctrl-C leaves no title without its change
-                self._kinds |= diff_view.show(self._console, edit, self._provenance())
+                self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
         self._asked = False
         self._written = []
-
-    def _provenance(self) -> prov.Provenance | None:
-        return prov.of(self._written) if self._settings.margin else None
 
     def report(self, report: Report, not_done: Sequence[str] = (), why: str = "") -> None:
         """The end of the output. `why` some files were `not_done`."""
@@ -208,7 +205,8 @@ class Screen(Sink):
                 names += f" and {len(not_done) - summary.NAMED} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
-        summary.show(self._console, report, verbose=verbose, quiet=quiet)
+        check = self._settings.check
+        summary.show(self._console, report, verbose=verbose, quiet=quiet, check=check)
         if not quiet and (prepared := summary.prepared(self._steps)):
             self._print(prepared)
         if self._trace and self._trace.begun and not quiet:

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from specedit.import_time import regex
-
 # Characters that move the cursor, ring, or change the reading order are shown as symbols.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
 _HARMLESS = {
@@ -34,8 +32,8 @@ def name(path: str) -> str:
 
 
 WIDEST = 100  # columns of a page: longer lines are hard to read
-PICTURE = regex(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
-_LINK = regex(r"\[[^\]]*\]\((\w+)\.md\)")
+PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\((\w+)\.md\)")
 _HEAD_STYLES = (("diff ", "bold"), ("--- ", "bold"), ("+++ ", "bold"))
 _LINE_STYLES = (("@@", "cyan"), ("+", "green"), ("-", "red"), ("\\", "dim"))
 

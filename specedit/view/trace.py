@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,13 +23,12 @@ from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
-from specedit.import_time import frozen
 
 LONGEST = 1 << 24  # bytes of a trace's first line
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Pass:
     """One line of a trace."""
 
@@ -37,7 +36,7 @@ class Pass:
     at: float  # seconds of decoding before it
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FileTrace:
     """The passes over one file, with what was known before the first and after the last."""
 

@@ -92,7 +92,7 @@ def build(
             if guesser is None:
                 raise UsageError(
                     f"--draft {name} needs heads of this kind for the model, and there are none",
-                    hint=f"Train them: specedit heads train --kind {name}",
+                    hint=f"A clone trains them: python -m training.heads train --kind {name}",
                 )
             drafters.append(HeadsDrafter(guesser))
         elif name in MODEL_NAMES:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from specedit.check.answer import LOST, Checks
-from specedit.check.finding import DEFAULT, NOTE, OFF, Finding, Spot, parsed_verdicts
+from specedit.check.finding import DEFAULT, NOTE, OFF, Finding, Spot
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
 from specedit.edit.apply.merging import merge_parts, merged_parts
@@ -54,9 +54,12 @@ def changes_of(change: str) -> list[FileChange]:
     if not changes:
         raise UsageError("The change contains nothing to merge.", hint=f"Pass {FORMS}.")
     for one in changes:
-        if one.creates or one.deletes:
-            what = "creates" if one.creates else "deletes"
-            raise InputError(f"the change {what} it; apply changes files only", file=one.path)
+        if one.other:
+            raise InputError(
+                f"the change {one.other}; apply changes only the text of files that exist",
+                file=one.path,
+                hint="Do that by hand, or with git apply, and take it out of the change.",
+            )
     return changes
 
 
@@ -153,8 +156,7 @@ def _without_model(settings: Settings) -> str:
     """Why no model is asked; "" where one is."""
     if settings.no_model:
         return "a model could decide, and --no-model says not to ask one"
-    here = settings.engine != "scripted" and settings.server in ("auto", "off")
-    if not here or local(settings.model) is not None:
+    if settings.server not in ("auto", "off") or local(settings.model) is not None:
         return ""
     return f"a model could decide: specedit model pull {settings.model}"
 
@@ -163,14 +165,8 @@ def _checks(settings: Settings, explicit: bool) -> Checks:
     """What is merged is the caller's: what speaks against it is noted, unless the user chose. A
     diff and a SEARCH block say what they remove."""
     checks = checks_of(settings)
-    named = parsed_verdicts(settings.gate)
-    usual = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
-    verdicts = {kind: one for kind, one in usual.items() if kind not in named}
-    return replace(
-        checks,
-        allow_extra=checks.allow_extra or explicit,
-        verdicts={**checks.verdicts, **verdicts},
-    )
+    verdicts = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
+    return replace(checks, may_remove=checks.may_remove or explicit, verdicts=verdicts)
 
 
 def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Judged:

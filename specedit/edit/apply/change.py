@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from specedit.errors import UsageError
+from specedit.files.source import LINE_END
 from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import opcodes
@@ -27,10 +28,26 @@ _FENCE = regex(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
 _HUNK = regex(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
 _OLD_FILE = regex(r"--- (?P<path>[^\t\n]+)")
 _NEW_FILE = regex(r"\+\+\+ (?P<path>[^\t\n]+)")
+_MOVED = "*** Move to: "
 _PATCH_FILE = regex(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)")
+_GIT_FILE = regex(r'diff --git (?:"?(?:[abciow]/)?(?P<path>.+?)"? "?(?:[abciow]/)?(?P=path)"?|.*)')
+_GIT_OTHER = regex(  # of a file, between `diff --git` and its first hunk
+    r"(?P<creates>new file mode )|(?P<deletes>deleted file mode )|(?P<mode>old mode )"
+    r"|rename from (?P<renamed>.+)|copy from (?P<copied>.+)"
+    r"|(?P<binary>Binary files .* differ$|GIT binary patch$)"
+)
+_ONLY = regex(r"Only in (?P<folder>\S+): (?P<name>\S+)")  # of `diff -r`
+_OTHERS = {
+    "creates": "creates it",
+    "deletes": "deletes it",
+    "mode": "changes its mode",
+    "renamed": "renames it",
+    "copied": "copies it",
+    "binary": "changes its bytes",
+}
 _GIT_NOISE = regex(
-    r"diff --git |index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode |similarity index "
-    r"|\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
+    r"diff -\S+ (?:-\S+ )*\S+ \S+$|index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode "
+    r"|similarity index |\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
 )
 _PATH = regex(r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*")
 _NAMED = regex(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
@@ -72,13 +89,12 @@ class FileChange:
 
     path: str
     parts: tuple[Part, ...]
-    creates: bool = False  # it says that the file is new
-    deletes: bool = False
+    other: str = ""  # what it says of the file beside its text: "creates it"
 
 
 def read_change(change: str) -> list[FileChange]:
     """The parts of a change, for each file that it names."""
-    lines = change.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").split("\n")
+    lines = LINE_END.split(change.removeprefix("\ufeff"))
     if any(_SEARCH.fullmatch(line) for line in lines):
         changes = list(_search_replace(lines))
     elif _is_diff(lines):
@@ -90,12 +106,14 @@ def read_change(change: str) -> list[FileChange]:
     merged: dict[str, FileChange] = {}
     for one in changes:
         earlier = merged.get(one.path)
-        parts = (*earlier.parts, *one.parts) if earlier else one.parts
-        merged[one.path] = replace(one, parts=parts)
+        if earlier:
+            other = earlier.other or one.other
+            one = replace(one, parts=(*earlier.parts, *one.parts), other=other)
+        elif one.path and one.parts and all(map(_empty, one.parts)):
+            one = replace(one, other="shows nothing of it")
+        merged[one.path] = one
     return [
-        one
-        for one in merged.values()
-        if one.creates or one.deletes or any(not _empty(part) for part in one.parts)
+        one for one in merged.values() if one.other or not all(_empty(part) for part in one.parts)
     ]
 
 
@@ -200,7 +218,7 @@ def _fenced_diff(lines: Sequence[str]) -> bool:
 def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
     file, hunk, head = FileChange("", ()), list[tuple[str, str]](), _HUNK.match("@@")
     fenced = _fenced_diff(lines)
-    inside = not fenced
+    inside, git = not fenced, False  # git: after `diff --git`, before the file's hunks
 
     def finish() -> Iterator[FileChange]:
         nonlocal hunk
@@ -230,20 +248,31 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
         elif (old := _OLD_FILE.match(line)) and (new := _NEW_FILE.match(following)):
             yield from finish()
             file = _files(old["path"].strip(), new["path"].strip())
-            if file.deletes:
+            if file.other:
                 yield file
-            number += 1
+            number, git = number + 1, False
         elif patch := _PATCH_FILE.fullmatch(line):
             yield from finish()
-            kind = patch["kind"]
-            file = FileChange(patch["path"].strip(), (), kind == "Add", kind == "Delete")
-            if kind != "Update":
+            other = {"Add": "creates it", "Delete": "deletes it"}.get(patch["kind"], "")
+            file = FileChange(patch["path"].strip(), (), other)
+            if other:
                 yield file
+        elif line.startswith(_MOVED):
+            yield replace(file, other="renames it")
+        elif named := _GIT_FILE.fullmatch(line):
+            yield from finish()
+            file, git = FileChange(named["path"] or "", ()), True
+        elif git and (said := _GIT_OTHER.match(line)):
+            assert said.lastgroup is not None
+            path = said["renamed"] or said["copied"] or file.path
+            yield FileChange(path.strip(), (), _OTHERS[said.lastgroup])
+        elif only := _ONLY.fullmatch(line):
+            yield FileChange(f"{only['folder']}/{only['name']}", (), "creates or deletes it")
         elif _GIT_NOISE.match(line):
             yield from finish()
         elif match := _HUNK.fullmatch(line):
             yield from finish()
-            head = match
+            head, git = match, False
         elif line.startswith("\\ No newline"):
             continue
         elif line[:1] in ("+", "-", " "):
@@ -254,8 +283,9 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
 
 
 def _files(old: str, new: str) -> FileChange:
-    creates, deletes = old == "/dev/null", new == "/dev/null"
-    return FileChange(re.sub(r"^[abciow]/", "", old if deletes else new), (), creates, deletes)
+    deletes = new == "/dev/null"
+    other = "creates it" if old == "/dev/null" else "deletes it" if deletes else ""
+    return FileChange(re.sub(r"^[abciow]/", "", old if deletes else new), (), other)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:

@@ -71,7 +71,9 @@ def laid(
             places.setdefault(n, own).add(at)
     for n, rows in places.items():
         spans = tuple((row + 1, row + 1) for row in sorted(rows)[:8])
-        reason = f"fits {max(2, len(rows))} places equally"
+        reason = f"fits {len(rows)} places equally"
+        if len(rows) == 1:  # in the best reading it is new
+            reason = "may be new, or this line"
         doubt = Ambiguity(ready.lines[chunks[n][0]].strip(), reason, spans)
         best[n] = replace(best[n], doubts=(*best[n].doubts, doubt))
     if any(one.doubts for one in best):

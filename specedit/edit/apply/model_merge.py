@@ -15,11 +15,13 @@ from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful, Splice, joined
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, RegionJob, expected, make_job
+from specedit.edit.prompt_form import with_prompt
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
 from specedit.import_time import frozen
 from specedit.models import catalogue
+from specedit.models.catalogue import PromptForm
 from specedit.settings import Settings
 from specedit.syntax.lines import common
 
@@ -109,12 +111,11 @@ def merge_job(
     text += "\n" if source.text.endswith("\n") else ""
     about = Source.from_bytes(source.name, source.encode(text), source.path)
     planned = make_job(about, whole(about), "", settings, expected(about, whole(about), settings))
-    listed, jobs = catalogue.find(settings.model), []
-    own_form = listed is not None and listed.merges
+    form, jobs = catalogue.form_of(settings.model), []
     for one in regions:
         lines = (one.first + 1, one.first + len(one.before))
         place, blocks = region_of(about, lines), (Block(*lines),)
-        plan = _plan(planned.plan, source.name, one, own_form)
+        plan = _plan(planned.plan, source.name, one, form)
         jobs.append(RegionJob(place, blocks, 1.0, one.why, plan=plan, settled=one.settled))
     return replace(
         planned,
@@ -126,9 +127,9 @@ def merge_job(
     )
 
 
-def _plan(planned: Plan, name: str, region: OpenRegion, own_form: bool) -> Plan:
-    """The question about one region: its lines, and the change. `own_form`: the model was trained
-    to merge, with a prompt of its own."""
+def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None) -> Plan:
+    """The question about one region: its lines, and the change. `form`: the model was trained to
+    merge, with a prompt of its own."""
     before, best = (dedented(_text(one)) for one in (region.before, region.readings[0]))
     change = dedented(_text(region.shown))
     marks = prompt.fence(before + change)
@@ -137,16 +138,9 @@ def _plan(planned: Plan, name: str, region: OpenRegion, own_form: bool) -> Plan:
     rest = best.removeprefix(given)
     longest = max(len(_text(one[region.given :]).encode()) for one in region.readings)
     planned = replace(planned, max_tokens=planned.max_tokens or longest // 2 + 64, least=rest)
-    if own_form:
-        tag, end = prompt.UPDATED
-        return replace(
-            planned,
-            messages=prompt.merging(before, change),
-            opening=tag + given,
-            closing="",
-            stop=(end,),
-            prediction=rest + end,
-        )
+    if form is not None and "{change}" in form.prompt:
+        asked = replace(planned, closing="", stop=form.stop, prediction=rest + form.stop[0])
+        return with_prompt(asked, form, {"text": before, "change": change}, given)
     return replace(
         planned,
         messages=prompt.messages(name, before, words, part=prompt.A_PART),

@@ -18,7 +18,7 @@ from specedit.check.parsed import ParsedText
 from specedit.edit.imports.statements import SCRIPTS, Import, Stated, requires, stated_imports
 from specedit.errors import SpeceditError
 from specedit.files import git
-from specedit.files.source import Source
+from specedit.files.source import LINE_END, Source
 from specedit.files.worktree import real
 from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import common
@@ -104,7 +104,7 @@ class WorkTree:
             size += len(text)
             if size > MOST_BYTES:
                 break
-            texts[path] = text.replace("\r\n", "\n")
+            texts[path] = LINE_END.sub("\n", text)
         return texts
 
     def holding(self, pattern: str) -> Iterator[tuple[str, str]]:

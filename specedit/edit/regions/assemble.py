@@ -153,6 +153,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
         logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
         passes=sum(one.passes for one in answers),
         load_s=sum(one.load_s for one in answers),
+        reasoning=sum(one.reasoning for one in answers),
     )
 
 

@@ -61,9 +61,8 @@ def attempts(settings: Settings) -> Iterator[Trying]:
             continue
         least, with_feedback = VARIATIONS[(number - 2) % len(VARIATIONS)]
         temperature = max(least, settings.temperature)
-        top_p = settings.top_p if settings.top_p < 1 else TOP_P
         seed = (settings.seed + number - 1) % (1 << 63)
-        sampled = replace(first, temperature=temperature, top_p=top_p, seed=seed)
+        sampled = replace(first, temperature=temperature, top_p=TOP_P, seed=seed)
         yield Trying(number, most, sampled, with_feedback)
 
 
@@ -74,7 +73,7 @@ def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
         texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
         plan = replace(plan, predictions=tuple(dict.fromkeys(texts))[:MOST_PREDICTIONS])
     feedback = earlier[-1].problem if attempt.with_feedback and earlier else ""
-    if feedback:
+    if feedback and plan.messages:
         plan = replace(plan, messages=prompt.with_feedback(plan.messages, feedback))
     return replace(job, plan=plan, feedback=feedback)
 

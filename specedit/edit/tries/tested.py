@@ -130,11 +130,6 @@ class _Command:
         self._before = self._run(0)
         self._take_out(self._files)
         self._sink.baseline(Baseline(self._before, self._failures.seconds))
-        if not self._before.passed and self._settings.require_green:
-            raise UsageError(
-                f"The test command fails before any edit: {self._before.line}",
-                hint="Fix that first, or run without --require-green. Nothing was changed.",
-            )
 
     def begins(self, attempt: Trying) -> None:
         self._sink.trying(attempt)

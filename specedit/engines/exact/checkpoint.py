@@ -6,7 +6,6 @@ Names, shapes and families are those of `specedit.models.architecture`; numpy re
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from specedit.files import regular
 from specedit.import_time import frozen
 from specedit.models import architecture, configuration
 from specedit.models.architecture import Architecture
-from specedit.models.gguf import open_gguf
+from specedit.models.gguf import open_gguf, read
 from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
@@ -40,8 +39,12 @@ class Checkpoint:
     matrix: Callable[..., Array]
     tied: bool  # the output layer is the embedding
 
-    def vector(self, name: str) -> Array:
-        return self.matrix(name).reshape(-1)
+    def scaled(
+        self, name: str, start: int = 0, stop: int | None = None, *, head: bool = False
+    ) -> Array:
+        """Rows of a tensor for a model of the numbers `config.folded()`."""
+        rows, factor = self.matrix(name, start, stop), self.config.factor(name, head=head)
+        return rows if factor == 1.0 else rows * np.float32(factor)
 
 
 def unsupported(files: ModelFiles) -> str | None:
@@ -78,9 +81,7 @@ def _open_gguf(path: Path) -> Checkpoint:
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
         with np.errstate(invalid="ignore"):
-            result = np.array(architecture.rows(file, model, name, start, stop))
-        file.release(name, start, stop)
-        return _finite(path, name, result)
+            return _finite(path, name, architecture.rows(file, model, name, start, stop))
 
     types = {name: info.type_name for name, info in file.tensors.items()}
     return Checkpoint(model, types, rows, "output.weight" not in file.tensors)
@@ -89,7 +90,7 @@ def _open_gguf(path: Path) -> Checkpoint:
 def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     model, whole = _suitable(path, architecture.of_folder(path)), parts is None
     known = configuration.headers(path, parts)
-    headers = {architecture.our_name(name): one for name, one in known.items()}
+    headers = architecture.our_headers(known)
     shapes = {name: header.shape for name, header in headers.items()}
     architecture.check_tensors(path, model, shapes, GENERIC, whole=whole)
     config = configuration.Fields(path, configuration.check_folder(path))
@@ -98,7 +99,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
         if "output.weight" not in headers and not tied:
             raise ModelError(f"{path} has no tensor lm_head.weight.", hint="Fetch the model again.")
         tied = "output.weight" not in headers
-    mapped = cache(_mapped)
+    opened = cache(_opened)
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
         header, theirs = headers[name], architecture.their_name(name)
@@ -108,7 +109,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
                 f"the exact engine reads {', '.join(TYPES)}",
                 hint=GENERIC,
             )
-        return _finite(header.file, theirs, _rows(header, mapped(header.file), start, stop))
+        return _finite(header.file, theirs, _rows(header, opened(header.file), start, stop))
 
     return Checkpoint(model, {name: one.dtype for name, one in headers.items()}, rows, tied)
 
@@ -122,23 +123,23 @@ def _finite(path: Path, name: str, rows: Array) -> Array:
     return rows
 
 
-def _mapped(path: Path) -> mmap.mmap:
+def _opened(path: Path) -> regular.LargeFile:
     try:
-        with regular.reading(path) as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (ValueError, OSError) as error:
+        return regular.LargeFile(path)
+    except OSError as error:
         raise ModelError(f"{path} cannot be read: {error}.") from error
 
 
-def _rows(header: configuration.Header, data: mmap.mmap, start: int, stop: int | None) -> Array:
+def _rows(
+    header: configuration.Header, file: regular.LargeFile, start: int, stop: int | None
+) -> Array:
     """Rows as float32; a vector is read whole."""
     shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
     width, dtype = math.prod(shape[1:]), np.dtype(TYPES[header.dtype])
     count = (shape[0] if stop is None else stop) - start
     at = header.offset + start * width * dtype.itemsize
-    raw = np.frombuffer(data, dtype, count * width, at)
+    raw = np.frombuffer(read(file, at, count * width * dtype.itemsize), dtype)
     if header.dtype == "BF16":
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    rows = raw.astype(np.float32).reshape(count, *shape[1:])
-    regular.release(data, at, count * width * dtype.itemsize)
+    rows = raw.astype(np.float32, copy=False).reshape(count, *shape[1:])
     return rows if len(header.shape) > 1 else rows.reshape(-1)

@@ -158,7 +158,7 @@ def vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[
     to, half = Geometry.of(config), config.head_size // 2
     if kind == "speeds":
         return {name: rope_frequencies(config)}
-    parts = [checkpoint.vector(part) for group in sources for part in group]
+    parts = [checkpoint.scaled(part).reshape(-1) for group in sources for part in group]
     values = np.concatenate(parts).astype(np.float32)
     if kind in ("norm", "inner_norm"):
         return {name: padded(values, 0, to.hidden)}
@@ -176,8 +176,8 @@ def matrix_rows(
     """Rows of a matrix of the model's file as they lie in the converted one."""
     config = checkpoint.config
     to, half = Geometry.of(config), config.head_size // 2
-    rows, *more = (checkpoint.matrix(part, start, stop) for part in parts)
     kind = name.rpartition(".")[2]
+    rows, *more = (checkpoint.scaled(part, start, stop, head=kind == "head") for part in parts)
     match kind:
         case "embedding":
             return {name: padded(bf16(rows), 1, to.hidden)}

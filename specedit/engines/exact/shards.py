@@ -22,7 +22,7 @@ from specedit.engines.exact.conversion import (
 from specedit.engines.exact.geometry import needed_memory
 from specedit.engines.exact.weights import Damaged, Writer, open_weights
 from specedit.errors import ModelError
-from specedit.models.architecture import our_name
+from specedit.models.architecture import our_headers
 from specedit.models.catalogue import require_memory
 from specedit.models.configuration import header_of
 from specedit.models.store import FetchProgress, ModelFiles, Shards, require_space
@@ -73,7 +73,7 @@ def _convert(shards: Shards, store: Path, weights: str) -> Iterator[FetchProgres
             raise ModelError(f"{files.name} lacks {sorted(needed)[0]}", hint="Pull it again.")
         draft.replace(path)
     for shard in shards.present():
-        if needed.isdisjoint(map(our_name, header_of(shard))):
+        if needed.isdisjoint(our_headers(header_of(shard))):
             shards.drop(shard)
 
 

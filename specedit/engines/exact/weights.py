@@ -171,7 +171,7 @@ class Writer:
     def __init__(
         self, file: BinaryIO, config: Architecture, source: str, four: Collection[str] = ()
     ) -> None:
-        self._file, self._config, self._source = file, config, source
+        self._file, self._config, self._source = file, config.folded(), source
         self._places: dict[str, dict[str, Any]] = {}
         at = HEADER_ROOM
         for name, (dtype, shape) in Geometry.of(config).tensors(config, four).items():
@@ -285,7 +285,8 @@ def _header(file: BinaryIO) -> dict[str, Any]:
 
 
 def _config(numbers: dict[str, Any]) -> Architecture:
-    config = Architecture(**{**numbers, "rope_factors": tuple(numbers["rope_factors"])})
+    lists = {name: tuple(value) for name, value in numbers.items() if isinstance(value, list)}
+    config = Architecture(**{**numbers, **lists})
     for name in LIMITS:
         if type(getattr(config, name)) is not int:
             raise ValueError(f"{name} is not an integer")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +28,8 @@ MAX_TRIES = 64
 MAX_STARS = 2  # in a glob
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
-    *("model", "engine", "precision", "weights", "device", "scope", "allow_extra"),
-    *("gate", "strict", "allow", "check_with"),
-    *("temperature", "top_p", "seed", "max_tokens", "focus", "whole"),
+    *("model", "engine", "weights", "device", "scope", "strict", "allow", "check_with"),
+    *("temperature", "seed", "max_tokens", "focus", "whole"),
 )
 
 
@@ -205,10 +203,7 @@ def _answers(settings: Settings) -> str:
     relevant = {name: getattr(settings, name) for name in RELEVANT}
     if settings.server not in ("auto", "off"):  # a remote server has a model of its own
         relevant["server"] = settings.server
-    files = [settings.model]
-    if settings.engine == "scripted":
-        files.append(os.environ.get("SPECEDIT_SCRIPT", ""))
-    return json.dumps([VERSION, relevant, [_stamp(Path(name)) for name in files if name]])
+    return json.dumps([VERSION, relevant, _stamp(Path(settings.model))])
 
 
 def _stamp(path: Path) -> list[int]:

@@ -29,6 +29,7 @@ from specedit.import_time import frozen
 from specedit.integrations.hook.hook_rules import CHECK, CleanFiles, Rule, Step
 from specedit.settings import Settings
 
+BY_MODEL = "?"  # after the digest of a text that no model changed: nothing else was checked
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
@@ -68,6 +69,7 @@ class _StagedFile:
     fixed: bytes = b""  # after the fixes so far
     # Answered steps, each with the text that it did not change; None: it changed the text.
     answered: list[tuple[Step, bytes | None]] = field(default_factory=list)
+    by_model: list[Step] = field(default_factory=list)  # those for which the model changed nothing
 
 
 class _OutOfTime(Exception):
@@ -155,7 +157,10 @@ class HookRun:
         name = file.entry.name
         for rule in (rule for rule in self._rules if rule.wants(name)):
             for step in rule.steps:
-                if file.fixed == file.staged and self._key(file, step) in self._clean:
+                if file.fixed == file.staged and (key := self._key(file, step)) in self._clean:
+                    continue
+                if file.fixed == file.staged and key + BY_MODEL in self._clean:
+                    self._sink.note(name, _undecided(step))
                     continue
                 if self._seconds[rule] >= rule.max_seconds:
                     self._sink.note(name, _out_of_time(rule, step))
@@ -191,11 +196,10 @@ class HookRun:
             self._sink.note(name, _out_of_time(rule, step))
             return
         if edit.status == "unchanged":
-            if unmet:
-                text = f"“{step.title}” changed nothing, though {unmet}"
-                self._sink.note(name, FileNote(text))
-            else:
+            self._sink.note(name, _undecided(step, unmet or ""))
+            if not unmet:
                 file.answered.append((step, file.fixed))
+                file.by_model.append(step)
             return
         if edit.changed and (still := self._unmet(file, step, edit.after)):
             edit = _refused(edit, still)
@@ -278,14 +282,21 @@ class HookRun:
         if file.fixed != file.staged:
             final = git.blob_of(self._root, file.entry.name, file.fixed)
         for step, text in file.answered:
+            mark = BY_MODEL if step in file.by_model else ""
             if text == file.staged:
-                self._clean.add(self._key(file, step))
+                self._clean.add(self._key(file, step) + mark)
             if text is None or text == file.fixed:
-                self._clean.add(self._key(file, step, final))
+                self._clean.add(self._key(file, step, final) + mark)
 
 
 def _out_of_time(rule: Rule, step: Step) -> FileNote:
-    return FileNote(f"not checked for “{step.title}”: over {rule.max_seconds:g} s")
+    return FileNote(f"unchecked for “{step.title}”: over {rule.max_seconds:g} s")
+
+
+def _undecided(step: Step, unmet: str = "") -> FileNote:
+    """That the model changed nothing, which does not tell that a file meets the rule."""
+    then = f", though {unmet}" if unmet else "; look whether something is missing"
+    return FileNote(f"unchecked for “{step.title}”: the model changed nothing{then}")
 
 
 def _is_text(data: bytes) -> bool:

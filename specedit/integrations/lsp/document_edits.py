@@ -53,7 +53,7 @@ def edit_lines(
     if not instruction and lines is not None:
         first, last = lines
         instruction, document = _without_comment(document, first, last)
-        lines = first, max(first, last - 1)
+        lines = first, last - 1
     if not instruction:
         raise InputError(
             "no instruction",
@@ -61,8 +61,13 @@ def edit_lines(
             hint="Give it as the command's third argument, or in the selection: `# specedit: …`.",
         )
 
+    span = None
+    if lines is not None:
+        first, last = lines
+        span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
+
     def planner(source: Source) -> Job:
-        return plan_edit(source, instruction, settings, lines=lines)
+        return plan_edit(source, instruction, settings, lines=span)
 
     return _edited(document, planner, "lsp", settings, progress)
 
@@ -234,9 +239,8 @@ def rename_at(
             by_name[name] = one
             tree.project.hold(name, _text(one))
     name = tree.path(str(path))
-    start = (
-        sum(len(before) + 1 for before in _text(document).split("\n")[:line]) + identifier.start()
-    )
+    rows = _text(document).split("\n")[: document.line_of_source(line) - 1]
+    start = sum(len(before) + 1 for before in rows) + identifier.start()
     start -= line == 0 and document.text.startswith(BOM)
     paths = [name]
     if tree.tracks:
@@ -251,7 +255,10 @@ def rename_at(
             _changed(tree, name, by_name.get(name), guess.text)
             for name, guess in result.files.items()
         ),
-        tuple(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
+        (
+            *(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
+            *(f"rename the file {name} to {to}" for name, to in result.moves.items()),
+        ),
     )
 
 

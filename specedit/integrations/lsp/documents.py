@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -53,6 +54,11 @@ class Document:
     @cached_property
     def source(self) -> Source:
         return Source.from_bytes(path_of(self.uri).name, self.text.encode("utf-8", "surrogatepass"))
+
+    def line_of_source(self, line: int) -> int:
+        """The line of `source`, from 1, that a line, from 0, is in. "\\r\\r\\n" ends one there."""
+        pairs = pairwise(self.lines[: line + 1])
+        return line + 1 - sum(one.endswith("\r") and two == "\r\n" for one, two in pairs)
 
     def place(self, position: Place) -> Place:
         """A position with its column in characters. Past the end of a line or of the text it is

@@ -25,6 +25,7 @@ from specedit.edit.run import run_files
 from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError
+from specedit.files.moves import Moves
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.worktree import real
@@ -151,6 +152,7 @@ class Call:
         wish: Wish,
         *,
         writes: bool,
+        moves: Moves = (),
     ) -> ToolResult:
         """Run a command over files of a root to its end, or until the call is cancelled."""
         writes = writes and not (settings.check or settings.diff)
@@ -164,8 +166,9 @@ class Call:
                 settings,
                 writes,
                 replace(wish, root=root),
-                together=len(names) > 1,
+                together=len(names) > 1 or bool(moves),
                 alone=len(names) == 1,
+                moves=moves,
             )
             try:
                 report = run_files(inputs, request, backend, _CallProgress(self, settings))
@@ -217,7 +220,7 @@ class _CallProgress(Sink):
 
 def check_model(settings: Settings) -> None:
     """An error where the model would have to be downloaded: no tool does that."""
-    if settings.server in ("auto", "off") and settings.engine != "scripted":
+    if settings.server in ("auto", "off"):
         present(settings.model)
 
 

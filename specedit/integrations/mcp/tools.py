@@ -15,6 +15,7 @@ from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, home, runs
+from specedit.files.moves import absolute
 from specedit.files.recorder import Wish
 from specedit.files.recovery import recover
 from specedit.files.undo import undo as put_back
@@ -125,7 +126,8 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
     names = [tree.shown(one) for one in {**result.files, **result.undecided}]
     planner = partial(plan, tree, result, settings=settings)
     wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
-    return call.run("rename", root, names, planner, settings, wish, writes=writes)
+    moves = absolute(tree.root, result.moves.items())
+    return call.run("rename", root, names, planner, settings, wish, writes=writes, moves=moves)
 
 
 def _tree(root: Path, place: Path) -> Tree:

@@ -37,6 +37,11 @@ class CSharpNamespaces(Rules):
             for one in _types(project, holder, {space} if space else None) if static else ():
                 yield from project.members_of(one, name)
 
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        """The type of `using Name = Space.Type;`."""
+        space, _, name = here.rules.module_of(here.scopes, imported).rpartition(".")
+        return list(_types(project, name, {space})) or None
+
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """A type of a namespace, by a qualified name."""
         if owner.folder or "namespace" in owner.node.type:

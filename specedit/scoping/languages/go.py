@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 
 from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
-from specedit.scoping.project import Project
+from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
@@ -19,10 +19,22 @@ from specedit.syntax.branch import Branch
 
 class Go(Rules):
     def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
-        """An import without a name of its own is called as its path's last part."""
+        """An import without a name of its own is called as its package is (`module_names`)."""
         holder = node.parent
         if node.place == "import_spec.path" and holder is not None and not holder.part("name"):
-            yield node, _last(text(node))
+            yield node, text(node).strip('"`')
+
+    def module_names(self, project: Project, path: str, text: str) -> Mapping[str, str]:
+        used = set(QUALIFIER.findall(text))
+        results = {}
+        for imported in IMPORTED.findall(text):
+            folder = _folder(project, imported, path)
+            results[imported] = (
+                _package_of(project, folder)
+                if folder is not None
+                else _guessed_name(imported, used)
+            )
+        return results
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
         """Embedded fields and types."""
@@ -57,7 +69,7 @@ class Go(Rules):
             if other != path:
                 yield from _top(project, other, name)
         for imported in DOTTED.findall(project.text(path) or ""):
-            folder = _folder(project, imported)
+            folder = _folder(project, imported, path)
             yield from _declared_elsewhere(project, folder, name) if folder is not None else ()
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
@@ -97,7 +109,7 @@ class Go(Rules):
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         path = here.rules.module_of(here.scopes, imported)
-        folder = _folder(project, path)
+        folder = _folder(project, path, project.path(here.scopes))
         if folder is None:
             return None
         return [project.package(folder, here.scopes, here.scopes.root)]
@@ -108,10 +120,6 @@ class Go(Rules):
         others = (path for path in _package_files(project, home) if path != home)
         same = project.owners(others, owner.name)
         yield from (other for other in same if other.early or owner.early)
-
-
-def _last(path: str) -> str:
-    return path.strip('"`').rsplit("/", 1)[-1]
 
 
 def _key(uses: Uses, element: Branch) -> Hashable | None:
@@ -235,20 +243,56 @@ RULES = Go(
 PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
 DOTTED = regex(r"^\s*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
 MODULE = regex(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+REPLACED = regex(
+    r"^\s*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
+)
+IMPORTED = regex(r"""^\s*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
+QUALIFIER = regex(r"(?<![\w.])([^\W\d]\w*)\.[^\W\d]")
+VERSION = regex(r"v\d+")
+
+
+def _last(path: str) -> str:
+    """What a package is called after by its path: `x.org/a/v2` and `x.org/a.v2` are an `a`."""
+    parts = path.strip('"`').split("/")
+    named = parts[-2] if len(parts) > 1 and VERSION.fullmatch(parts[-1]) else parts[-1]
+    return re.sub(r"\.v\d+$", "", named)
+
+
+def _guessed_name(path: str, used: set[str]) -> str:
+    """The name of a package that is not in the tree, by its path and the names that a file uses:
+    `go-multierror` is `multierror`, and `nats.go` is `nats`."""
+    last = _last(path)
+    spelled = re.sub(r"^go[-.]|[-.]go$", "", last)
+    parts = re.split(r"[-.]", last)
+    tried = [last, spelled, spelled.replace("-", "_"), spelled.replace("-", ""), *reversed(parts)]
+    return next((name for name in tried if name in used), re.sub(r"\W", "_", spelled))
 
 
 def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:
+    """What a folder's package has under a name; its tests give names to the tests beside it."""
+    package = _package_of(project, folder)
     for path in _files(project, folder):
-        if not path.endswith("_test.go"):
+        if _package(project, path) == package:
             yield from _top(project, path, name)
 
 
 def _package_files(project: Project, path: str) -> list[str]:
     """The files of a file's package, itself among them."""
-    text = _package(project, path)
+    package = _package(project, path)
     return [
-        one for one in _files(project, posixpath.dirname(path)) if _package(project, one) == text
+        one for one in _files(project, posixpath.dirname(path)) if _package(project, one) == package
     ]
+
+
+def _package_of(project: Project, folder: str) -> str:
+    """The name of the package in a folder, which a program or a test beside it is not."""
+
+    def read() -> str:
+        names = [_package(project, path) for path in _files(project, folder)]
+        own = [name for name in names if name and not name.endswith("_test")]
+        return next((name for name in own if name not in ("main", "documentation")), "main")
+
+    return project.remembered(("package of", folder), read)
 
 
 def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
@@ -265,13 +309,38 @@ def _package(project: Project, path: str) -> str:
     return match[1] if match else ""
 
 
-def _folder(project: Project, path: str) -> str | None:
-    """The folder of a package, by the modules of the tree."""
-    for config in project.called("go.mod"):
-        match = MODULE.search(project.text(config) or "")
-        if match and (path == match[1] or path.startswith(match[1] + "/")):
-            folder = posixpath.join(posixpath.dirname(config), path[len(match[1]) + 1 :])
-            folder = folder.rstrip("/")
-            if folder in project.folders or folder == "":
+def _modules(project: Project) -> dict[str, list[tuple[str, str]]]:
+    """The modules of the tree, each with its folder, and what their go.mod files say stands for
+    others: by the folder of the go.mod that says so, "" for all."""
+
+    def read() -> dict[str, list[tuple[str, str]]]:
+        results: dict[str, list[tuple[str, str]]] = {"": []}
+        for config in project.called("go.mod"):
+            text, folder = project.text(config) or "", posixpath.dirname(config)
+            if (match := MODULE.search(text)) is not None:
+                results[""].append((match[1], folder))
+            for replaced, place in REPLACED.findall(text):
+                there = posixpath.normpath(posixpath.join(folder, place))
+                there = "" if there == "." else there
+                results.setdefault(f"{folder}/", []).append((replaced, there))
+        return results
+
+    return project.remembered("go modules", read)
+
+
+def _folder(project: Project, path: str, importing: str) -> str | None:
+    """The folder of a package, by the modules of the tree and what replaces them where it is
+    imported; of two modules of one name, the one nearest to the file that imports."""
+    modules = _modules(project)
+    own = posixpath.dirname(importing)
+    around = next((up for up in folders_up(own) if f"{up}/" in modules), "")
+    ranked = sorted(
+        (*modules.get(f"{around}/", ()), *modules[""]),
+        key=lambda one: (-len(one[0]), -len(posixpath.commonprefix([f"{one[1]}/", f"{own}/"]))),
+    )
+    for module, place in ranked:
+        if path == module or path.startswith(module + "/"):
+            folder = posixpath.join(place, path[len(module) + 1 :]).rstrip("/")
+            if _files(project, folder):
                 return folder
     return None

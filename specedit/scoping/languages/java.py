@@ -52,14 +52,6 @@ class Java(Rules):
         named = enum.part("name") if enum is not None else None
         return [text(named)] if named is not None else []
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
-        """A public class: its file is named after it."""
-        modifiers = one.node.first("modifiers")
-        if one.kind == "class" and one.node.parent is typing.scopes.root and modifiers is not None:
-            public = "public" in {child.type for child in modifiers.children}
-            return ("the name of its file, which a move changes, too", False) if public else None
-        return super().required_by(typing, one)
-
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
             constants = [one for one in uses.declared if one.node.type == "enum_constant"]
@@ -92,6 +84,7 @@ class Java(Rules):
 ARGUMENTS = places("type_arguments")
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
+    named_files=True,
     overriding=places("@Override"),
     implementing=places("public"),
     bounds=places("type_bound"),

@@ -145,6 +145,10 @@ class Rules(Tables):
 
     # other files: `project` knows them
 
+    def module_names(self, project: Project, path: str, text: str) -> Mapping[str, str]:
+        """What a file calls the modules that it imports without a name, by their paths."""
+        return {}
+
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         """What an import brings in; None where no file of the tree is known to have it."""
         return None

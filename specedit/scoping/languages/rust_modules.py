@@ -108,7 +108,8 @@ def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared
         if _crates(project).get(path[0]) and (module := project.module(_crates(project)[path[0]])):
             yield module
         else:
-            yield from _in(project, place, path[0])
+            results = list(_in(project, place, path[0]))
+            yield from results or _in(project, (_root(project, place[0]), None), path[0])
         return
     if path[-1] == "self":
         path = path[:-1]
@@ -155,7 +156,8 @@ def _module(project: Project, place: Place, path: list[str]) -> Place | None:
             inner = _child(project, at, word)
             if inner is None and number == 0:
                 crate = _crates(project).get(word)
-                inner = (crate, None) if crate is not None else None
+                root = (_root(project, at[0]), None)
+                inner = (crate, None) if crate is not None else _child(project, root, word)
             at = inner or _taken_in(project, at, word)
     return at
 

@@ -87,8 +87,10 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
         if receiver.type in _PATHS and not (chained and sign == "."):
             return uses.member(uses.typing.type_of(receiver))
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
-    if sign == "fn":
-        return (UNKNOWN, "")  # what the macro makes of it is not known
+    if sign == "fn":  # a function of its own, unless the macro implements a trait
+        owners = (one.owner for one in uses.declared if one.owner is not None)
+        traits = any(owner.node.type == "trait_item" for owner in owners)
+        return (UNKNOWN, "") if traits else (EXTERNAL, "")
     around = parent.parent.children if parent.parent is not None else ()
     if sign in ("{", ",") and (built := _built_by(uses, parent, at)) is not None:
         named, typing = uses.scopes.text(built), uses.typing

@@ -106,6 +106,7 @@ class Tables:
     typed_parameters: frozenset[str] = NONE  # a parameter is not seen in another one's type
     rest_parameters: frozenset[str] = NONE  # take arguments of any name
     # which names are separate
+    named_files: bool = False  # a class's file is named after it (Java, PHP)
     bare_members: bool = False  # members are visible without a receiver
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)

@@ -38,6 +38,7 @@ static int layer_fits(const specedit_shape *s, const specedit_layer *l) {
     int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
     int attended = up_to(s->heads * size, 64), hidden = up_to(s->hidden_true, LANES);
     return l->norm && l->inner_norm && !l->query_norm == !l->key_norm
+        && !(l->unrotated && l->query_norm)
         && weights_fit(&l->qkv, qkv, s->hidden, s->hidden)
         && weights_fit(&l->out, hidden, attended, attended)
         && weights_fit(&l->gate_up, 2 * s->inner, s->hidden, s->hidden)

@@ -82,14 +82,17 @@ static void store_kv_row(specedit_model *m, int layer, int head, int row) {
     const float *value = key + (size_t)shape->kv_heads * size;
     size_t at = query_at(m, head, row);
     for (int q = 0; q < m->per_kv; q++, query += size, at++) {
-        k->rope(query, weights->query_norm, shape->half, shape->half_true, shape->epsilon, cosines,
-            sines);
+        if (!weights->unrotated)
+            k->rope(query, weights->query_norm, shape->half, shape->half_true, shape->epsilon,
+                cosines, sines);
         k->quantize16(query, size, QUERY_LIMIT, m->queries + at * size, &m->query_scales[at]);
     }
     int16_t keys[2 * MAX_HALF];
     int8_t values[2 * MAX_HALF];
     float key_scale, value_scale;
-    k->rope(key, weights->key_norm, shape->half, shape->half_true, shape->epsilon, cosines, sines);
+    if (!weights->unrotated)
+        k->rope(
+            key, weights->key_norm, shape->half, shape->half_true, shape->epsilon, cosines, sines);
     k->quantize16(key, size, KEY_LIMIT, keys, &key_scale);
     k->quantize8(value, size, values, &value_scale);
     cache_write(cache_part_of(cache_of(m, row), slot / TILE, layer, head), size, slot % TILE, keys,

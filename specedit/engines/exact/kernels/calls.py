@@ -10,7 +10,7 @@ from specedit.engines.exact.geometry import BLOCK4, BLOCK6, LANES, STEP, Geometr
 from specedit.engines.exact.weights import Weights, four_of
 from specedit.models.head_file import Heads
 
-INTERFACE = 7
+INTERFACE = 8
 
 
 class Shape(ctypes.Structure):
@@ -45,6 +45,7 @@ class CLayer(ctypes.Structure):
         ("inner_norm", c_void_p),
         ("gate_up", CLinear),
         ("down", CLinear),
+        ("unrotated", c_int32),
     )
 
 
@@ -166,7 +167,7 @@ def shape_of(weights: Weights, close: bool) -> Shape:
 def weights_of(weights: Weights) -> CWeights:
     """Every tensor's address."""
     layers = (CLayer * weights.config.layers)(
-        *(_layer(weights, f"layer.{index}") for index in range(weights.config.layers))
+        *(_layer(weights, index) for index in range(weights.config.layers))
     )
     return CWeights(
         layers,
@@ -192,7 +193,8 @@ def linear_of(weights: Weights | Heads, name: str) -> CLinear:
     )
 
 
-def _layer(weights: Weights, at: str) -> CLayer:
+def _layer(weights: Weights, index: int) -> CLayer:
+    at = f"layer.{index}"
     return CLayer(
         weights.address(f"{at}.norm"),
         linear_of(weights, f"{at}.qkv"),
@@ -203,4 +205,5 @@ def _layer(weights: Weights, at: str) -> CLayer:
         weights.address(f"{at}.inner_norm"),
         linear_of(weights, f"{at}.gate_up"),
         linear_of(weights, f"{at}.down"),
+        int(index in weights.config.unrotated),
     )

@@ -1,4 +1,4 @@
-/* The steps of a pass through a Qwen2, Qwen3 or Llama model, each cut into small tasks. */
+/* The steps of a pass through a model of Llama's shape, each cut into small tasks. */
 #include <string.h>
 
 #include "model.h"

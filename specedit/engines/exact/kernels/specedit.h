@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 7 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 8 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -89,6 +89,7 @@ typedef struct {
     const float *inner_norm; /* hidden */
     specedit_linear gate_up; /* a panel of gate, the same panel of up, and so on */
     specedit_linear down;
+    int32_t unrotated; /* not 0: no RoPE, and no norm of queries and keys */
 } specedit_layer;
 
 typedef struct {

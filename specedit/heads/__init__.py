@@ -1,5 +1,0 @@
-"""Training of heads: small additions to a model that guess its next ids.
-
-`train` runs it and evaluates its result: `texts` are read and requests about them answered, their
-last rows are stored (`reading`), and a `network` learns from them (`training`).
-"""

@@ -1,0 +1,128 @@
+"""The examples of README and of the manual's pages, and the folder in which they are run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from git_repository import Repository
+
+from specedit import manual
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    "README": (ROOT / "README.md").read_text("utf-8"),
+    **{name: manual.page(name) for name in manual.TOPICS},
+}
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# The beginnings of examples that no test runs, and why. Their flags are checked all the same.
+NOT_RUN = {
+    "python -m pip": "`.ci/run` runs it in a fresh environment",
+    "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
+    "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
+    "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",
+    "specedit edit … --model": "about real models; tests/test_real.py runs one",
+    "specedit mcp": "an agent starts it; tests/test_mcp.py is one",
+    "specedit vllm": "needs vLLM; tests/test_vllm_cli.py has an imitation",
+    "specedit --install-completion": "changes the user's shell configuration",
+}
+
+USER = (ROOT / "fixtures/user/before.cs").read_text("utf-8")
+APP = '''"""The shop, as its username sees it."""
+
+
+def first(items):
+    """Teh first one."""
+    return items[0]
+
+
+class Cart:
+    def __init__(self, items):
+        self.items = items
+
+
+    def total(self):  # Teh sum
+        prices = self.items
+        return sum(prices)
+
+
+def bill(cart):
+    total = cart.total()
+    return total
+'''
+SNIPPET = "# ... existing code ...\ndef bill(cart):\n    return cart.total()\n"
+GO = "package main\n\n// Username hier.\nfunc main() {\n}\n"
+# The model of the examples makes these changes, whatever it is asked for.
+SCRIPT = {
+    "replace": [
+        *(["Username", "Email"], ["username", "email"], ["Teh", "The"]),
+        *(["def first(items)", "def first(items, timeout=30)"], ["os.name", "str(os.name)"]),
+        ["sum(prices)", "sum(prices or [])"],
+    ]
+}
+
+
+@dataclass(frozen=True)
+class Example:
+    """One command line of a block, with the lines it goes on over."""
+
+    page: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.page}: {self.words}"
+
+    @property
+    def why_not(self) -> str | None:
+        """Why no test runs it."""
+        for beginning, why in NOT_RUN.items():
+            start, _, flag = beginning.partition(" … ")
+            if self.words.startswith(start) and f"{flag} " in f"{self.words} ":
+                return why
+        return None
+
+
+def blocks(language: str) -> Iterator[tuple[str, str]]:
+    """Each fenced block of a language, with its page."""
+    for page, text in PAGES.items():
+        for found, body in FENCE.findall(text):
+            if found == language:
+                yield page, body
+
+
+def commands(body: str) -> Iterator[str]:
+    """The command lines of a block of shell: a line ends where its quotes are closed."""
+    held = ""
+    for line in body.splitlines():
+        held += line
+        try:
+            words = shlex.split(held, comments=True)
+        except ValueError:
+            held += "\n"
+            continue
+        if held.endswith("\\"):
+            held += "\n"
+            continue
+        if words:
+            yield held
+        held = ""
+    assert not held, f"a quote stays open: {held}"
+
+
+def repository(root: Path) -> Repository:
+    """What the examples are about: two commits, something staged, something only changed."""
+    made = Repository.init(root)
+    made.commit({"app.py": APP, "User.cs": USER, "src/User.cs": USER, "user.py": "username = 1\n"})
+    made.commit({"main.go": GO, "x.py": "import sys, os\n\nUsername = os.name  # Teh name\n"})
+    made.write("src/Staged.cs", USER.replace("first name", "Teh first name"))
+    made.git("add", "src/Staged.cs")
+    made.write("notes.py", "Username = 1  # Teh notes\n")
+    made.write("snippet.py", SNIPPET)
+    made.write("change.md", f"app.py\n```python\n{SNIPPET}```\n")
+    made.write("expected.py", APP.replace("Teh", "The"))
+    made.write("pyproject.toml", next(body for page, body in blocks("toml") if page == "hook"))
+    return made

@@ -1,0 +1,120 @@
+"""Decoding with the scripted engine, for the tests of drafting: bytes are ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from scripted_engine import END, ScriptedEngine, ScriptedTokenizer
+
+from benchmarks.speed.peers import Words
+from specedit.decode import Chunk, Done, drafters
+from specedit.decode.cost import Curve
+from specedit.decode.loop import decode
+from specedit.decode.width import Widths
+from specedit.edit.backend import Plan
+
+
+def _prompt(plan: Plan) -> list[int]:
+    turns = ["".join(message.segments) + "\n" for message in plan.messages]
+    return TOKENIZER.encode("".join(turns) + plan.opening)
+
+
+CURVE = Curve.line(0.070, 0.006)
+TOKENIZER = ScriptedTokenizer()
+WORDS = Words(TOKENIZER, _prompt)  # of the scripted model, for `benchmarks.speed`
+
+
+class WordTokenizer(ScriptedTokenizer):
+    """Words, marks and runs of blanks are ids, met in order: closer to a real vocabulary."""
+
+    def __init__(self) -> None:
+        self._ids: dict[bytes, int] = {}
+        self._pieces: list[bytes] = []
+
+    def encode(self, text: str) -> list[int]:
+        import re
+
+        ids = []
+        for found in re.findall(r" ?[^\W_]+|\n *|[^\w\n]|_", text):
+            piece = found.encode()
+            if piece not in self._ids:
+                self._ids[piece] = END + 1 + len(self._pieces)
+                self._pieces.append(piece)
+            ids.append(self._ids[piece])
+        assert b"".join(map(self.piece, ids)) == text.encode()
+        return ids
+
+    def piece(self, token: int) -> bytes:
+        return self._pieces[token - END - 1] if token > END else super().piece(token)
+
+
+@dataclass(frozen=True)
+class Run:
+    tokens: list[int]
+    chunks: list[Chunk]
+    done: Done
+
+    @property
+    def passes(self) -> int:
+        return len(self.chunks)
+
+    def seconds(self, curve: Curve = CURVE) -> float:
+        return sum(curve.seconds(chunk.width) for chunk in self.chunks)
+
+    def plain(self, curve: Curve = CURVE) -> float:
+        return len(self.tokens) * curve.seconds(1)
+
+
+def run(
+    answer: Sequence[int],
+    prediction: Sequence[int] | None,
+    *,
+    predictions: Sequence[Sequence[int]] = (),
+    prompt: Sequence[int] = (1, 2, 3),
+    names: Sequence[str] = ("prediction", "lookup"),
+    codec: drafters.Codec | None = TOKENIZER,
+    instruction: Sequence[int] = (),
+    curve: Curve = CURVE,
+    limit: int = 1 << 20,
+    audit: bool = False,
+) -> Run:
+    """The answer decoded, its end included."""
+    engine = ScriptedEngine(answer, vocabulary=4096)
+    events: Iterator[object] = decode(
+        engine,
+        prompt,
+        drafters=drafters.build(
+            names,
+            prediction=prediction,
+            predictions=predictions,
+            codec=codec,
+            instruction=instruction,
+        ),
+        widths=Widths(curve),
+        ends=lambda token: token == END,
+        limit=limit,
+        audit=audit,
+    )
+    seen = list(events)
+    chunks = [event for event in seen if isinstance(event, Chunk)]
+    done = seen[-1]
+    assert isinstance(done, Done)
+    tokens = [token for chunk in chunks for token in chunk.tokens]
+    assert engine.length == len(prompt) - 1 + len(tokens), "the cache holds what was committed"
+    return Run(tokens, chunks, done)
+
+
+def texts(before: str, after: str, codec: drafters.Codec = TOKENIZER, instruction: str = "") -> Run:
+    """`before` is the prediction, `after` the answer; both are checked to come out."""
+    answer = codec.encode(after)
+    result = run(
+        answer,
+        [*codec.encode(before), END],
+        prompt=[1],
+        codec=codec,
+        instruction=codec.encode(instruction),
+        names=("prediction",),
+    )
+    assert result.tokens == [*answer, END]
+    return result

@@ -1,0 +1,292 @@
+"""An engine that plays a script, for tests and `benchmarks.replay`: no model, no torch.
+
+A test in this process builds a ScriptedEngine, takes `scripted_backend.Scripted`, or uses the
+fixture `script`. A test that starts a process sets `TESTS_SCRIPT` to the path of a script in its
+environment; `start/sitecustomize.py`, which conftest.py puts on PYTHONPATH, does the rest. An
+environment that is made anew needs `PYTHONPATH=START` (of `hook_repository`).
+
+Whatever the engine is fed, its choice on the script's path is the script's next id. Off it, the
+choice depends on all ids it was fed, which exposes a loop that trusts a choice after a rejected
+draft.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Row, Sampling, common
+from specedit.errors import ModelError
+
+if TYPE_CHECKING:
+    from specedit.inference.model import LoadedModel
+    from specedit.settings import Settings
+
+END = 256
+WINDOW = 1 << 20
+_MASK = (1 << 61) - 1
+
+Answer = Sequence[int] | Callable[[Sequence[int]], Sequence[int]]
+
+
+class _ScriptNode(NamedTuple):
+    """An id with all before it: how many there are, a mark of them, whether the script says so."""
+
+    token: int
+    length: int
+    mark: int
+    right: bool
+
+
+NOTHING = _ScriptNode(-1, 0, 0, True)
+
+
+class ScriptedEngine:
+    """Says `answer` and then `end` after any prompt, whatever is drafted."""
+
+    def __init__(
+        self,
+        answer: Answer,
+        end: int = END,
+        *,
+        window: int = WINDOW,
+        vocabulary: int = END + 1,
+        delay_s: float = 0.0,
+        calls: Path | None = None,
+        trees: bool = True,
+        hidden: int = 4,
+        sure: float = 0.0,
+    ) -> None:
+        self._answer = answer
+        self._end = end
+        self._delay_s = delay_s
+        self._calls = calls
+        self._sure = sure  # chance of its choices in whole rows of logits; 0: rows are marks
+        self._audit = self._watching = False
+        self._script: list[int] = []  # prompt, answer, end
+        self._ids: list[int] = []
+        self._nodes: list[_ScriptNode] = []  # one for each id in the cache
+        self._parents: Sequence[int] | None = None  # of the last pass
+        self._tree: int | None = None  # where the last pass began, if that was a tree
+        self.info = EngineInfo(
+            name="scripted",
+            device="cpu",
+            threads=1,
+            window=window,
+            vocabulary=vocabulary,
+            exact=True,
+            note="plays a script",
+            trees=trees,
+            hidden=hidden,
+        )
+
+    @property
+    def length(self) -> int:
+        return len(self._ids)
+
+    def begin(
+        self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
+    ) -> Iterator[Prefill]:
+        started = time.perf_counter()
+        if self._calls is not None:
+            with self._calls.open("a", encoding="utf-8") as calls:
+                calls.write(f"begin {len(prompt)}\n")
+        self._audit = audit
+        held = prompt[:-1]
+        reused = common(held, self._ids)
+        answer = self._answer(prompt) if callable(self._answer) else self._answer
+        script = [*prompt, *answer, self._end]
+        self._tree = None
+        self.crop(reused)
+        self._script = script
+        nodes, self._nodes = self._nodes, []
+        for node in nodes:  # what was on the old script need not be on the new one
+            self._nodes.append(self._after(self._nodes[-1] if self._nodes else NOTHING, node.token))
+        for token in held[reused:]:
+            self._feed(token, self._nodes[-1] if self._nodes else NOTHING)
+        yield Prefill(len(held), len(held), reused, time.perf_counter() - started)
+
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+        if len(self._ids) + len(ids) > self.info.window:
+            raise ModelError(
+                f"{len(self._ids) + len(ids)} positions do not fit the window of {self.info.window}"
+            )
+        if parents is not None and not self.info.trees:
+            raise ValueError("this engine takes chains only")
+        if self._tree is not None:
+            raise ValueError("a tree is in the cache: keep a path of it, or crop it")
+        if self._delay_s:
+            time.sleep(self._delay_s)
+        first = len(self._ids)
+        before = self._nodes[-1] if self._nodes else NOTHING
+        for index, token in enumerate(ids):
+            parent = index - 1 if parents is None else parents[index]
+            if not -1 <= parent < index:
+                raise ValueError(f"id {index} of a tree cannot stand behind {parent}")
+            self._feed(token, self._nodes[first + parent] if parent >= 0 else before)
+        self._tree = None if parents is None else first
+        self._parents = parents
+        fed = self._nodes[first:]
+        chosen = [self._choice(node) for node in fed]
+        rows = states = None
+        if self._audit:
+            rows = [self._row(node) for node in fed]
+        if self._watching:
+            states = self._states(fed)
+        return Choices(chosen, rows, states)
+
+    def crop(self, length: int) -> None:
+        if self._tree is not None and length > self._tree:
+            raise ValueError("a tree is in the cache: keep a path of it")
+        self._tree = None
+        del self._ids[length:]
+        del self._nodes[length:]
+
+    def keep(self, start: int, rows: Sequence[int]) -> None:
+        if self._tree is None:
+            parents: Sequence[int] = range(-1, len(self._ids) - start - 1)
+        else:
+            parents = self._parents or ()
+            if start != self._tree:
+                raise ValueError(f"the last tree began at {self._tree}, not at {start}")
+        above = -1
+        for row in rows:
+            if parents[row] != above:
+                raise ValueError(f"{list(rows)} is not a path")
+            above = row
+        self._tree = None
+        self._ids[start:] = [self._ids[start + row] for row in rows]
+        self._nodes[start:] = [self._nodes[start + row] for row in rows]
+
+    def watch(self, on: bool) -> None:
+        self._watching = on and self.info.hidden > 0
+
+    def _feed(self, token: int, before: _ScriptNode) -> None:
+        self._ids.append(token)
+        self._nodes.append(self._after(before, token))
+
+    def _after(self, before: _ScriptNode, token: int) -> _ScriptNode:
+        at = before.length
+        right = before.right and at < len(self._script) and self._script[at] == token
+        return _ScriptNode(token, at + 1, (before.mark * 1_000_003 + token + 1) & _MASK, right)
+
+    def _choice(self, node: _ScriptNode) -> int:
+        if node.right and node.length < len(self._script):
+            return self._script[node.length]
+        return node.mark % self.info.vocabulary
+
+    def _row(self, node: _ScriptNode) -> bytes:
+        if not self._sure:
+            return struct.pack("<2f", node.mark % 65521, self._choice(node))
+        size, choice = self.info.vocabulary, self._choice(node)
+        rest = math.log((1 - self._sure) / max(size - 1, 1))
+        row = [rest] * size
+        row[choice] = math.log(self._sure)
+        return struct.pack(f"<{size}f", *row)
+
+    def _states(self, fed: Sequence[_ScriptNode]) -> list[Row]:
+        size = self.info.hidden
+        return [
+            struct.pack(f"={size}f", *(node.mark % 65521 + n for n in range(size))) for node in fed
+        ]
+
+
+class ScriptedTokenizer:
+    """Bytes are ids; one more id ends the answer."""
+
+    ends = frozenset({END})
+    size = END + 1
+    begin = None
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode("utf-8"))
+
+    encode_template = encode
+
+    def encode_parts(self, parts: Sequence[str]) -> list[int]:
+        return self.encode("".join(parts))
+
+    def piece(self, token: int) -> bytes:
+        return bytes([token]) if token < END else b""
+
+    def special(self, name: str) -> int | None:
+        return END if name in ("<|im_end|>", "<|endoftext|>") else None
+
+
+def from_file(path: Path) -> ScriptedEngine:
+    """The engine a script file describes.
+
+    `{"answer": TEXT}` says TEXT; `{"replace": [[OLD, NEW], ...]}` says the prompt's last fenced
+    block with the replacements made, then the closing fence. `then`: a list of such objects, for
+    the second prompt and those after it; the last of all answers every further one. `delay_s` slows
+    each pass down, `calls` names a file that gets a line for each prompt, `sure` is the chance that
+    its rows of logits give its choices.
+    """
+    try:
+        script: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise ModelError(f"{path}: not a script: {problem}") from problem
+    if not isinstance(script, dict):
+        raise ModelError(f"{path}: a script is a JSON object")
+    calls = Path(script["calls"]) if "calls" in script else None
+    delay_s = float(script.get("delay_s", 0.0))
+    answers = [_answer_of(path, part) for part in (script, *script.get("then", ()))]
+
+    def answer(prompt: Sequence[int]) -> Sequence[int]:
+        now = answers.pop(0) if len(answers) > 1 else answers[0]
+        return now(prompt) if callable(now) else now
+
+    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=float(script.get("sure", 0.0)))
+
+
+def _answer_of(path: Path, script: Any) -> Answer:
+    if "answer" in script:
+        return str(script["answer"]).encode("utf-8")
+    if "replace" in script:
+        pairs = [(str(old).encode(), str(new).encode()) for old, new in script["replace"]]
+
+        def answer(prompt: Sequence[int]) -> list[int]:
+            block, closing = fenced(bytes(token for token in prompt if token < END))
+            for old, new in pairs:
+                block = block.replace(old, new)
+            return list(block + closing)
+
+        return answer
+    raise ModelError(f"{path}: a script has an `answer` or a list `replace`")
+
+
+def fenced(prompt: bytes) -> tuple[bytes, bytes]:
+    """The lines inside the last complete pair of fences, and the fence that closes them."""
+    lines = prompt.splitlines(keepends=True)
+    block, closing, opened, mark = b"", b"```", -1, b""
+    for at, line in enumerate(lines):
+        ticks = line[: len(line) - len(line.lstrip(b"`"))]
+        if opened < 0 and len(ticks) >= 3:
+            opened, mark = at, ticks
+        elif opened >= 0 and line.rstrip() == mark:
+            block, closing, opened = b"".join(lines[opened + 1 : at]), mark, -1
+    return block, closing
+
+
+def scripted_model(script: Path, settings: Settings) -> LoadedModel:
+    """The model of a script file. A draft model that the settings name is another such file."""
+    from specedit.decode.drafters import AUTO, MODEL_NAMES, SmallModel
+    from specedit.decode.width import Widths
+    from specedit.edit.backend import ModelInfo
+    from specedit.inference.model import LoadedModel
+
+    tokenizer = ScriptedTokenizer()
+
+    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
+        return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
+
+    small = None
+    if settings.draft_model and {AUTO, *MODEL_NAMES} & {*settings.draft.split(",")}:
+        small = SmallModel(from_file(Path(settings.draft_model)), "scripted")
+    line = ModelInfo("scripted", engine="scripted", device="cpu", threads=1, exact=True)
+    return LoadedModel(line, from_file(script), tokenizer, render, Widths(), small=small)

@@ -1,0 +1,88 @@
+"""Give this process the scripted engine. Python imports this when it starts; so does conftest.py.
+
+`TESTS_SCRIPT` names the script (`scripted_engine.from_file`). While it is set, the function that
+opens a model, `inference.loading.load`, opens one that plays the script; and a name of the
+catalogue, `scripted` and the script's path are models on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HELPERS = str(Path(__file__).parents[1])
+VARIABLE = "TESTS_SCRIPT"
+
+
+def patch_loading(loading: Any) -> None:
+    """Open a model that plays the script."""
+    real = loading.load
+
+    def load(settings: Any, progress: Any) -> Any:
+        script = os.environ.get(VARIABLE)
+        if not script:
+            return real(settings, progress)
+        if HELPERS not in sys.path:
+            sys.path.append(HELPERS)
+        from scripted_engine import scripted_model
+
+        return scripted_model(Path(script), settings)
+
+    loading.load = load
+
+
+def patch_resolve(resolve: Any) -> None:
+    """Find a model that plays the script on this machine."""
+    real = resolve._present
+
+    def present(model: str, root: Path) -> Iterator[Any]:
+        script = os.environ.get(VARIABLE)
+        if script and (model in ("scripted", script) or resolve.catalogue.find(model)):
+            return resolve.ModelFiles("scripted", Path(script), "gguf")
+        return (yield from real(model, root))
+
+    resolve._present = present
+
+
+PATCHES = {
+    "specedit.inference.loading": patch_loading,
+    "specedit.models.resolve": patch_resolve,
+}
+
+
+class PatchFinder(MetaPathFinder):
+    """Patch the modules of PATCHES after they are imported."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path) if name in PATCHES else None
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def execute_and_patch(module: ModuleType) -> None:
+            execute(module)
+            PATCHES[name](module)
+
+        spec.loader.exec_module = execute_and_patch  # type: ignore[method-assign]
+        return spec
+
+
+def install() -> None:
+    """Patch what is imported from now on, here and in the processes that start from here."""
+    if not any(type(finder).__name__ == "PatchFinder" for finder in sys.meta_path):
+        sys.meta_path.insert(0, PatchFinder())
+    here = str(Path(__file__).parent)
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if here not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, *paths]))
+
+
+install()

@@ -1,0 +1,1 @@
+"""Scripts that make what is shipped. They are not in the wheel; run them from a clone."""
