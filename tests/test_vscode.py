@@ -103,6 +103,7 @@ def test_a_change_is_shown_accepted_and_undone_by_one_undo(window: Window) -> No
     ]
     assert on_disk(window.desk) == TWO
     window.keys("Enter")
+    window.closed()
     window.wait_text(ACCEPTED.rstrip())
     window.save()
     assert on_disk(window.desk) == ACCEPTED
@@ -117,6 +118,7 @@ def test_one_part_is_accepted_and_the_other_rejected(window: Window) -> None:
     window.keys("n")
     window.wait_lens("Accept 1 of 1")
     window.keys("y")
+    window.closed()
     window.wait_text("d = New")
     window.save()
     assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
@@ -129,6 +131,7 @@ def test_a_click_on_a_lens_accepts_its_part(window: Window) -> None:
     window.page.locator(".codelens-decoration a:has-text('Accept 2 of 2')").click()
     window.wait_lens("Accept 1 of 1")
     window.keys("Escape")
+    window.closed()
     window.wait_text("d = New")
     window.save()
     assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
@@ -139,6 +142,7 @@ def test_escape_rejects_everything(window: Window) -> None:
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
     window.keys("Escape")
+    window.closed()
     window.wait_text(TWO.rstrip())
     assert "New" not in "\n".join(window.lines())
     assert window.page.locator(".tab.dirty").count() == 0
@@ -160,6 +164,7 @@ def test_only_the_selected_lines_may_change_and_are_marked_at_once(window: Windo
     window.wait_lens("Accept 1 of 1")
     assert window.marked() == 0
     window.keys("Enter")
+    window.closed()
     window.wait_text("d = New")
     assert "Old = 1" in window.lines()
 
@@ -169,6 +174,7 @@ def test_an_earlier_instruction_is_offered_again(window: Window) -> None:
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
     window.keys("Escape")
+    window.closed()
     window.wait_text(TWO.rstrip())
     window.keys("Control+Alt+E")
     window.page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('Old becomes New')")
@@ -185,6 +191,7 @@ def test_the_sides_of_a_change_are_compared(window: Window) -> None:
     window.page.wait_for_selector(".monaco-diff-editor .line-insert")
     window.shot("side by side")
     window.command("specedit: Accept the Proposed Change")
+    window.closed()
     window.wait_text(ACCEPTED.rstrip())
 
 
@@ -196,6 +203,7 @@ def test_crlf_and_an_unsaved_buffer_are_kept(window: Window) -> None:
     window.instruct("Old becomes New")
     window.wait_lens("Accept 2 of 2")
     window.keys("Enter")
+    window.closed()
     window.wait_text("z = New")
     assert on_disk(window.desk, "b.py") == "Old = 1\r\ny = 2\r\n"
     window.save()
@@ -303,6 +311,7 @@ def test_a_snippet_is_applied_from_the_clipboard(window: Window) -> None:
     window.command("specedit: Apply a Change from the Clipboard")
     window.wait_lens("Accept 1 of 1")
     window.keys("Enter")
+    window.closed()
     window.save()
     assert on_disk(window.desk, "b.py") == "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
@@ -312,6 +321,7 @@ def test_undo_is_refused_after_another_change(window: Window) -> None:
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
     window.keys("Enter")
+    window.closed()
     window.wait_text(ACCEPTED.rstrip())
     window.keys("Control+End")
     window.page.keyboard.type("# typed")
@@ -330,6 +340,7 @@ def test_the_report_is_shown_and_its_script_runs(window: Window) -> None:
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
     window.keys("Enter")
+    window.closed()
     window.wait_text(ACCEPTED.rstrip())
     window.command("specedit: Show the Report of the Last Edit")
     window.page.wait_for_selector("iframe.webview.ready")
@@ -414,6 +425,7 @@ def test_typing_costs_no_process_any_time(window: Window) -> None:
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
     window.keys("Enter")
+    window.closed()
     window.wait_text(ACCEPTED.rstrip())
     window.keys("Control+End")
     time.sleep(1)

@@ -21,7 +21,6 @@ from typing import Any
 from editing import Desk
 
 TOOLS = Path(os.environ.get("SPECEDIT_VSCODE", Path.home() / ".cache" / "specedit-vscode"))
-EXTENSION = Path(__file__).parent.parent / "editors" / "vscode"
 PATIENCE_MS = 30_000
 SETTINGS = {
     "workbench.startupEditor": "none",
@@ -188,6 +187,11 @@ class Window:
         folder = os.environ.get("SPECEDIT_SCREENSHOTS")
         if folder:
             self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+    def closed(self) -> None:
+        """Wait until no proposal is shown, and the document has the focus."""
+        self.page.wait_for_selector(".tab:has-text('(proposed)')", state="detached")
+        self.page.wait_for_selector(".editor-instance .monaco-editor.focused")
 
     def marked(self) -> int:
         """How many lines are marked as open to change."""
