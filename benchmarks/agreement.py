@@ -86,7 +86,7 @@ def main() -> int:
     )
     ours = list(judged_by_exact(engine, texts))
     pairs = {str(p): (a, b) for p, a, b in zip(options.files, ours, theirs, strict=True)}
-    pairs["all"] = ([j for one in ours for j in one], [j for one in theirs for j in one])
+    pairs["all"] = ([j for our in ours for j in our], [j for their in theirs for j in their])
     print("   tokens  same choice  perplexity  of bf16   ratio  file")
     for name, (mine, other) in pairs.items():
         one = agreement(mine, other)

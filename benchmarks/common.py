@@ -80,7 +80,7 @@ def figures_of(edit: Edit) -> dict[str, Any]:
         "completion": edit.figures.completion,
         "passes": edit.figures.passes,
         "tries": len(edit.tries) or 1,
-        "regions": [list(one.lines) for one in edit.figures.regions],
+        "regions": [list(region.lines) for region in edit.figures.regions],
     }
 
 

@@ -31,7 +31,7 @@ LEAST = 8  # cases, before any move is given up
 
 CHANCE, AMOUNT, ODDS = "chance", "amount", "odds"  # in (0, 1); above 0; any number
 KINDS = {
-    **dict.fromkeys((one.name for one in fields(Constants)), CHANCE),
+    **dict.fromkeys((field.name for field in fields(Constants)), CHANCE),
     **dict.fromkeys(("foreseen", "learned_words", "asked_words", "context_rule"), AMOUNT),
     **dict.fromkeys(("overhead", "inertia"), AMOUNT),
     **dict.fromkeys(("start", "held", "forward", "behind"), ODDS),
@@ -175,9 +175,9 @@ def fitted_to(cases: Sequence[Case], price: Price, was: Constants) -> Fit:
     if not result.confirmed:
         print("not confirmed")
         return result
-    for one in fields(was):
-        if (value := getattr(result.constants, one.name)) != getattr(was, one.name):
-            print(f"{one.name} = {value!r}")
+    for field in fields(was):
+        if (value := getattr(result.constants, field.name)) != getattr(was, field.name):
+            print(f"{field.name} = {value!r}")
     return result
 
 

@@ -30,7 +30,6 @@ from specedit.decode.width import Widths
 from specedit.errors import UsageError
 from specedit.inference.reader import end_of
 from specedit.models.resolve import resolve
-from specedit.models.store import ModelFiles
 from specedit.models.vocabulary import load_tokenizer
 from specedit.settings import Resolved, Settings
 from tests.helpers.scripted_engine import ScriptedEngine
@@ -185,10 +184,7 @@ def _row(name: str, replays: Sequence[Replay], cost: Curve) -> str:
 
 def tokenizer_of(settings: Settings) -> Any:
     """The model's tokenizer, without its weights."""
-    for step in resolve(settings.model):
-        if isinstance(step, ModelFiles):
-            return load_tokenizer(step)
-    raise AssertionError("resolve ends with the model's files")
+    return load_tokenizer(resolve(settings.model))
 
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)

@@ -253,7 +253,8 @@ def _vllm() -> Facts:
         return
     problems = [*launch.warning(), *launch.not_loading()]
     yield from (
-        Fact("vllm", one, "specedit vllm check; see specedit help vllm", NOTE) for one in problems
+        Fact("vllm", problem, "specedit vllm check; see specedit help vllm", NOTE)
+        for problem in problems
     )
     if not problems:
         yield Fact("vllm", f"{vllm.name} {vllm.version}, tested")

@@ -98,8 +98,7 @@ def real_home(monkeypatch: pytest.MonkeyPatch) -> Path:
     else:
         monkeypatch.delenv("SPECEDIT_HOME")
     home = store_path()
-    for _ in resolve.resolve(SMALL, home=home):
-        pass
+    resolve.resolve(SMALL, home=home)
     monkeypatch.setenv("SPECEDIT_MODEL", SMALL)
     return home
 

@@ -37,6 +37,7 @@ Run = Callable[..., Done]
 LANGUAGES = {
     "sh": "run line by line",
     "python": "run",
+    "javascript": "run by test_moving.py",
     "toml": "read as settings",
     "yaml": "read as pre-commit's configuration",
     "text": "no example: what a command prints",
@@ -119,7 +120,7 @@ def served(
         yield 0
         return
     (tmp_path / "served").mkdir()
-    with warm_server.running(tmp_path / "served", SCRIPT) as server:
+    with warm_server.running(tmp_path / "served", SCRIPT, aliases=("gpt-4o",)) as server:
         yield server.port
 
 

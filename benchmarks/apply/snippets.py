@@ -113,7 +113,7 @@ def _innermost(
 
 def _alone(symbols: Iterable[Symbol], wanted: Symbol) -> Symbol | None:
     """The only definition that has the own name of `wanted`, if it has the whole name too."""
-    same = [one for one in symbols if one.own_name == wanted.own_name]
+    same = [symbol for symbol in symbols if symbol.own_name == wanted.own_name]
     return same[0] if len(same) == 1 and same[0].qualified == wanted.qualified else None
 
 

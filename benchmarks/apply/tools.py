@@ -43,7 +43,7 @@ def merged(case: Case) -> Answer:
     result = merge_parts(source.text, parts, source.name)
     how = tuple(part.how for part in result.parts)
     if result.text is None:
-        return Answer(None, "; ".join(one.reason for one in result.ambiguous), how)
+        return Answer(None, "; ".join(ambiguou.reason for ambiguou in result.ambiguous), how)
     return Answer(source.encode(result.text), "", how)
 
 
@@ -54,14 +54,14 @@ def applied(case: Case) -> Answer:
         parts = parts_by_file(changes_of(case.change), source.name)[source.name]
         planned = plan_apply(source, parts, SETTINGS)
         if isinstance(planned, Edit):
-            return Answer(None, "; ".join(str(one) for one in planned.findings))
+            return Answer(None, "; ".join(str(finding) for finding in planned.findings))
         assert planned.known is not None
         judged = planned.judge(planned.known)
     except SpeceditError as error:
         return Answer(None, str(error))
     how = tuple(part.how for part in judged.parts)
     if judged.problems:
-        return Answer(None, "; ".join(str(one) for one in judged.problems), how)
+        return Answer(None, "; ".join(str(problem) for problem in judged.problems), how)
     return Answer(source.encode(judged.text), "", how)
 
 

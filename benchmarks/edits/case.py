@@ -59,6 +59,7 @@ class Case:
     where: tuple[str, ...]
     asked: tuple[Predicate, ...]
     keeps: tuple[Predicate, ...] = ()
+    accepted: Replacements = ()  # another right answer
     spoilt: tuple[Replacements, ...] = ()  # answers that are not right
 
     @property
@@ -124,7 +125,7 @@ def judged(case: Case, file: Original, answer: str) -> Judgement:
         return Judgement("wrong", tuple(reasons))
     reasons = [
         *strays(edited.before, edited.after, case.where),
-        *(_name(one) for one in case.keeps if not one(edited)),
+        *(_name(keep) for keep in case.keeps if not keep(edited)),
     ]
     return Judgement("partly" if reasons else "right", tuple(reasons))
 

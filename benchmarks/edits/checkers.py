@@ -90,19 +90,9 @@ def omits(symbol: str | None, pattern: str) -> Predicate:
 def either(*predicates: Predicate) -> Predicate:
     """At least one of them holds."""
 
-    @_labelled("either", *(getattr(one, "__name__", "?") for one in predicates))
+    @_labelled("either", *(getattr(predicate, "__name__", "?") for predicate in predicates))
     def holds(edited: Edited) -> bool:
-        return any(one(edited) for one in predicates)
-
-    return holds
-
-
-def each(*predicates: Predicate) -> Predicate:
-    """All of them hold; to stand inside `either`."""
-
-    @_labelled("each", *(getattr(one, "__name__", "?") for one in predicates))
-    def holds(edited: Edited) -> bool:
-        return all(one(edited) for one in predicates)
+        return any(predicate(edited) for predicate in predicates)
 
     return holds
 
@@ -110,7 +100,7 @@ def each(*predicates: Predicate) -> Predicate:
 def defines(*symbols: str) -> Predicate:
     @_labelled("defines", *symbols)
     def holds(edited: Edited) -> bool:
-        return all(edited.after.named(one) for one in symbols)
+        return all(edited.after.named(symbol) for symbol in symbols)
 
     return holds
 
@@ -118,7 +108,7 @@ def defines(*symbols: str) -> Predicate:
 def drops(*symbols: str) -> Predicate:
     @_labelled("drops", *symbols)
     def holds(edited: Edited) -> bool:
-        return not any(edited.after.named(one) for one in symbols)
+        return not any(edited.after.named(symbol) for symbol in symbols)
 
     return holds
 
@@ -255,7 +245,7 @@ def passes(tests: str, *symbols: str, prelude: str = "") -> Predicate:
 
     @_labelled("passes", tests)
     def holds(edited: Edited) -> bool:
-        sources = [textwrap.dedent(edited.symbol(one)) for one in symbols]
+        sources = [textwrap.dedent(edited.symbol(symbol)) for symbol in symbols]
         if not all(sources):
             return False
         text = "from __future__ import annotations\n" + "\n".join([prelude, *sources, tests])

@@ -235,7 +235,7 @@ class Code:
             parts = text_of(left).split(".") if left is not None else []
             if not all(re.fullmatch(r"[\w$]+", part) for part in parts):
                 return [], None
-            return [one for one in parts if one not in UNNAMED] or parts[-1:], value
+            return [part for part in parts if part not in UNNAMED] or parts[-1:], value
         if node.type in ("pair", "method_definition") and node.parent is not None:
             key = node.child_by_field_name("key") or node.child_by_field_name("name")
             if node.parent.type == "object" and key is not None:
@@ -244,20 +244,22 @@ class Code:
 
     def named(self, name: str) -> list[Definition]:
         """The definitions called `name`, exactly so or as the last part of a longer name."""
-        exact = [one for one in self.definitions if one.name == name]
-        return exact or [one for one in self.definitions if one.name.endswith(f".{name}")]
+        exact = [definition for definition in self.definitions if definition.name == name]
+        return exact or [
+            definition for definition in self.definitions if definition.name.endswith(f".{name}")
+        ]
 
     def source(self, name: str | None, *, comments: bool = False) -> str:
         """The text of a definition, or of the whole file, without comments unless asked for."""
         if comments:
-            return self._pick(self.lines, [(one.top, one.end) for one in self._spans(name)])
-        spans = [(one.first, one.end) for one in self._spans(name)]
+            return self._pick(self.lines, [(span.top, span.end) for span in self._spans(name)])
+        spans = [(span.first, span.end) for span in self._spans(name)]
         return self._pick(self.code.split("\n"), spans)
 
     def bare(self, name: str | None) -> str:
         """The text of a definition, or of the whole file, without comments and doc strings."""
         lines = self.blanked((*self.comments, *self.docstrings)).split("\n")
-        return self._pick(lines, [(one.first, one.end) for one in self._spans(name)])
+        return self._pick(lines, [(span.first, span.end) for span in self._spans(name)])
 
     def _spans(self, name: str | None) -> list[Definition]:
         return self.named(name) if name else [Definition("", 0, 0, len(self.lines))]

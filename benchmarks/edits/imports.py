@@ -59,14 +59,14 @@ def imported(node: Node, language: str) -> Iterator[Imported]:
             if n.type in ("import_specifier", "namespace_import", "identifier", "pair_pattern")
             or n.type == "shorthand_property_identifier_pattern"
         ]
-        for one in names:
-            parent = one.parent.type if one.parent is not None else ""
-            if one.type == "identifier" and parent not in (
+        for name in names:
+            parent = name.parent.type if name.parent is not None else ""
+            if name.type == "identifier" and parent not in (
                 "import_clause",
                 "variable_declarator",
             ):
                 continue
-            words = re.findall(r"[\w$]+", text_of(one))
+            words = re.findall(r"[\w$]+", text_of(name))
             yield Imported((origin, " ".join(words)), words[-1] if words else "")
         if not names:
             yield Imported((origin,), "")
@@ -94,7 +94,7 @@ def requires(node: Node) -> bool:
         for one in node.named_children
         if one.type == "variable_declarator"
     ]
-    return bool(values) and all(text_of(one).startswith("require(") for one in values)
+    return bool(values) and all(text_of(value).startswith("require(") for value in values)
 
 
 def _expanded(path: str) -> Iterator[str]:

@@ -48,8 +48,8 @@ def _without_comma(old: str, new: str) -> bool:
 
 
 def _lost(before: Code, after: Code, where: tuple[str, ...]) -> Iterator[str]:
-    counts = Counter(one.name for one in before.definitions)
-    now = Counter(one.name for one in after.definitions)
+    counts = Counter(definition.name for definition in before.definitions)
+    now = Counter(definition.name for definition in after.definitions)
     named = {one.name for name in where for one in before.named(name)}
     for name, count in counts.items():
         if now[name] < count and name not in named:
@@ -81,7 +81,9 @@ def _styled(old: list[str], new: list[str]) -> bool:
     """Whether the lines have the same content and indentation."""
 
     def plain(lines: list[str]) -> list[str]:
-        found = [(re.split(r"\S", one)[0], " ".join(one.split())) for one in lines if one.strip()]
+        found = [
+            (re.split(r"\S", line)[0], " ".join(line.split())) for line in lines if line.strip()
+        ]
         return [lead + re.sub(r" ?([^\w ]) ?", r"\1", one).replace("'", '"') for lead, one in found]
 
     return plain(old) == plain(new)
@@ -171,7 +173,7 @@ def _dropped(code: Code, other: Code, where: tuple[str, ...]) -> set[int]:
             if len(group.named_children) == 1 or not _grouped(other):
                 top, bottom = _span(group)
                 rows.update((top, bottom - 1))
-    known = {one.name for one in other.definitions}
+    known = {definition.name for definition in other.definitions}
     for place in where:
         kind, _, parent = place.partition(":")
         if place.startswith("new:"):
@@ -195,5 +197,7 @@ def _grouped(code: Code) -> bool:
     )
 
 
-def _belongs(one: Definition, parent: str) -> bool:
-    return one.parent == parent or (bool(parent) and one.parent.endswith(f".{parent}"))
+def _belongs(definition: Definition, parent: str) -> bool:
+    return definition.parent == parent or (
+        bool(parent) and definition.parent.endswith(f".{parent}")
+    )

@@ -91,7 +91,7 @@ def with_model(editor: Editor, case: RenameCase) -> dict[str, Any]:
         if edit.problems:
             return _result(case, None, True, *edit.problems)
         text = edit.after.decode()
-        notes += [one.text for one in edit.findings if one.warns]
+        notes += [finding.text for finding in edit.findings if finding.warns]
     return _result(case, text, bool(notes), *notes)
 
 

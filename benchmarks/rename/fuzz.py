@@ -252,9 +252,9 @@ def _batch(
 def merged(root: Path, renames: list[dict[str, tuple[Place, ...]]]) -> dict[str, str]:
     """The texts after several renames of the same texts; of places that overlap, the first."""
     texts = {}
-    for path in {path for one in renames for path in one}:
+    for path in {path for rename in renames for path in rename}:
         text, end, parts = read(root / path).text, 0, []
-        for place in sorted((p for one in renames for p in one.get(path, ())), key=_offset):
+        for place in sorted((p for rename in renames for p in rename.get(path, ())), key=_offset):
             if place.offset >= end:
                 parts += [text[end : place.offset], place.replacement]
                 end = place.offset + len(place.replaced)
@@ -266,9 +266,11 @@ def _offset(place: Place) -> int:
     return place.offset
 
 
-def _timed(rename: Rename, root: Path, paths: list[str], one: Renaming) -> tuple[Renamed, float]:
+def _timed(
+    rename: Rename, root: Path, paths: list[str], renaming: Renaming
+) -> tuple[Renamed, float]:
     started = time.perf_counter()
-    result = rename(root, paths, one)
+    result = rename(root, paths, renaming)
     return result, time.perf_counter() - started
 
 
@@ -289,7 +291,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         count = counts[group]
         applied = count["renames"] - count["refused"]
         share = f"{100 * count['right'] / max(1, applied):.1f} %"
-        cells = (group, *(count[one] for one in columns), share)
+        cells = (group, *(count[column] for column in columns), share)
         each = round(count["ms"] / max(1, count["renames"]))
         lines.append("".join(f"{cell:>12}" for cell in (*cells, each)))
     return "\n".join(lines)

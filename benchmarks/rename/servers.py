@@ -122,7 +122,7 @@ def edited(text: str, edits: list[Any]) -> str:
 def rename(server: Server, path: Path, text: str, pair: tuple[str, str], line: int | None) -> str:
     """The file's text after one rename."""
     old, new = pair
-    first = sum(len(one) + 1 for one in text.split("\n")[: line - 1]) if line else 0
+    first = sum(len(part) + 1 for part in text.split("\n")[: line - 1]) if line else 0
     word = re.compile(rf"(?<![\w$]){re.escape(old)}(?![\w$])")
     language = language_of(path.name, text)
     prose = passages(grow(text, language), text.encode()) if language and language.grammar else []

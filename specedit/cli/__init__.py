@@ -133,7 +133,7 @@ def _owners(option: str) -> str:
     if not option:
         return ""
     commands = every_command().commands
-    names = [name for name in LONG if any(option in one.opts for one in commands[name].params)]
+    names = [name for name in LONG if any(option in param.opts for param in commands[name].params)]
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 

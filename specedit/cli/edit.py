@@ -136,7 +136,7 @@ def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
 
 def _check_order(command: str, words: str, files: Sequence[str]) -> None:
     """An error where the words are a file's name, and a file's name is words."""
-    sentences = [one for one in files if " " in one.strip() and not Path(one).exists()]
+    sentences = [file for file in files if " " in file.strip() and not Path(file).exists()]
     if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
         said, name = harmless(sentences[0]), harmless(words)
         raise UsageError(

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +20,8 @@ from specedit.errors import ModelError
 from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
-    from specedit.models.catalogue import Row
+    from specedit.models.catalogue import Listed, Row
+    from specedit.models.store import FetchProgress, ModelFiles, Report
 
 app = typer.Typer(
     help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
@@ -71,7 +73,7 @@ def list_models(as_json: AsJson = False) -> None:
 
 @app.command()
 def suggest(as_json: AsJson = False) -> None:
-    """Name the model that suits this machine's memory and cores."""
+    """Name the model that suits this machine's memory and cores, and how fast each one is here."""
     from specedit.engines.cores import default_threads
     from specedit.models import catalogue as models
     from specedit.models import store
@@ -88,57 +90,93 @@ def suggest(as_json: AsJson = False) -> None:
                 "fits": row.fits,
                 "note": row.entry.note or None,
                 "suits": row.suits,
+                "untested": row.entry.untested,
+                "quality": row.entry.quality or None,
+                **_seconds(row.entry),
             }
             for row in rows
         ]
         here = {"memory": machine.memory or None, "cores": machine.cores}
-        put_object({"suggested": best.entry.name, **here, "rows": objects})
+        about = {"quality_source": models.QUALITY, "edit": TYPICAL_EDIT}
+        put_object({"suggested": best.entry.name, **here, **about, "rows": objects})
         return
+    _show_rows(rows, best)
+    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
+    what = "* suits this machine" if best.fits else "* is the smallest; none fits this machine"
+    say(
+        f"{what}: {memory}{machine.cores} cores. Choose it with "
+        f'`model = "{best.entry.name}"` in your settings, or --model.'
+    )
+
+
+TYPICAL_EDIT = "300 tokens in, 120 out in 15 passes"
+
+
+def _seconds(entry: Listed) -> dict[str, float]:
+    """How long a typical edit takes here with each kind of weights."""
+    from specedit.inference.estimate import typical_seconds
+
+    return {
+        f"seconds{ending}": round(typical_seconds(entry, weights), 1)
+        for weights, ending in (("int8", ""), ("int4", "_int4"))
+    }
+
+
+def _show_rows(rows: Sequence[Row], best: Row | None = None) -> None:
+    """What fits this machine, how fast it is, and how good."""
+    from specedit.inference.estimate import predicted_curve
+    from specedit.models import catalogue, store
 
     def cells(row: Row) -> Sequence[str]:
-        entry = row.entry
+        entry, seconds = row.entry, _seconds(row.entry)
         notes = [] if row.fits_int8 else ["with weights of 4 bits here"]
         notes = notes if row.fits else ["too large for this machine"]
         return (
             f"{entry.name} *" if row is best else entry.name,
-            f"{entry.parameters:.1f} billion",
             store.sized(entry.size),
             f"{store.sized(entry.memory)}, int4 {store.sized(entry.memory_int4)}",
+            f"{seconds['seconds']} s, int4 {seconds['seconds_int4']} s" if row.fits else "-",
+            f"{entry.quality} %" if entry.quality else "-",
             entry.licence,
             "; ".join(filter(None, (*notes, "untested" * entry.untested, entry.note))),
         )
 
-    numbers = ("parameters", "download", "memory")
+    numbers = ("download", "memory", "edit", "right")
     headings = ("name", *numbers, "licence", "")
     show_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
-    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
-    what = "* suits this machine" if best.fits else "* is the smallest; none fits this machine"
-    say(
-        f"{what}: {memory}{machine.cores} cores. An edit takes as many times longer "
-        f'as the model is larger. Choose it with `model = "{best.entry.name}"` in your settings, '
-        "or --model."
-    )
+    measured = predicted_curve(rows[0].entry, "int8")[1]
+    source = f"from {measured} as measured here" if measured else "as is usual on two cores"
+    right = f" Right: {catalogue.QUALITY}." if any(row.entry.quality for row in rows) else ""
+    say(f"Edit: {TYPICAL_EDIT}, {source}.{right}")
 
 
 @app.command()
 def pull(name: Name = None) -> None:
     """Fetch a model. An interrupted download continues."""
-    from specedit.engines.exact.shards import converting
     from specedit.models import resolve
-    from specedit.models.store import ModelFiles, size_of, sized, store_path
+    from specedit.models.store import size_of, sized
 
     wanted = name or model_in_use()
     here = resolve.local(wanted)
     try:
-        steps = converting(resolve.resolve(wanted), store_path(), settled().values.weights)
-        files = here or _watched(steps)
+        files = here or _fetched(wanted)
     except KeyboardInterrupt:
         say("interrupted; what was fetched is kept, and the next pull continues from there")
         raise
-    assert isinstance(files, ModelFiles)
     state = "is already here" if here else "is here"
     say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
+    _say_speed(files.name)
     _offer_drafter(files.name)
+
+
+def _say_speed(name: str) -> None:
+    """The row of a model in `suggest`."""
+    from specedit.engines.cores import default_threads
+    from specedit.models import catalogue
+
+    rows = catalogue.rows(catalogue.this_machine(default_threads().number))
+    if own := [row for row in rows if row.entry.name == name]:
+        _show_rows(own)
 
 
 def _offer_drafter(target: str) -> None:
@@ -158,7 +196,7 @@ def _offer_drafter(target: str) -> None:
             return
         if not confirmed(f"{what}. Fetch it too?"):
             return
-        _watched(resolve.resolve(drafter.name))
+        _fetched(drafter.name)
     say(f"Use both with --model {target} --draft-model {drafter.name}")
 
 
@@ -177,7 +215,8 @@ def verify(name: Name = None) -> None:
         if item.state == "elsewhere":
             say(f"{item.name} is not in the store: only what was converted from it is checked")
         else:
-            _watched(resolve.verify(item))
+            with _watching() as report:
+                resolve.verify(item, report)
             say(f"{item.name} is whole: SHA-256 {item.sha256}")
         for path, wrong in conversion.verify(root, item.sha256):
             deleted = f"was deleted, and the next edit makes it again: {wrong}"
@@ -216,20 +255,28 @@ def model_in_use() -> str:
     return settled().values.model
 
 
-def _watched(steps: Iterator[Any]) -> Any:
-    """Show how far a download or a check is; returns the last step that is a result."""
+def _fetched(model: str) -> ModelFiles:
+    """The files of a model, downloaded where they are not here; the download is shown."""
+    from specedit.engines.exact.shards import converter
+    from specedit.models.resolve import resolve
+    from specedit.models.store import store_path
+
+    with _watching() as report:
+        use = converter(store_path(), settled().values.weights, report)
+        return resolve(model, report=report, use=use)
+
+
+@contextmanager
+def _watching() -> Iterator[Report]:
+    """Show how far a download or a check is."""
     from specedit.edit.backend import Loading
-    from specedit.models.store import FetchProgress
     from specedit.view.colours import terminal
     from specedit.view.live import Live
 
-    last: Any = None
+    def report(step: FetchProgress) -> None:
+        if step.note:
+            say(f"{step.name}: {step.note}")
+        live.loading(Loading(step.title, step.done, step.total, "bytes"))
+
     with Live(terminal()) as live:
-        for step in steps:
-            if not isinstance(step, FetchProgress):
-                last = step
-                continue
-            if step.note:
-                say(f"{step.name}: {step.note}")
-            live.loading(Loading(step.title, step.done, step.total, "bytes"))
-    return last
+        yield report

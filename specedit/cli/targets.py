@@ -150,7 +150,7 @@ def _expanded(name: str) -> list[str]:
     from specedit.syntax.languages import language_of
 
     paths = [str(path) for path in git.under(Path(name))]
-    known = [one for one in paths if (kind := language_of(one)) is not None and kind.grammar]
+    known = [path for path in paths if (kind := language_of(path)) is not None and kind.grammar]
     if not known:
         say(f"{shown(name)} holds no tracked file of a known language; nothing to do")
     return known

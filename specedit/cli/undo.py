@@ -110,7 +110,7 @@ def _show(done: Undone) -> None:
             word += f"; the text that was there is in {terminal.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
-        rest = any(one.status == LEFT for one in done.files)
+        rest = any(file.status == LEFT for file in done.files)
         partly = "`specedit undo --partly` puts back the others; " if rest else ""
         hint = f"{partly}`specedit undo` tries again; `specedit undo --forget` goes further back."
         console.print(Text(hint, "dim"), soft_wrap=True)

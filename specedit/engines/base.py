@@ -18,9 +18,8 @@ its own ancestors. `keep(start, rows)` then keeps the accepted path.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
-
-from specedit.import_time import frozen
 
 Row = Any  # a hidden row: a buffer of float32 numbers, native order (numpy.frombuffer reads it)
 
@@ -28,7 +27,7 @@ Row = Any  # a hidden row: a buffer of float32 numbers, native order (numpy.from
 COUPLED, REJECTION = "coupled", "rejection"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sampling:
     """How a choice is made from logits. Temperature 0 is argmax (lowest id wins a tie).
 
@@ -51,7 +50,7 @@ class Sampling:
 GREEDY = Sampling()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SampledIds:
     """Consecutive ids that a draft model sampled, each with the distribution that it came from."""
 
@@ -59,7 +58,7 @@ class SampledIds:
     distributions: Sequence[Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EngineInfo:
     """An engine's properties: shown in reports, and part of the key of cost curves."""
 
@@ -74,7 +73,7 @@ class EngineInfo:
     note: str = ""  # for the report: "bf16", "generic engine: ..."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Prefill:
     """Progress of `begin`: `done` of `total` positions are in the cache, `reused` from before."""
 
@@ -84,7 +83,7 @@ class Prefill:
     seconds: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choices:
     """The model's choice after each id it was fed; `rows` only with `audit`, `states` only while
     watched.

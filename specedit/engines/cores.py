@@ -51,11 +51,11 @@ def default_threads(sysfs: Path = SYSFS) -> Threads:
         processors = list(_processors(sysfs))
     except (OSError, ValueError, AttributeError):  # the system does not tell
         processors = []
-    fastest = max((one.speed for one in processors), default=0)
-    fast = [one for one in processors if one.speed >= SLOW * fastest]
+    fastest = max((processor.speed for processor in processors), default=0)
+    fast = [processor for processor in processors if processor.speed >= SLOW * fastest]
     nodes: dict[Hashable, set[Hashable]] = {}
-    for one in fast:
-        nodes.setdefault(one.node, set()).add(one.core)
+    for processor in fast:
+        nodes.setdefault(processor.node, set()).add(processor.core)
     cores = sum(map(len, nodes.values()))
     count = max(map(len, nodes.values()), default=logical_cores())
     limit = _container_limit(sysfs) or count

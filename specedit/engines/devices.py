@@ -12,11 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from specedit.errors import UsageError
-from specedit.import_time import regex
 
 # of Nvidia, of Windows' Linux, of AMD
 DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
-BUILT_FOR = regex(r"^(cuda|hip)\b[^=]*=\s*['\"]", re.MULTILINE)
+BUILT_FOR = re.compile(r"^(cuda|hip)\b[^=]*=\s*['\"]", re.MULTILINE)
 
 
 def require_torch(what: str, because: str = "") -> None:

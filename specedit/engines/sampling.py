@@ -155,10 +155,10 @@ def settle(
     live = list(samples)
     while True:
         depth = len(tokens)
-        live = [one for one in live if len(one.ids) > depth]
+        live = [tried for tried in live if len(tried.ids) > depth]
         token = _choice(distribution(rows[at], sampling), live, depth, noise)
         tokens.append(token)
-        live = [one for one in live if one.ids[depth] == token]
+        live = [tried for tried in live if tried.ids[depth] == token]
         child = children.get((at, token))
         if child is None:
             return path, tokens
@@ -169,8 +169,8 @@ def settle(
 def _choice(
     target: Numbers, live: Sequence[SampledIds], depth: int, noise: Callable[[], float]
 ) -> int:
-    for one in live:
-        token, draft = one.ids[depth], one.distributions[depth]
+    for tried in live:
+        token, draft = tried.ids[depth], tried.distributions[depth]
         size = min(target.size, draft.size)  # padding of a vocabulary has probability 0
         probability = float(target[token]) if token < target.size else 0.0
         if accepts(probability, float(draft[token]), noise()):

@@ -69,8 +69,8 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
     config._attn_implementation = config._experts_implementation = None
     with torch.device("meta"):
         hollow = AutoModelForCausalLM.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
-    numbers = sum(one.numel() for one in hollow.parameters())
-    tables = sum(one.numel() for one in hollow.buffers())
+    numbers = sum(tensor.numel() for tensor in hollow.parameters())
+    tables = sum(tensor.numel() for tensor in hollow.buffers())
     if numbers > 4 * stored or tables > TABLES:  # four bits a number are the fewest
         raise ModelError(
             f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "

@@ -119,7 +119,9 @@ def submodules(root: Path) -> list[str]:
     if not (root / ".gitmodules").exists():
         return []
     entries = ask(root, "ls-files", "-z", "--stage")[1].split(b"\0")
-    return [os.fsdecode(one.partition(b"\t")[2]) for one in entries if one.startswith(b"160000")]
+    return [
+        os.fsdecode(entry.partition(b"\t")[2]) for entry in entries if entry.startswith(b"160000")
+    ]
 
 
 def under(folder: Path) -> list[Path]:
@@ -129,7 +131,7 @@ def under(folder: Path) -> list[Path]:
     out = ask(root, "ls-files", "-z", "--", at)[1]
     paths = [root / name for name in sorted(set(_names(out)))]
     at_folder = real(folder)
-    return [folder / os.path.relpath(real(one), at_folder) for one in paths if _editable(one)]
+    return [folder / os.path.relpath(real(path), at_folder) for path in paths if _editable(path)]
 
 
 def _differing(root: Path, ref: str) -> Iterator[str]:

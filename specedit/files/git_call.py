@@ -104,7 +104,7 @@ def _no_filters(here: Path) -> Iterator[str]:
         code, out, text = _run(here, [*base, "--list", "-z"])
         if code:
             raise GitError(f"git config: {text.strip()}")
-        fields = [field for one in out.split(b"\0")[:-1] for field in (b"unknown", one)]
+        fields = [field for part in out.split(b"\0")[:-1] for field in (b"unknown", part)]
     else:
         fields = out.split(b"\0")[:-1]
     own: dict[str, dict[str, str]] = {}

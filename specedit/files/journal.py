@@ -186,7 +186,7 @@ def clear_up(store: Path) -> list[JournalRun]:
 def _left(run: JournalRun) -> bool:
     """Whether a temporary file of this run is beside one of its thousands of files."""
     folders = {Path(entry.path).parent for entry in run.files}
-    return any(True for one in folders for _ in one.glob(f".specedit-{run.name}-*"))
+    return any(True for folder in folders for _ in folder.glob(f".specedit-{run.name}-*"))
 
 
 def _clear(draft: Path, path: Path, new: str, old: str) -> None:

@@ -83,7 +83,7 @@ def finish(run: JournalRun) -> JournalRun:
 
 def _reverted(run: JournalRun) -> Iterator[str]:
     done = revert(run)
-    if all(one.problem == "is gone" for one in done.files):
+    if all(file.problem == "is gone" for file in done.files):
         run.mark.unlink(missing_ok=True)
     elif done.refused:
         first = done.refused[0]
@@ -92,7 +92,7 @@ def _reverted(run: JournalRun) -> Iterator[str]:
             f"`specedit undo --partly --run {run.name}` puts back the other files, "
             f"`specedit undo --forget --run {run.name}` keeps them as they are"
         )
-    elif any(one.status == RESTORED for one in done.files):
+    elif any(file.status == RESTORED for file in done.files):
         why = "its test had judged it" if run.tree else "it had written all of its files"
         yield f"reverted the {_named(run)}: it was killed before {why}"
 

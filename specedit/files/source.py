@@ -163,5 +163,5 @@ def _nearest(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()][:5000]
     except (OSError, ValueError):
         return "Check the path."
-    near = [str(path.parent / one) for one in difflib.get_close_matches(path.name, names, n=3)]
+    near = [str(path.parent / match) for match in difflib.get_close_matches(path.name, names, n=3)]
     return f"Did you mean {', '.join(near)}?" if near else "Check the path."

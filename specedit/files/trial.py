@@ -102,7 +102,7 @@ class Trial:
                     now = after
                     atomic.whole(place, after)
                 results.append(Settled(place, now, changed=now != after))
-            self._recorder.settle({str(one.path): one.data for one in results})
+            self._recorder.settle({str(result.path): result.data for result in results})
             self._put = {}
         return results
 

@@ -105,12 +105,12 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     """`undo` of one run, for a caller that holds `alone`."""
     moved = moves.take_back(run.moves)
     results = list(_looked_at(run))
-    steps = [one for one in results if isinstance(one, _Step)]
+    steps = [result for result in results if isinstance(result, _Step)]
     if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
         marked = run.unfinished
         lock = _marked(run, steps)
         try:
-            outcomes = [_restored(one) for one in results] if partly else _wholly(results)
+            outcomes = [_restored(result) for result in results] if partly else _wholly(results)
         finally:
             lock.release()
         if not marked or partly:
@@ -118,11 +118,11 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     else:
         outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
     outcomes.reverse()  # as the run wrote them
-    if moved and not partly and any(one.status == REFUSED for one in outcomes):
+    if moved and not partly and any(outcome.status == REFUSED for outcome in outcomes):
         moves.make(moved)
     elif moved:
         back = {old for old, _ in moved}
-        same = (one.status == AS_BEFORE and one.path in back for one in outcomes)
+        same = (outcome.status == AS_BEFORE and outcome.path in back for outcome in outcomes)
         outcomes = [
             replace(one, status=RESTORED) if is_back else one
             for one, is_back in zip(outcomes, same, strict=True)
@@ -192,7 +192,7 @@ def _taken_out(run: JournalRun) -> Undone:
         else:
             outcomes.append(Outcome(entry.path, AS_BEFORE if same else RESTORED, aside=aside))
     outcomes.reverse()
-    if not any(one.status == REFUSED for one in outcomes):
+    if not any(outcome.status == REFUSED for outcome in outcomes):
         shutil.rmtree(run.path, ignore_errors=True)
     return Undone(run, tuple(outcomes))
 
@@ -249,7 +249,7 @@ def _restored(one: _Step | Outcome) -> Outcome:
 
 def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
     """Every file, or, when one cannot be written after all, those before it as they were again."""
-    steps = [one for one in results if isinstance(one, _Step)]
+    steps = [result for result in results if isinstance(result, _Step)]
     done = 0
     try:
         texts = [(one.source(one.now), one.before, one.draft) for one in steps]
@@ -263,7 +263,7 @@ def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
         stuck[next(left, steps[-1].entry)] = error.reason
         kept = {one.entry: Outcome(one.entry.path, LEFT) for one in steps}
         kept |= {entry: _refused(entry, why) for entry, why in stuck.items()}
-        return [one if isinstance(one, Outcome) else kept[one.entry] for one in results]
+        return [result if isinstance(result, Outcome) else kept[result.entry] for result in results]
     return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in results]
 
 

@@ -11,8 +11,14 @@ from specedit.settings import Settings
 if TYPE_CHECKING:
     from specedit.decode.cost import Curve
     from specedit.edit.job import Job
+    from specedit.models.catalogue import Listed
 
-TYPICAL_SIZE = 1.5  # billions of parameters of the model that TYPICAL was measured with
+TYPICAL_MODEL = "qwen2.5-coder-1.5b"  # that TYPICAL was measured with, in int8
+PROGRAM_BYTES = 250e6  # of a model's memory: Python and the buffers of passes
+READ_SHARE = 0.94  # of the rest: weights that each pass reads; what remains is the KV cache
+EXPANDED_ROWS = 8  # rows whose products take as long as expanding weights of 4 bits
+OVERLAP = 3  # reading and multiplying overlap: a pass takes (read^3 + multiply^3)^(1/3)
+PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 tokens are written
 
 
 def expected_curve(settings: Settings) -> Curve | None:
@@ -33,8 +39,59 @@ def expected_curve(settings: Settings) -> Curve | None:
         own = [points for key, points in known.items() if key.startswith(entry.sha256)]
         if own:
             return cost.Curve.of(own[-1])
-    times = entry.parameters / TYPICAL_SIZE if entry.parameters else 1.0
-    return cost.Curve.of((width, seconds * times) for width, seconds in cost.TYPICAL.points)
+    return predicted_curve(entry, "int4" if settings.weights == "int4" else "int8")[0]
+
+
+def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
+    """What passes of a model would cost here, and the model that was measured for it; "" where
+    none was: then passes cost what is usual on two cores."""
+    from specedit.decode import cost
+    from specedit.models import catalogue
+    from specedit.models.store import store_path
+
+    name, kind, points = "", "int8", cost.TYPICAL.points
+    for key, measured in cost.curves(store_path() / cost.KEPT).items():
+        digest, engine, about, *_ = (*key.split(" "), "", "")
+        known = next((row for row in catalogue.CATALOGUE if row.sha256 == digest), None)
+        if known is None or engine != "exact" or len(measured) < 2:
+            continue
+        name, kind, points = known.name, about.removesuffix(","), measured
+        if (name, kind) == (entry.name, weights):
+            break
+    base = catalogue.find(name or TYPICAL_MODEL)
+    assert base is not None
+    widest, seconds = points[-1]
+    reads, row = points[0][1], seconds / (widest + _expanded(kind))
+    more_bytes = _read_bytes(entry, weights) / _read_bytes(base, kind)
+    more_products = _read_bytes(entry, "int8") / _read_bytes(base, "int8")
+
+    def scaled(width: int) -> float:
+        before = _pass_seconds(reads, row * (width + _expanded(kind)))
+        multiplying = row * more_products * (width + _expanded(weights))
+        return _pass_seconds(reads * more_bytes, multiplying) / before
+
+    return cost.Curve.of((width, time * scaled(width)) for width, time in points), name
+
+
+def _pass_seconds(reading: float, multiplying: float) -> float:
+    return float((reading**OVERLAP + multiplying**OVERLAP) ** (1 / OVERLAP))
+
+
+def _expanded(weights: str) -> int:
+    return EXPANDED_ROWS if weights == "int4" else 0
+
+
+def _read_bytes(entry: Listed, weights: str) -> float:
+    memory = entry.memory_int4 if weights == "int4" else entry.memory
+    return READ_SHARE * (memory - PROGRAM_BYTES)
+
+
+def typical_seconds(entry: Listed, weights: str) -> float:
+    """The seconds of a typical edit here: 300 tokens in, 120 out in 15 passes. A prompt's tokens
+    need no output layer, which the passes of a curve compute for every row."""
+    curve, _ = predicted_curve(entry, weights)
+    read = 1 - 1e9 * entry.output_layer / _read_bytes(entry, "int8")
+    return read * curve.seconds(PROMPT_TOKENS) + EDIT_PASSES * curve.seconds(PASS_WIDTH)
 
 
 def expected_seconds(job: Job, curve: Curve) -> float:
@@ -42,9 +99,9 @@ def expected_seconds(job: Job, curve: Curve) -> float:
     from specedit.edit.regions.locate import CHARACTERS, READ
 
     if job.regions:
-        parts = [2 * (one.region.end - one.region.start) / CHARACTERS for one in job.regions]
+        parts = [2 * (part.region.end - part.region.start) / CHARACTERS for part in job.regions]
     else:
-        shown = sum(len(one.content) for one in job.plan.messages)
+        shown = sum(len(message.content) for message in job.plan.messages)
         parts = [(shown + len(job.before)) / CHARACTERS]
     if job.plan.prediction is None and not job.plan.draft:
         return sum(parts) / 2 * (curve.seconds(READ) / READ + curve.seconds(1))

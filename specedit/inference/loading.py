@@ -26,7 +26,9 @@ from specedit.models.store import ModelFiles, store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
+    from specedit.engines.exact.conversion import ConvertProgress
     from specedit.engines.exact.guessing import Guesser
+    from specedit.models.store import FetchProgress
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -96,13 +98,12 @@ def _draft_model(
 
 
 def _files(model: str, store: Path, weights: str, progress: Progress) -> ModelFiles:
-    from specedit.engines.exact.shards import converting
+    from specedit.engines.exact.shards import converter
 
-    for step in converting(resolve(model, home=store), store, weights):
-        if isinstance(step, ModelFiles):
-            return step
+    def report(step: FetchProgress) -> None:
         progress.loading(Loading(step.note or step.title, step.done, step.total, "bytes"))
-    raise AssertionError("resolve ends with the model's files")
+
+    return resolve(model, home=store, report=report, use=converter(store, weights, report))
 
 
 def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progress) -> Engine:
@@ -119,8 +120,10 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
         from specedit.engines.exact import open_exact
         from specedit.engines.exact.conversion import convert
 
-        for step in convert(files, store, settings.weights):
+        def report(step: ConvertProgress) -> None:
             progress.loading(Loading(step.what, step.done, step.total, "bytes"))
+
+        convert(files, store, settings.weights, report)
         progress.loading(Loading(f"Loading {files.name}"))
         return open_exact(
             files,

@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from specedit.errors import RefusedEdit
-from specedit.import_time import regex
 from specedit.models.tokenizer import NEXT_FILE
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Plan
 
-_FENCE = regex(r"(?P<run>`{3,})(?P<info>[^`]*)")
+_FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
 
 
 def bare(line: str) -> bool:
@@ -297,7 +296,7 @@ class Reader:
 
 def stop_at(text: str, stop: Sequence[str]) -> int | None:
     """Where the first of the stop texts begins: the answer ends there."""
-    return min((at for one in stop if (at := text.find(one)) >= 0), default=None)
+    return min((at for mark in stop if (at := text.find(mark)) >= 0), default=None)
 
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:

@@ -10,12 +10,11 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
-from specedit.import_time import frozen, regex
 from specedit.models import configuration, rope
 from specedit.models.configuration import Fields, Header
 
@@ -49,17 +48,17 @@ ROPE_FACTORS = "rope_freqs.weight"  # Llama 3's, in GGUF files only
 _GENERIC = "--engine huggingface"
 _FOLDER = "Name the folder or hub id with the safetensors of this model instead."
 _OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
-_GATE_AND_UP = ".shared_mlp.input_linear.weight"  # gate above up: Granite's layers beside experts
+_GATE_AND_UP = ".shared_mlp.input_linear.weight"  # gate above up: Granite's layers next to experts
 _DENSE_HYBRID = "granitemoehybrid"  # all its layers may be attention, without experts: Granite 4.0
 _SMOLLM3_STEP = 4  # every fourth layer of SmolLM3 has no RoPE
-_RECURRENT = regex(
+_RECURRENT = re.compile(
     r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
     r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
     re.IGNORECASE,
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """The numbers of one model of a known family, and what its tensors are."""
 
@@ -192,7 +191,7 @@ def of_gguf(file: Gguf) -> Architecture:
             raise fields.wrong(key, f"{result.head_size}, all of a head,")
     if ROPE_FACTORS in file.tensors:
         if parameters["rope_type"] != "default":
-            raise rope.unknown(fields, f"{parameters['rope_type']} beside {ROPE_FACTORS}")
+            raise rope.unknown(fields, f"{parameters['rope_type']} next to {ROPE_FACTORS}")
         result = replace(result, rope_factors=_factors(file, result.head_size))
     result = replace(result, bias=result.bias or "blk.0.attn_q.bias" in file.tensors)
     check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})

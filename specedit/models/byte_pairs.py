@@ -17,13 +17,13 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, overload
 
 from specedit.files import atomic, regular, stored
-from specedit.import_time import frozen
 from specedit.models.store import ModelFiles, store_path
 from specedit.models.tokenizer import Tokenizer
 
@@ -62,13 +62,13 @@ class TokenPieces(Sequence[bytes]):
     def __getitem__(self, id: slice) -> list[bytes]: ...
     def __getitem__(self, id: int | slice) -> bytes | list[bytes]:
         if isinstance(id, slice):
-            return [self[one] for one in range(*id.indices(len(self)))]
+            return [self[at] for at in range(*id.indices(len(self)))]
         if not 0 <= id < len(self):
             raise IndexError(id)
         return bytes(self._text[self._offsets[id] : self._offsets[id + 1]])
 
 
-@frozen
+@dataclass(frozen=True)
 class BytePairs:
     """Text to ids. `tables` are arrays of the kinds that TYPES names."""
 
@@ -88,7 +88,7 @@ class BytePairs:
     @cached_property
     def _ascii(self) -> list[re.Pattern[str]]:
         cuts = (
-            one.replace(r"\p{L}", "a-zA-Z").replace(r"\p{N}", "0-9") for one in CUTS[self.style]
+            cut.replace(r"\p{L}", "a-zA-Z").replace(r"\p{N}", "0-9") for cut in CUTS[self.style]
         )
         return [re.compile(f"({cut})", re.ASCII) for cut in cuts]
 
@@ -140,9 +140,9 @@ class BytePairs:
         for left in range(last - 1):
             offer(left, left + 1)
         while heap:
-            merge, left, one, other = heappop(heap)
+            merge, left, first, other = heappop(heap)
             right = after[left]
-            if right == last or ids[left] != one or ids[right] != other:
+            if right == last or ids[left] != first or ids[right] != other:
                 continue  # one of them was merged since
             ids[left], ids[right] = merge & 0xFFFFFFFF, -1
             after[left] = following = after[right]
@@ -181,7 +181,7 @@ def tables_of(
     offsets = [0]
     for piece in pieces:
         offsets.append(offsets[-1] + len(piece))
-    own = (id for text, id in vocabulary.items() if all(one in spelled for one in text))
+    own = (id for text, id in vocabulary.items() if all(character in spelled for character in text))
     values: dict[str, Any] = {
         "letters": [vocabulary.get(characters[byte], -1) for byte in range(256)],
         "offsets": offsets,

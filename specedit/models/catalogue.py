@@ -53,6 +53,7 @@ class Listed:
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
+    output_layer: float = 0.0  # of the parameters, in billions
     memory: int = 0  # bytes on the exact engine, while a large file is edited
     memory_int4: int = 0  # the same with `--weights int4`
     note: str = ""  # shown before the user chooses it

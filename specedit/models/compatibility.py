@@ -84,15 +84,15 @@ def check_drafts(draft: str, draft_tokenizer: Tokenizer, target: str, tokenizer:
         )
 
 
-def vocabulary_difference(one: Tokenizer, other: Tokenizer) -> str | None:
+def vocabulary_difference(own: Tokenizer, other: Tokenizer) -> str | None:
     """How two vocabularies differ; None if every id stands for the same text."""
-    if one.specials != other.specials:
+    if own.specials != other.specials:
         return "its special tokens differ"
-    own, others = _texts(one), _texts(other)
-    if own == others:
+    texts, others = _texts(own), _texts(other)
+    if texts == others:
         return None
-    if len(own) != len(others):
-        return f"its vocabulary has {len(own):,} tokens, not {len(others):,}"
+    if len(texts) != len(others):
+        return f"its vocabulary has {len(texts):,} tokens, not {len(others):,}"
     return "its tokens differ"
 
 

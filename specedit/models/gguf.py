@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from specedit.errors import ModelError
 from specedit.files import regular
-from specedit.import_time import frozen
 from specedit.models.store import parts_of
 
 MAGIC = b"GGUF"
@@ -47,7 +46,7 @@ LETTERS = 1 << 24  # of one string
 REFETCH = "The file is not complete: remove it and fetch it again (specedit model pull)."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TensorInfo:
     """Where a tensor lies. `shape` is row-major: (rows, columns)."""
 
@@ -75,7 +74,7 @@ class TensorInfo:
         return self.rows * self.row_bytes
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Gguf:
     """An open GGUF file, or all files of a model that is split."""
 

@@ -18,12 +18,12 @@ import mmap
 import shutil
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import UsageError
 from specedit.files import regular, stored
-from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,7 +37,7 @@ BYTES = {"I8": 1, "I32": 4, "F32": 4}
 WRONG = (TypeError, ValueError, AttributeError)  # values of other types than expected
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsKind:
     """What one kind of heads takes. Every kind is made of the same step: a state and perhaps an id
     to an inner row, an activation, and back to a state."""
@@ -59,7 +59,7 @@ KINDS = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsSizes:
     """The dimensions of trained heads."""
 
@@ -87,7 +87,7 @@ class DamagedHeads(UsageError):
     """A file that is not a file of heads, or not what was written."""
 
 
-@frozen
+@dataclass(frozen=True)
 class About:
     """What a file of heads says of itself."""
 
@@ -112,7 +112,7 @@ def digest_of(entries: Mapping[str, Any], about: str, body: bytes | memoryview) 
     return digest.hexdigest()
 
 
-@frozen
+@dataclass(frozen=True)
 class Heads:
     """An open file. It is mapped as long as this object lives."""
 
@@ -221,7 +221,7 @@ def _expected(about: About) -> dict[str, tuple[str, tuple[int, ...]]]:
     return expected
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsFolder:
     """Everything of one model's heads."""
 
@@ -273,7 +273,7 @@ class HeadsFolder:
         return freed
 
 
-@frozen
+@dataclass(frozen=True)
 class HeadsEntry:
     """One file of heads, and what is wrong with it, if anything."""
 

@@ -10,63 +10,64 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
-from specedit.import_time import frozen, regex
 from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
 from specedit.models.store import (
-    FetchProgress,
     ModelFiles,
     Record,
+    Report,
     Shards,
     Slot,
     dropped,
     folder_digest,
     hashed,
     hub_slot,
+    unreported,
 )
 
-_HUB_ID = regex(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
+_HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
 def resolve(
-    model: str, *, home: Path | None = None
-) -> Iterator[FetchProgress | Shards | ModelFiles]:
-    """Progress of downloads and checks; the last item is the files."""
+    model: str,
+    *,
+    home: Path | None = None,
+    report: Report = unreported,
+    use: Callable[[Shards], None] | None = None,
+) -> ModelFiles:
+    """The model's files, downloaded where they are not here. `use` may convert the weights of a
+    folder while it is fetched, and delete them."""
     root = home or store.store_path()
-    files = yield from _present(model, root)
+    files = _present(model, root, report)
     if files is None:
-        from specedit.models.download import fetch_from_hub, fetch_listed
+        from specedit.models.download import fetch_from_hub, fetch_listed, unused
 
         if entry := catalogue.find(model):
-            yield from fetch_listed(entry, root)
+            fetch_listed(entry, root, report, use or unused)
         elif match := _HUB_ID.fullmatch(model):
-            yield from fetch_from_hub(match["name"], match["file"] or "", root)
-        files = yield from _present(model, root)
+            fetch_from_hub(match["name"], match["file"] or "", root, report)
+        files = _present(model, root, report)
         if files is None:
             raise ModelError(f"{model} was removed from {root} while it was being opened")
     check_croppable(files)
-    yield files
+    return files
 
 
 def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
     """The files, or None if the model would have to be downloaded. Uses no network."""
-    steps = _present(model, home or store.store_path())
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        result: ModelFiles | None = end.value
-        return result
+    return _present(model, home or store.store_path(), unreported)
 
 
 def present(model: str) -> ModelFiles:
@@ -77,12 +78,9 @@ def present(model: str) -> ModelFiles:
     return result
 
 
-Steps = Generator[FetchProgress, None, ModelFiles | None]
-
-
-def _present(model: str, root: Path) -> Steps:
+def _present(model: str, root: Path, report: Report) -> ModelFiles | None:
     if entry := catalogue.find(model):
-        return (yield from _of_catalogue(entry, root))
+        return _of_catalogue(entry, root, report)
     path = Path(os.path.expanduser(model))  # noqa: PTH111  (an unknown user stays a word)
     match = _HUB_ID.fullmatch(model)
     if model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
@@ -94,7 +92,7 @@ def _present(model: str, root: Path) -> Steps:
                 hint=f"For the folder write ./{model}; "
                 "for the hub's model, change the current folder.",
             )
-        return (yield from _of_path(path.absolute(), root))
+        return _of_path(path.absolute(), root, report)
     if match is None:
         raise unknown(model)
     slot = hub_slot(root, match["name"], match["file"] or "")
@@ -120,7 +118,7 @@ def unknown(model: str) -> ModelError:
     )
 
 
-def _of_catalogue(entry: Listed, root: Path) -> Steps:
+def _of_catalogue(entry: Listed, root: Path, report: Report) -> ModelFiles | None:
     slot, expected = Slot(root, entry.place), entry.sha256
     record = slot.record()
     if record and expected in ("", record.sha256):
@@ -128,7 +126,7 @@ def _of_catalogue(entry: Listed, root: Path) -> Steps:
     if not slot.path.is_file() or slot.path.stat().st_size != entry.size:
         return None
     # The user copied the file there: its digest decides whether it is the model.
-    sha256 = yield from hashed(slot.path, entry.name)
+    sha256 = hashed(slot.path, entry.name, report=report)
     if sha256 != expected:
         raise ModelError(
             f"{slot.path} is not {entry.name}: SHA-256 {sha256[:12]}… instead of {expected[:12]}…",
@@ -151,7 +149,7 @@ def _files(slot: Slot, record: Record) -> ModelFiles:
     )
 
 
-def _of_path(path: Path, root: Path) -> Steps:
+def _of_path(path: Path, root: Path, report: Report) -> ModelFiles:
     if path.is_dir():
         return _of_folder(path)
     from specedit.models.gguf import open_gguf
@@ -167,11 +165,11 @@ def _of_path(path: Path, root: Path) -> Steps:
     if len(sha256) != 64:
         digests = {}
         for part in parts:
-            digests[part.name] = yield from hashed(part, path.stem)
+            digests[part.name] = hashed(part, path.stem, report=report)
         sha256 = digests[path.name] if len(parts) == 1 else folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
-    licence = next((one.licence for one in catalogue.CATALOGUE if one.sha256 == sha256), "")
+    licence = next((entry.licence for entry in catalogue.CATALOGUE if entry.sha256 == sha256), "")
     return ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
 
 
@@ -192,7 +190,7 @@ def _of_folder(path: Path) -> ModelFiles:
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Item:
     """One model of the catalogue or of the store."""
 
@@ -253,7 +251,7 @@ def find(name: str, root: Path) -> Item:
     return Item(files.name, slot, "elsewhere", 0, 0, files.sha256, files.licence, files.source)
 
 
-def verify(item: Item) -> Generator[FetchProgress, None, None]:
+def verify(item: Item, report: Report = unreported) -> None:
     """Hash the model again. If the digest differs, delete its record."""
     record = item.slot.record()
     if record is None:
@@ -266,7 +264,7 @@ def verify(item: Item) -> Generator[FetchProgress, None, None]:
         path = item.slot.path / file if file else item.slot.path
         if dropped(path).exists():  # its converted weights are verified
             continue
-        result = yield from hashed(path, item.name)
+        result = hashed(path, item.name, report=report)
         if result != expected:
             item.slot.sidecar.unlink(missing_ok=True)
             raise ModelError(

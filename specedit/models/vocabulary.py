@@ -127,7 +127,9 @@ def _id(value: Any, size: int = MOST_IDS) -> int | None:
 
 def _numbers(fields: Fields, key: str, default: list[Any]) -> list[Any]:
     result = fields.known.get(fields.prefix + key) or default
-    if not isinstance(result, list) or not all(isinstance(one, int | float) for one in result):
+    if not isinstance(result, list) or not all(
+        isinstance(number, int | float) for number in result
+    ):
         raise fields.wrong(key, "a list of numbers")
     return result
 
@@ -229,8 +231,8 @@ def folder_template(folder: Path) -> str:
     path = folder / "tokenizer_config.json"
     item = read_json(path).get("chat_template")
     if isinstance(item, list):  # named templates; the default one is for chatting
-        pairs = [one for one in item if isinstance(one, dict)]
-        named = {str(one.get("name")): one.get("template") for one in pairs}
+        pairs = [pair for pair in item if isinstance(pair, dict)]
+        named = {str(pair.get("name")): pair.get("template") for pair in pairs}
         item = named.get("default", next(iter(named.values()), None))
     return Fields(path, {"chat_template": item}).text("chat_template", "")
 
@@ -241,8 +243,10 @@ def _of_json(data: Any) -> tuple[Any, dict[int, str], dict[str, int], dict[int, 
 
     added = data.pop("added_tokens", None) or []
     model = data["model"]
-    specials = {str(one["content"]): int(one["id"]) for one in added}
-    literal = {int(one["id"]): str(one["content"]) for one in added if not one.get("special")}
+    specials = {str(token["content"]): int(token["id"]) for token in added}
+    literal = {
+        int(token["id"]): str(token["content"]) for token in added if not token.get("special")
+    }
     vocabulary = model["vocab"]
     unknown = model.get("unk_token")
     model["vocab"] = {

@@ -127,7 +127,7 @@ class Predicted(Unsupported):
     @property
     def predicted_texts(self) -> list[str]:
         predictions = [self.prediction, *(self.predictions or ())]
-        return ["".join(one.content) for one in predictions if one is not None]
+        return ["".join(prediction.content) for prediction in predictions if prediction is not None]
 
 
 class OpenAIRequest(Predicted):

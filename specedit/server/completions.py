@@ -139,7 +139,7 @@ class StreamedText:
 
     def __init__(self, stop: Sequence[str]) -> None:
         self._stop = stop
-        self._longest = max((len(one) for one in stop), default=1)
+        self._longest = max((len(text) for text in stop), default=1)
         self._held = ""
         self._sent = 0
 

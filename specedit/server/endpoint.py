@@ -6,13 +6,13 @@ A profile says how an endpoint wants its prediction and its limits. Standard lib
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Answer, Plan, Written
 from specedit.errors import UsageError
-from specedit.import_time import frozen
 from specedit.inference.reader import Unfenced
 
 MOST_TOKENS = 1 << 40  # a larger count is not one
@@ -20,7 +20,7 @@ TOKEN = -1  # the id of a token whose id is unknown
 FIRST = 2  # lines of the further prediction that gives only an answer's beginning
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Profile:
     """How one kind of endpoint is asked."""
 
@@ -36,7 +36,7 @@ class Profile:
 
 PROFILES = {
     "specedit": Profile(several=True),
-    "openai": Profile(  # refuses max_completion_tokens beside a prediction
+    "openai": Profile(  # refuses max_completion_tokens next to a prediction
         limit_predicted="max_tokens", domain="openai.com", key="OPENAI_API_KEY"
     ),
     "mistral": Profile(
@@ -186,7 +186,7 @@ def table(value: Any) -> dict[str, Any]:
 
 
 def tables(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def count(fields: dict[str, Any], name: str) -> int:

@@ -15,7 +15,7 @@ import re
 import socket
 from collections.abc import Generator, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import h11
@@ -23,7 +23,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
-from specedit.import_time import frozen
 from specedit.server.protocol import RefusedError
 from specedit.server.requests import Limits, respond
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder
@@ -35,7 +34,7 @@ BUSY = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Options:
     """How a server listens, and for how long."""
 
@@ -45,7 +44,7 @@ class Options:
     token: str = ""
     idle_s: float = 0.0  # without work until the server ends; 0: never
     background: bool = False
-    aliases: tuple[str, ...] = ()  # names beside the model's own that a client may ask for
+    aliases: tuple[str, ...] = ()  # names besides the model's own that a client may ask for
     limits: Limits = field(default_factory=Limits)
 
 
@@ -81,9 +80,9 @@ def listening_sockets(
             tcp, url = tcp_socket(options)
             sockets.append(stack.enter_context(tcp))
             address = address or url
-        for one in sockets:
-            one.listen(512)
-            one.setblocking(False)
+        for bound in sockets:
+            bound.listen(512)
+            bound.setblocking(False)
         yield sockets, address, url
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -13,7 +14,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive
 
 from specedit.edit.backend import Answer, Loading, Ready, Written
-from specedit.import_time import frozen
 from specedit.server import protocol
 from specedit.server.completions import Completion, StreamedText
 from specedit.server.protocol import RefusedError, refusal_of
@@ -23,7 +23,7 @@ BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a
 _CLOSE = (("connection", "close"),)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What clients may cost."""
 

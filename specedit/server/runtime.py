@@ -20,14 +20,13 @@ import socket
 import stat
 import sys
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from specedit.errors import ServerError
 from specedit.files import atomic, stored
 from specedit.files.lock import Lock
 from specedit.files.startup import SERVER_RECORD, runtime_path, user_name
-from specedit.import_time import frozen, regex
 from specedit.settings import Settings
 from specedit.settings.checks import spelled_as_path
 
@@ -35,10 +34,10 @@ LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
 OF_ENGINE = ("engine", "device", "threads", "weights")  # settings that it depends on
-_ADDRESS = regex(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
+_ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Listener:
     """One TCP address of a server."""
 
@@ -46,7 +45,7 @@ class Listener:
     token: str = ""  # that its clients send
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ServerRecord:
     """What `server.json` holds: how to reach a running server, and what it serves."""
 
@@ -57,7 +56,7 @@ class ServerRecord:
     token: str = ""
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
-    aliases: tuple[str, ...] = ()  # names beside the model's own that clients may ask for
+    aliases: tuple[str, ...] = ()  # names besides the model's own that clients may ask for
     more: tuple[Listener, ...] = ()  # addresses that were added while it ran
 
     @property
@@ -70,7 +69,7 @@ class ServerRecord:
         return self.identity.get("model", "")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RuntimeFolder:
     """One user's server folder."""
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 
 from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Progress, Ready, Written
 from specedit.errors import ServerError, SpeceditError
-from specedit.import_time import frozen
 from specedit.inference.loading import load
 from specedit.inference.model import LoadedModel
 from specedit.inference.prefixes import CACHE_BYTES
@@ -26,7 +25,7 @@ from specedit.settings import Settings
 STOPPING = "The server is stopping."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The last item of every ticket. With an `error` there was no Answer."""
 
@@ -77,7 +76,7 @@ class Ticket:
     yields: threading.Event = field(default_factory=threading.Event)  # a run waits: end the warm-up
 
 
-class _Cancelled(Exception):
+class _Cancelled(BaseException):  # no handler of errors may take it for one
     """The run of a ticket is not wanted any more."""
 
 
@@ -263,7 +262,7 @@ class Worker:
     def _send_places(self) -> None:
         """Send each run that waits how many others are before it."""
         running = [] if self._running is None or self._running.warm else [self._running]
-        runs = [*running, *(one for one in self._waiting if not one.warm)]
+        runs = [*running, *(ticket for ticket in self._waiting if not ticket.warm)]
         for before, ticket in enumerate(runs):
             if before and ticket is not self._running:
                 others = "1 other is" if before == 1 else f"{before} others are"

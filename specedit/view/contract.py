@@ -38,9 +38,9 @@ def _prediction(t: Tally) -> dict[str, Any]:
     return {**_tally(t), "rejected": t.rejected, "acceptance_rate": round(t.rate, 4)}
 
 
-def _finding(one: Finding, path: str) -> dict[str, Any]:
-    places = [{"line": at.line, "column": at.column or None} for at in one.places]
-    own = _picked(one, "kind", "line", "text", "verdict")
+def _finding(finding: Finding, path: str) -> dict[str, Any]:
+    places = [{"line": at.line, "column": at.column or None} for at in finding.places]
+    own = _picked(finding, "kind", "line", "text", "verdict")
     return {"file": path, **own, "places": places}
 
 
@@ -61,8 +61,8 @@ def _compared(c: Compared) -> dict[str, Any]:
     return {**asdict(c), **times, **_picked(c, "speedup_decode", "speedup_total", digits=3)}
 
 
-def _region(one: EditedRegion) -> dict[str, Any]:
-    return {**asdict(one), "symbol": one.symbol or None, "chance": round(one.chance, 4)}
+def _region(region: EditedRegion) -> dict[str, Any]:
+    return {**asdict(region), "symbol": region.symbol or None, "chance": round(region.chance, 4)}
 
 
 def edit_json(e: Edit) -> dict[str, Any]:
@@ -71,10 +71,10 @@ def edit_json(e: Edit) -> dict[str, Any]:
         **_picked(e, "path", "status", "added", "removed", "hunks", "diff"),
         "problems": list(e.problems),
         "notes": list(e.notes),
-        "findings": [_finding(one, e.path) for one in e.findings],
-        "changes": [asdict(one) for one in e.changes],
+        "findings": [_finding(finding, e.path) for finding in e.findings],
+        "changes": [asdict(change) for change in e.changes],
         "left": [{"path": e.path, "line": spot.line} for spot in e.left],
-        "parts": [{"lines": list(one.lines), "how": one.how} for one in e.parts],
+        "parts": [{"lines": list(part.lines), "how": part.how} for part in e.parts],
         "kept": e.kept or None,
         **_picked(e, "before_sha256", "after_sha256"),
         "tokens": _tokens(f),
@@ -83,9 +83,9 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "drafts": _drafts(f),
         "timing": _timing(f),
         "logits_digest": f.logits_digest,
-        "regions": [_region(one) for one in f.regions],
+        "regions": [_region(region) for region in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
-        "tries": [try_json(one) for one in e.tries],
+        "tries": [try_json(attempt) for attempt in e.tries],
     }
 
 

@@ -39,7 +39,7 @@ def line(report: Report) -> Text:
     figures = report.figures
     if figures.passes or figures.total_s:
         text.append(" · ").append_text(cost(figures))
-    if tested := sum(one.test_s for one in tries.whole(report)):
+    if tested := sum(attempt.test_s for attempt in tries.whole(report)):
         text.append(f" · tests {seconds(tested)}")
     return text
 
@@ -87,18 +87,19 @@ def prepared(steps: Mapping[str, float]) -> Text | None:
     return Text(f"of loading, once for this model on this machine: {message}", "dim")
 
 
-def compared(one: Compared, what: str = "") -> Text:
+def compared(compared: Compared, what: str = "") -> Text:
     """The same edit without any draft, both measured."""
     text = Text(f"{what}without drafts: ")
-    text.append(f"{seconds(one.total_s)} (decode {one.decode_s:.1f})")
-    text.append(f" · {count(one.passes, 'pass', 'passes')} · ")
+    text.append(f"{seconds(compared.total_s)} (decode {compared.decode_s:.1f})")
+    text.append(f" · {count(compared.passes, 'pass', 'passes')} · ")
     text.append(
-        "the same text" if one.identical else "ANOTHER TEXT", "" if one.identical else "red"
+        "the same text" if compared.identical else "ANOTHER TEXT",
+        "" if compared.identical else "red",
     )
-    if one.digests_equal is not None:
-        text.append(", equal logits" if one.digests_equal else ", other logits")
-    text.append(f" · decoding {one.speedup_decode:.1f} times as fast with drafts", "bold")
-    text.append(f", {one.speedup_total:.1f} with the prompt")
+    if compared.digests_equal is not None:
+        text.append(", equal logits" if compared.digests_equal else ", other logits")
+    text.append(f" · decoding {compared.speedup_decode:.1f} times as fast with drafts", "bold")
+    text.append(f", {compared.speedup_total:.1f} with the prompt")
     return text
 
 
@@ -122,16 +123,16 @@ def show(
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
             if not quiet and (advice := _advice(edit, report.command)):
                 _about(console, edit, advice, "dim")
-        for one in edit.findings:
-            if one.refuses and (one.kind, one.text) not in held:
-                _about(console, edit, one.text, "red")
+        for finding in edit.findings:
+            if finding.refuses and (finding.kind, finding.text) not in held:
+                _about(console, edit, finding.text, "red")
     if report.changed_nothing and not check:
         say(console, Text(f"nothing was changed; {NAME_IT}", "yellow"))
 
 
 def _advice(edit: Edit, command: str) -> str:
     """What to do after a refused answer. `apply` has no instruction to change."""
-    if command == "apply" or any(one.test for one in edit.tries):
+    if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
     if not edit.figures.regions:
         return f"next: {NAME_IT}"
@@ -149,11 +150,11 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
         if verbose:
             for change in edit.changes:
                 _about(console, edit, _change(change), "dim")
-        for one in edit.findings:
-            listed = (one.kind, one.text) in many
-            brief = renames and len(report.edits) > SEVERAL and one.kind in OF_PLACES
-            if not (one.refuses or listed) and (verbose or not (one.is_detail or brief)):
-                _about(console, edit, one.text, "yellow" if one.warns else "")
+        for finding in edit.findings:
+            listed = (finding.kind, finding.text) in many
+            brief = renames and len(report.edits) > SEVERAL and finding.kind in OF_PLACES
+            if not (finding.refuses or listed) and (verbose or not (finding.is_detail or brief)):
+                _about(console, edit, finding.text, "yellow" if finding.warns else "")
     for (kind, why), names in many.items():
         _named(console, kind, why, names, len(names) if verbose else NAMED)
     if (tries_table := tries.table(report)) is not None:
@@ -192,9 +193,11 @@ def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], lis
     """Findings of these kinds that several files share, and the names of these files."""
     results: dict[tuple[str, str], list[str]] = {}
     for edit in report.edits:
-        for one in edit.findings:
-            if one.kind in kinds:
-                results.setdefault((one.kind, one.text), []).append(terminal.name(edit.path))
+        for finding in edit.findings:
+            if finding.kind in kinds:
+                results.setdefault((finding.kind, finding.text), []).append(
+                    terminal.name(edit.path)
+                )
     return {key: names for key, names in results.items() if len(names) > 1}
 
 
@@ -216,10 +219,10 @@ def _about(console: Console, edit: Edit, what: str, style: str) -> None:
     say(console, text)
 
 
-def _change(one: Replaced) -> str:
+def _change(change: Replaced) -> str:
     """One place of a rename, and why it is one."""
-    old = " ".join(one.old.split())
-    return f"line {one.line}: {old} -> {one.new} ({one.why})"
+    old = " ".join(change.old.split())
+    return f"line {change.line}: {old} -> {change.new} ({change.why})"
 
 
 def table(report: Report) -> Table:

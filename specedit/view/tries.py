@@ -42,30 +42,34 @@ def _why(tried: Try) -> str:
     return "" if tried.kept or tried.same_as else terminal.harmless(tried.line)
 
 
-def way(one: Try) -> str:
+def way(attempt: Try) -> str:
     """How it was sampled."""
-    how = f"temperature {one.temperature:g}, seed {one.seed}" if one.temperature else "greedy"
-    return how + (", with feedback" if one.with_feedback else "")
+    how = (
+        f"temperature {attempt.temperature:g}, seed {attempt.seed}"
+        if attempt.temperature
+        else "greedy"
+    )
+    return how + (", with feedback" if attempt.with_feedback else "")
 
 
-def verdict(one: Try) -> tuple[str, str]:
+def verdict(attempt: Try) -> tuple[str, str]:
     """The outcome, and its style."""
-    if one.noted:
-        return ("kept as it is", "dim") if one.kept else ("asked again", "yellow")
-    if one.kept and (one.test is None or one.test.passed):
+    if attempt.noted:
+        return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
+    if attempt.kept and (attempt.test is None or attempt.test.passed):
         return "passes", "green"
-    if one.refused:
+    if attempt.refused:
         return "refused", "red"
-    if one.same_as is not None:
-        same = f"the same as try {one.same_as}" if one.same_as else "no change"
+    if attempt.same_as is not None:
+        same = f"the same as try {attempt.same_as}" if attempt.same_as else "no change"
         return same, "yellow"
-    return ("kept, though it fails", "yellow") if one.kept else ("fails", "red")
+    return ("kept, though it fails", "yellow") if attempt.kept else ("fails", "red")
 
 
 def whole(report: Report) -> Sequence[Try]:
     """Each try, by its number, over all files."""
     results: dict[int, Try] = {}
-    for one in (one for edit in report.edits for one in edit.tries):
+    for one in (attempt for edit in report.edits for attempt in edit.tries):
         first = results.setdefault(one.number, one)
         if first is not one:
             results[one.number] = replace(
@@ -81,7 +85,7 @@ def whole(report: Report) -> Sequence[Try]:
 def table(report: Report) -> Table | None:
     """A row for each try, if a test judged more than one: else their lines say all."""
     rows = whole(report)
-    if len(rows) < 2 or not any(one.test_s for one in rows):
+    if len(rows) < 2 or not any(row.test_s for row in rows):
         return None
     from rich.table import Table
 

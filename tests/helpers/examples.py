@@ -22,12 +22,12 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The beginnings of examples that no test runs, and why. Their flags are checked all the same.
 NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
-    "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
-    "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
-    "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",
+    "specedit model": "about real models; tests/cli/test_cli_model.py runs it on small ones",
+    "specedit heads": "about real models; tests/training/test_heads.py has small ones",
+    "specedit edit … --server": "an address in the network; tests/server has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
-    "specedit mcp": "an agent starts it; tests/test_mcp.py is one",
-    "specedit vllm": "needs vLLM; tests/test_vllm_cli.py has an imitation",
+    "specedit mcp": "an agent starts it; tests/integrations/test_mcp.py is one",
+    "specedit vllm": "needs vLLM; tests/integrations/test_vllm_cli.py has an imitation",
     "specedit --install-completion": "changes the user's shell configuration",
 }
 

@@ -134,11 +134,11 @@ def write_answers(
     """The model's own answers about the texts, as far as they are not stored. Yields after every
     pass. When it is closed, answers under way are stored as far as they are written."""
     writer = AnswerWriter(target.engine.passes, target.tokenizer.ends, ANSWER)
-    waiting = (one for one in questions(texts) if not store.known(one.name))
+    waiting = (question for question in questions(texts) if not store.known(question.name))
 
-    def add(one: Answering) -> None:
-        if len(one.chosen) > LEAST:
-            store.add(one.request.name, one.request.held, *one.rows())
+    def add(answering: Answering) -> None:
+        if len(answering.chosen) > LEAST:
+            store.add(answering.request.name, answering.request.held, *answering.rows())
 
     try:
         while True:

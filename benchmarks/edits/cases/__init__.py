@@ -1,22 +1,67 @@
-"""The cases of every language, and the halves of them."""
+"""The cases of every language, which are data, and the halves of them.
+
+A file is one language's. A predicate is a list: the name of a function of `checkers`, then its
+arguments; the symbol "" is the whole file. `"right"` at the beginning of a spoilt answer stands for
+the replacements of the right one.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import importlib
-import pkgutil
+import tomllib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
-from benchmarks.edits.case import Case
+from benchmarks.edits import checkers
+from benchmarks.edits.case import Case, Predicate, Replacements
 
 
 def all_cases() -> list[Case]:
-    """The cases of every module here, in a mixed order that does not change."""
-    found: list[Case] = []
-    for module in pkgutil.iter_modules(__path__):
-        found += importlib.import_module(f"{__name__}.{module.name}").CASES
-    return sorted(found, key=_mixed)
+    """The cases of every file here, in a mixed order that does not change."""
+    paths = Path(__file__).parent.glob("*.toml")
+    cases = [_case(record) for path in paths for record in _records(path)]
+    return sorted(cases, key=_mixed)
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = tomllib.loads(path.read_text("utf-8"))["case"]
+    return records
+
+
+def _case(record: dict[str, Any]) -> Case:
+    right = _pairs(record["right"])
+    spoilt = [
+        (*right, *_pairs(answer[1:])) if answer[:1] == ["right"] else _pairs(answer)
+        for answer in record.get("spoilt", ())
+    ]
+    return Case(
+        **{name: record[name] for name in ("id", "file", "kind", "instruction")},
+        right=right,
+        where=tuple(record["where"]),
+        asked=tuple(map(_predicate, record["asked"])),
+        keeps=tuple(map(_predicate, record.get("keeps", ()))),
+        accepted=_pairs(record.get("accepted", ())),
+        spoilt=tuple(spoilt),
+    )
+
+
+def _pairs(replacements: Iterable[Sequence[str]]) -> Replacements:
+    return tuple((old, new) for old, new in replacements)
+
+
+def _predicate(parts: list[Any]) -> Predicate:
+    name, *arguments = parts
+    named = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+    if name == "either":
+        arguments = [_predicate(inner) for inner in arguments]
+    elif name == "only":
+        arguments = [arguments[0], *(tuple(pair) for pair in arguments[1:])]
+    if arguments and arguments[0] == "":
+        arguments[0] = None
+    predicate: Predicate = getattr(checkers, name)(*arguments, **named)
+    return predicate
 
 
 def half(cases: Iterable[Case], name: str) -> list[Case]:

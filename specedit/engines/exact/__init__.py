@@ -67,8 +67,7 @@ def open_exact(
     if isinstance(library, str):
         raise UsageError(f"The exact engine cannot run here: {library}.", hint=NO_KERNELS)
     path, source = converted_path(files, store, weights), source_of(files)
-    for _ in convert(files, store, weights):
-        pass
+    convert(files, store, weights)
     try:
         mapped = open_weights(path, source)
     except Damaged as error:  # deleted meanwhile, or not enough memory to map it

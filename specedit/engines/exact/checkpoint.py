@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ import numpy as np
 from specedit.engines.exact.geometry import unsuitable
 from specedit.errors import ModelError
 from specedit.files import regular
-from specedit.import_time import frozen
 from specedit.models import architecture, configuration
 from specedit.models.architecture import Architecture
 from specedit.models.gguf import open_gguf, read
@@ -29,7 +29,7 @@ GENERIC = "Use --engine huggingface."
 TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lacks bf16
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Numbers, each tensor's type as its file names it, and how to read a tensor's rows as float32:
     all, or from one row to another."""
@@ -111,7 +111,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
             )
         return _finite(header.file, theirs, _rows(header, opened(header.file), start, stop))
 
-    return Checkpoint(model, {name: one.dtype for name, one in headers.items()}, rows, tied)
+    return Checkpoint(model, {name: header.dtype for name, header in headers.items()}, rows, tied)
 
 
 def _finite(path: Path, name: str, rows: Array) -> Array:

@@ -2,7 +2,7 @@
 
 Weights become int8, symmetric, with one scale for each output row and group of inputs, or 4 bits
 where these cost little (`four_bits`) and 6 elsewhere, block by block of rows. The file is written
-beside its final name and moved there whole, under a lock; a damaged or older one is built again,
+next to its final name and moved there whole, under a lock; a damaged or older one is built again,
 and one that a killed process left unfinished is continued. It is read back once, whole; later opens
 check only its header.
 """
@@ -17,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from specedit.engines.exact.weights import VERSION, Damaged, Writer, four_of, op
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
-from specedit.import_time import frozen
 from specedit.models import catalogue
 from specedit.models.store import ModelFiles, parts_of, require_space, sized
 
@@ -42,7 +42,7 @@ BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
 AHEAD = 3  # blocks that are made while one is written
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ConvertProgress:
     """`done` of `total` bytes are converted; `what` is shown to the user."""
 
@@ -98,18 +98,27 @@ def is_converted(files: ModelFiles, store: Path, weights: str = "auto") -> bool:
     return _usable(converted_path(files, store, weights), source_of(files))
 
 
-def convert(files: ModelFiles, store: Path, weights: str = "auto") -> Iterator[ConvertProgress]:
-    """Make the converted file exist; yields nothing when it already does."""
+Report = Callable[[ConvertProgress], None]
+
+
+def unreported(step: ConvertProgress) -> None:
+    """Show no progress."""
+
+
+def convert(
+    files: ModelFiles, store: Path, weights: str = "auto", report: Report = unreported
+) -> None:
+    """Make the converted file exist."""
     path, source = converted_path(files, store, weights), source_of(files)
     if _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
     try:
         while not lock.take():
-            yield ConvertProgress(f"Waiting for another process to convert {files.name}", 0, 0)
+            report(ConvertProgress(f"Waiting for another process to convert {files.name}", 0, 0))
             time.sleep(0.2)
         if not _usable(path, source):
-            yield from _build(files, path, source)
+            _build(files, path, source, report)
     except (OSError, Damaged) as error:
         raise unwritable(files, path, error) from error
     finally:
@@ -169,7 +178,7 @@ def _usable(path: Path, source: str) -> bool:
     return True
 
 
-def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgress]:
+def _build(files: ModelFiles, path: Path, source: str, report: Report) -> None:
     from specedit.engines.exact.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(files)
@@ -184,16 +193,16 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
         done = sum(entry["nbytes"] for entry in writer.entries.values())
         lacking = writer.total - done
         require_space(path.parent, lacking, f"the converted weights of {files.name}")
-        yield ConvertProgress(what, done, writer.total)
+        report(ConvertProgress(what, done, writer.total))
         for size in fill(writer, checkpoint, four):
             done += size
-            yield ConvertProgress(what, done, writer.total)
+            report(ConvertProgress(what, done, writer.total))
         writer.finish()
     for old in path.parent.glob(f"{path.name.rpartition('-v')[0]}-v*{path.suffix}*"):
         if old != path:
             with contextlib.suppress(OSError):
                 old.unlink()
-    yield ConvertProgress(what, writer.total, writer.total)
+    report(ConvertProgress(what, writer.total, writer.total))
 
 
 def draft_of(path: Path) -> Path:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
-READ = 8192  # most ids of what is read that a narrowed choice may be among, beside frequent ones
+READ = 8192  # most ids of what is read that a narrowed choice may be among, besides frequent ones
 
 
 class ExactEngine:
@@ -194,11 +194,11 @@ class FixedPrefixes:
     def _make_space(self, needed: int) -> None:
         """Delete the oldest files that leave too little space for one more."""
         files = [(path.stat(), path) for path in self._folder.glob("prefix-*.kv")]
-        files.sort(key=lambda one: one[0].st_mtime)
-        size = needed + sum(one.st_size for one, _ in files)
+        files.sort(key=lambda file: file[0].st_mtime)
+        size = needed + sum(stat.st_size for stat, _ in files)
         if needed > MOST_BYTES:
             raise OSError("it is too large to be kept")
-        for one, path in files:
+        for stat, path in files:
             if size > MOST_BYTES:
                 path.unlink(missing_ok=True)
-                size -= one.st_size
+                size -= stat.st_size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
-from specedit.import_time import frozen
 from specedit.models.architecture import Architecture
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
@@ -52,7 +52,7 @@ def up_to(number: int, multiple: int) -> int:
     return -(-number // multiple) * multiple
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Geometry:
     """Widths in memory."""
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ctypes import c_float, c_int32
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.passes import KernelPasses, OutputSubset
-from specedit.import_time import frozen
 from specedit.models.head_file import Heads
 
-READ = 2048  # most ids of the present text that may be guessed beside frequent ones
+READ = 2048  # most ids of the present text that may be guessed besides frequent ones
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Guess:
     """After one state: the next state, and ids with the logarithms of their probabilities."""
 

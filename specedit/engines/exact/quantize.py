@@ -6,6 +6,7 @@ A product's inputs are padded to 64, its outputs to 16, half a head to 16, all w
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from specedit.engines.exact.geometry import (
     up_to,
 )
 from specedit.errors import ModelError
-from specedit.import_time import frozen
 from specedit.models.architecture import Architecture
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Array = npt.NDArray[Any]
 ZERO_POINT = 128  # of the kernels' quantized activations
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Quantized:
     """One product's weights as rows, with a scale for each output and group of inputs."""
 

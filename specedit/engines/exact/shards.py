@@ -7,7 +7,8 @@ with the file that comes next.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from specedit.engines.exact.conversion import (
@@ -25,23 +26,15 @@ from specedit.errors import ModelError
 from specedit.models.architecture import our_headers
 from specedit.models.catalogue import require_memory
 from specedit.models.configuration import header_of
-from specedit.models.store import FetchProgress, ModelFiles, Shards, require_space
-
-Steps = Iterator[FetchProgress | Shards | ModelFiles]
+from specedit.models.store import FetchProgress, Report, Shards, require_space, unreported
 
 
-def converting(
-    steps: Steps, store: Path, weights: str = "auto"
-) -> Iterator[FetchProgress | ModelFiles]:
-    """The steps of `resolve`; files that are to be converted while fetching are."""
-    for step in steps:
-        if isinstance(step, Shards):
-            yield from _convert(step, store, weights)
-        else:
-            yield step
+def converter(store: Path, weights: str, report: Report = unreported) -> Callable[[Shards], None]:
+    """Return what converts the files of a folder while it is fetched, and deletes them."""
+    return partial(_convert, store=store, weights=weights, report=report)
 
 
-def _convert(shards: Shards, store: Path, weights: str) -> Iterator[FetchProgress]:
+def _convert(shards: Shards, store: Path, weights: str, report: Report) -> None:
     from specedit.engines.exact import available
 
     files = shards.files
@@ -63,7 +56,7 @@ def _convert(shards: Shards, store: Path, weights: str) -> Iterator[FetchProgres
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        needed = yield from _filled(shards, draft, source)
+        needed = _filled(shards, draft, source, report)
     except (OSError, Damaged) as error:
         raise unwritable(files, path, error) from error
     if shards.last:
@@ -77,7 +70,7 @@ def _convert(shards: Shards, store: Path, weights: str) -> Iterator[FetchProgres
             shards.drop(shard)
 
 
-def _filled(shards: Shards, draft: Path, source: str) -> Generator[FetchProgress, None, set[str]]:
+def _filled(shards: Shards, draft: Path, source: str, report: Report) -> set[str]:
     """Convert what can be converted; returns the model's tensors that are still needed."""
     from specedit.engines.exact.checkpoint import open_checkpoint
 
@@ -93,7 +86,7 @@ def _filled(shards: Shards, draft: Path, source: str) -> Generator[FetchProgress
         require_space(draft.parent, writer.total - done, what)
         for size in fill(writer, checkpoint, four):
             done += size
-            yield FetchProgress(files.name, "convert", done, writer.total)
+            report(FetchProgress(files.name, "convert", done, writer.total))
         writer.save()
         groups = lacking(writer, checkpoint).values()
         needed = {part for sources in groups for group in sources for part in group}

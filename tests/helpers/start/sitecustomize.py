@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -41,11 +41,11 @@ def patch_resolve(resolve: Any) -> None:
     """Find a model that plays the script on this machine."""
     real = resolve._present
 
-    def present(model: str, root: Path) -> Iterator[Any]:
+    def present(model: str, root: Path, report: Any) -> Any:
         script = os.environ.get(VARIABLE)
         if script and (model in ("scripted", script) or resolve.catalogue.find(model)):
             return resolve.ModelFiles("scripted", Path(script), "gguf")
-        return (yield from real(model, root))
+        return real(model, root, report)
 
     resolve._present = present
 

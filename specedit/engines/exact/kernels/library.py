@@ -16,7 +16,7 @@ import platform
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from specedit.engines.exact.kernels.calls import INTERFACE, bind
 from specedit.engines.exact.kernels.sources import NOT_BUILT, library_name, version
 from specedit.errors import UsageError
 from specedit.files import atomic, stored
-from specedit.import_time import frozen
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
@@ -35,7 +34,7 @@ REFERENCE = "reference"
 VARIANTS = ("amx", "avx512vnni", "avxvnni", "avx2", "i8mm", "dotprod", "neon", REFERENCE)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Library:
     """A loaded library and the variant that is used."""
 
@@ -135,7 +134,7 @@ def _forced(lib: ctypes.CDLL, wrong: dict[str, str], name: str) -> Library:
     else:
         return Library(lib, names.index(name), name)
     usable = _usable(lib)
-    here = [*(one for one in names if one in usable), REFERENCE]
+    here = [*(name for name in names if name in usable), REFERENCE]
     raise UsageError(
         f"{VARIABLE}={name} cannot be used: {reason}.", hint=f"This machine has {', '.join(here)}."
     )
@@ -148,7 +147,7 @@ TIMEOUT = 120  # seconds; it takes less than one on an idle machine
 CPUINFO = 16384  # bytes of it that are read: one processor's name and features
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Findings:
     """The result of the self-check of a library."""
 
@@ -169,7 +168,7 @@ def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
     result = _probe(library)
     if not result.fails:  # a file may load later; what a processor computes stays the same
         recent = dict([*kept.items(), (key, result)][-MACHINES:])
-        text = json.dumps({name: asdict(one) for name, one in recent.items()}, indent=1)
+        text = json.dumps({name: asdict(result) for name, result in recent.items()}, indent=1)
         with contextlib.suppress(OSError):  # not kept: run again next time
             atomic.whole(store / KEPT, text.encode())
     return result

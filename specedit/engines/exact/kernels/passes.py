@@ -26,7 +26,7 @@ class KernelPasses:
         self.name = library.name
         self.digest = weights.source  # of the model's own file: heads are bound to it
         version = library.lib.specedit_version().decode()
-        # what logits depend on beside the ids
+        # what logits depend on besides the ids
         self.identity = f"{weights.digest} {version} {library.name} {close}"
         self._library = library
         self._weights = weights
@@ -55,7 +55,7 @@ class KernelPasses:
     def read(self, ids: Sequence[int], cache: KernelCache, states: Any = None) -> None:
         """Feed ids behind what the cache holds, without computing logits.
 
-        `states`, any writable buffer, receives the rows behind the last norm: `config.hidden`
+        `states`, any writable buffer, receives the rows after the last norm: `config.hidden`
         float32 for each id.
         """
         self._run(ids, cache, None, None, None, states)
@@ -73,7 +73,7 @@ class KernelPasses:
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
-        `states` receives the rows behind the last norm, as in `read`.
+        `states` receives the rows after the last norm, as in `read`.
         With `among`, choices and logits are of those ids alone.
 
         With `parents` the ids are a tree: id i follows id parents[i], or, where that is -1, what
@@ -158,10 +158,10 @@ class KernelPasses:
         subset = None  # every id
         if among is not None:
             subset = ctypes.pointer(calls.CSubset(among.linear(), len(among.ids)))
-        one = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
+        batch = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
         run = self._library.lib.specedit_run
         with self._busy:
-            check(run(self._model, cache.handle, self._pool.handle, ctypes.byref(one)))
+            check(run(self._model, cache.handle, self._pool.handle, ctypes.byref(batch)))
         cache.ids.extend(ids)
 
     def _hidden(self, width: int, states: Any) -> Any:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 SUFFIXES = {"win32": ".dll", "darwin": ".dylib"}
-NOT_BUILT = "not-built.txt"  # beside the sources: why the build left no library
+NOT_BUILT = "not-built.txt"  # next to the sources: why the build left no library
 
 
 def library_name(suffix: str = SUFFIXES.get(sys.platform, ".so")) -> str:

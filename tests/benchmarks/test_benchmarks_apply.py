@@ -1,0 +1,288 @@
+"""The benchmark of apply: what each form shows, what it determines, and how an answer is judged."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.apply import __main__ as script_module
+from benchmarks.apply import tools
+from benchmarks.apply.cases import FORMS, Case, cases
+from benchmarks.apply.readings import determined, places, same_after, similar
+from benchmarks.apply.record import Record, record_of, records
+from benchmarks.apply.snippets import ELISIONS
+
+DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs the evaluation data")
+
+SHOP = '''"""A shop."""
+
+import json
+
+LIMIT = 3
+
+
+class Cart:
+    """Items."""
+
+    def total(self, items):
+        price = 0
+        for item in items:
+            price += item
+        return price
+
+    def clear(self):
+        self.items = []
+        self.price = 0
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def save(path, cart):
+    with open(path, "w") as file:
+        json.dump(cart.items, file)
+'''
+
+
+def record(after: str, before: str = SHOP, name: str = "shop.py", **more: str) -> Record:
+    return Record("commits/x", name, before, after, **more)
+
+
+def change(form: str, one: Record) -> str | None:
+    return next((case.change for case in cases([one], [form])), None)
+
+
+def plain(text: str | None) -> str:
+    """The change without its fence, its elisions all `# ...`."""
+    text = re.sub(r"^```\w*\n((?s:.*))```\n$", r"\1", text or "")
+    return re.sub("|".join(re.escape(f"# {one}\n") for one in sorted(ELISIONS)), "# ...\n", text)
+
+
+PRICED = record(SHOP.replace("price += item\n", "price += item.price\n"))
+LONGER = record(
+    SHOP.replace("        return price\n", "        self.price = price\n        return price\n")
+)
+SHORTER = record(SHOP.replace("        self.price = 0\n", "").replace("LIMIT = 3\n", "LIMIT = 4\n"))
+
+
+@pytest.mark.parametrize(
+    ("form", "one", "shown"),
+    [
+        (
+            "lazy-0",
+            PRICED,
+            '# ...\nclass Cart:\n"""Items."""\n\ndef total(self, items):\nprice = 0\n'
+            "for item in items:\nprice += item.price\n# ...\n",
+        ),
+        (
+            "lazy-1",
+            PRICED,
+            "# ...\nfor item in items:\nprice += item.price\nreturn price\n# ...\n",
+        ),
+        (
+            "functions",
+            PRICED,
+            "def total(self, items):\nprice = 0\nfor item in items:\n"
+            "price += item.price\nreturn price\n",
+        ),
+        (
+            "additions",
+            LONGER,
+            "# ...\nprice += item\nself.price = price\nreturn price\n# ...\n",
+        ),
+    ],
+)  # fmt: skip
+def test_a_form_shows_these_lines(form: str, one: Record, shown: str) -> None:
+    lines = [line.strip() for line in plain(change(form, one)).split("\n")]
+    assert lines == [line.strip() for line in shown.split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("form", "one"),
+    [
+        ("lazy-0", LONGER),  # nothing to replace
+        ("lazy-0", record(SHOP.replace("price += item\n", "self.note(len(items))\n"))),
+        ("functions", record(SHOP.replace("LIMIT = 3", "LIMIT = 4"))),
+        ("functions", record(SHOP + "\n\ndef close():\n    pass\n")),
+        ("functions", record(SHOP.replace("def total", "def sum"))),
+        ("additions", PRICED),
+        ("deletions", PRICED),
+        ("lazy-1", record(SHOP.removeprefix('"""A shop."""\n'))),
+        ("search-replace", record("<<<<<<< SEARCH\n" + SHOP)),
+        ("search-replace-damaged", record(SHOP.replace("    price = 0", "  price = 0"))),
+    ],
+)
+def test_a_form_is_left_out_where_it_does_not_determine_the_result(form: str, one: Record) -> None:
+    assert change(form, one) is None
+
+
+def test_deletions_are_taken_alone_out_of_a_commit() -> None:
+    (case,) = cases([SHORTER], ["deletions"])
+    assert case.record.after == SHOP.replace("        self.price = 0\n", "")
+    assert "LIMIT = 4" not in case.change
+
+
+TWICE = ["a", "{", "x", "}", "b", "{", "y", "}", "c"]
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "last", "holds"),
+    [
+        (["a", "{", "z", "}"], 0, 4, True),
+        (["{", "z", "}"], 1, 4, False),  # two places are as near
+        (["{", "y", "z", "}"], 5, 8, True),  # fewer changes than at the other place
+        (["{", "z", "}", "b"], 1, 5, True),
+        (["b", "c"], 4, 9, True),  # a deletion of all between
+        (["{", "}"], 1, 4, False),
+        (["z", "}"], 2, 4, False),  # does not start with a line of the file
+        (["a", "b"], 0, 4, False),
+    ],
+)
+def test_a_part_determines_its_range_when_one_reading_changes_least(
+    part: list[str], first: int, last: int, holds: bool
+) -> None:
+    assert determined(part, TWICE, first, last) is holds
+
+
+def test_changed_lines_alone_replace_the_most_similar_ones() -> None:
+    lines = ["total = price * count", "name = title", "return total"]
+    assert similar(["total = price * count * 2"], lines, 0)
+    assert not similar(["total = price * count * 2"], [*lines, "total = price + count"], 0)
+    assert not similar(["send(mail)"], lines, 0)
+
+
+def test_a_wildcard_matches_every_line() -> None:
+    assert places(["{", "x", "}"], TWICE) == [1]
+    assert places(["{", "x", "}"], TWICE, wildcard=1) == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "usable"),
+    [
+        ("a\nb\n", "a\nc\n", True),
+        ("a\r\nb\r\n", "a\r\nc\r\n", True),
+        ("\ufeffa\n", "\ufeffb\n", True),
+        ("a\r\nb\n", "a\r\nc\n", False),
+        ("a\nb\n", "a\r\nb\r\nc\r\n", False),
+        ("\ufeffa\n", "b\n", False),
+        ("a\n", "b", False),
+        ("a", "b", True),
+    ],
+    ids=["lf", "crlf", "mark", "mixed", "new-ends", "new-mark", "new-final", "no-final"],
+)
+def test_a_commit_is_usable_where_its_line_ends_and_mark_stay(
+    before: str, after: str, usable: bool
+) -> None:
+    one = record_of("commits/x", {"filename": "a.py", "before": before, "after": after})
+    assert (one is not None) is usable
+    if one is not None:
+        assert one.encode(one.after) == after.encode()
+
+
+@pytest.fixture(scope="module")
+def real_cases() -> list[Case]:
+    return list(cases(list(records(DATA))[::6]))
+
+
+@needs_data
+def test_every_form_and_language_has_cases(real_cases: list[Case]) -> None:
+    assert {case.form for case in real_cases} == set(FORMS)
+    assert len({case.id for case in real_cases}) == len(real_cases)
+    names = {case.record.language.name for case in real_cases if case.record.language}
+    assert names >= {"python", "csharp", "cpp", "typescript", "rust", "go", "javascript", "java"}
+    assert real_cases == list(cases(list(records(DATA))[::6]))  # the same in every run
+
+
+@needs_data
+def test_every_form_shows_lines_of_the_right_answer(real_cases: list[Case]) -> None:
+    for case in real_cases:
+        text = plain(case.change).rstrip("\n")
+        lines = text.split("\n")
+        known = {line.strip() for line in case.record.new}
+        kind = case.form.partition("-")[0]
+        if kind in ("lazy", "functions", "additions", "deletions"):
+            marks = {f"{mark} {text}" for mark in ("#", "//") for text in ELISIONS} | {"# ..."}
+            new = [line for line in lines if line.strip() not in marks]
+            assert {line.strip() for line in new} <= known, case.id
+            assert len(new) < len(lines) or case.form == "functions", case.id
+        elif kind == "diff":
+            rows = [row for row in lines[2:] if not row.startswith("@@ ")]
+            old = [row[1:] for row in rows if row[0] == " "]
+            wrong = [line for line in old if line not in case.record.old]
+            assert len(wrong) == (case.form == "diff-context"), case.id
+            assert all(row[1:] in case.record.new for row in rows if row[0] == "+"), case.id
+
+
+@needs_data
+def test_the_blocks_make_the_right_answer_unless_damaged(real_cases: list[Case]) -> None:
+    pattern = r"^<{7} SEARCH\n(.*?)\n={7}\n(.*?\n?)>{7} REPLACE\n"
+    for case in real_cases:
+        if not case.form.startswith("search"):
+            continue
+        found = re.findall(pattern, plain(case.change), re.DOTALL | re.MULTILINE)
+        blocks = [(old.split("\n"), new.split("\n")[:-1]) for old, new in found]
+        right = same_after(blocks, case.record.old, case.record.new)
+        assert right is (case.form == "search-replace"), case.id
+
+
+@needs_data
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_diff_with_wrong_numbers_has_the_right_lines(real_cases: list[Case]) -> None:
+    numbers = [case for case in real_cases if case.form == "diff-numbers"]
+    with tools.git_applied() as git:
+        verdicts = [script_module.measured("git", git, case)["verdict"] for case in numbers[:8]]
+    assert "right" in verdicts and "wrong" not in verdicts
+
+
+@pytest.mark.parametrize(
+    ("data", "verdict"),
+    [
+        (PRICED.after.encode(), "right"),
+        (PRICED.after.encode() + b"\n", "wrong"),
+        (PRICED.after.replace("\n", "\r\n").encode(), "wrong"),
+        (b"\xef\xbb\xbf" + PRICED.after.encode(), "wrong"),
+        (SHOP.encode(), "wrong"),
+        (PRICED.after.replace("    ", "\t", 1).encode(), "wrong"),
+        (b"", "wrong"),
+        (None, "refused"),
+    ],
+    ids=["right", "line", "ends", "mark", "unchanged", "tab", "empty", "refused"],
+)
+def test_an_answer_is_right_byte_for_byte(data: bytes | None, verdict: str) -> None:
+    (case,) = cases([PRICED], ["lazy-1"])
+    row = script_module.measured("x", lambda _: tools.Answer(data, "why", ("exact",)), case)
+    assert row["verdict"] == verdict
+    assert row["deterministic"] is (data is not None)
+    assert ("diff" in row) is (verdict == "wrong")
+
+
+def test_a_run_prints_figures_and_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"filename": "shop.py", "before": SHOP, "after": PRICED.after}
+    for name in ("commits", "commit_renames", "large"):
+        lines = [json.dumps({**row, "id": f"commit/{name}"})] if name == "commits" else []
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    answers = {"lazy-1": PRICED.after.encode(), "functions": SHOP.encode()}
+    monkeypatch.setattr(
+        tools, "applied", lambda case: tools.Answer(answers.get(case.form), "2 places: `a`")
+    )
+    failures = tmp_path / "failures.txt"
+    arguments = ["apply", str(tmp_path), "--tool", "specedit", "--failures", str(failures)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    assert script_module.main() == 0
+    output = capsys.readouterr().out
+    assert re.search(r"lazy-1 +1 +1 +0 +0 +100.0", output)
+    assert re.search(r"functions +1 +0 +0 +1 +0.0", output)
+    assert re.search(r"python +9 +1 +7 +1 +11.1", output)
+    text = failures.read_text()
+    assert "7 refused: N places: … (" in text and "-            price += item.price" in text

@@ -1,0 +1,477 @@
+"""The benchmark of edits: its judge, and every case with right and spoilt answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.edits import __main__ as script_module
+from benchmarks.edits.case import Case, Original, judged, original, replaced
+from benchmarks.edits.cases import all_cases, half
+from benchmarks.edits.checkers import (
+    contains,
+    defines,
+    keeps_lines,
+    only,
+    parameters,
+    passes,
+)
+from benchmarks.edits.code import Code
+from benchmarks.edits.table import tables
+
+DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
+CASES = {case.id: case for case in all_cases()}
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs the evaluation data")
+each_case = pytest.mark.parametrize("name", CASES)
+some_cases = pytest.mark.parametrize(  # the other ones take long
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (n % 4 > 0)) for n, name in enumerate(CASES)],
+)
+
+
+# -- every case ------------------------------------------------------------------------------------
+
+
+@needs_data
+@each_case
+def test_the_right_answer_is_right_and_no_other(name: str) -> None:
+    case = CASES[name]
+    file = original(DATA, case.file)
+    assert judged(case, file, file.text).verdict == "wrong"
+    found = judged(case, file, replaced(file.text, case.right))
+    assert (found.verdict, found.reasons) == ("right", ())
+    assert len(case.spoilt) >= 2
+    for spoilt in case.spoilt:
+        assert judged(case, file, replaced(file.text, spoilt)).verdict != "right", spoilt
+
+
+@needs_data
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.accepted])
+def test_other_right_answers_are_right_too(name: str) -> None:
+    file = original(DATA, CASES[name].file)
+    found = judged(CASES[name], file, replaced(file.text, CASES[name].accepted))
+    assert (found.verdict, found.reasons) == ("right", ())
+
+
+@needs_data
+@some_cases
+def test_a_right_answer_with_another_change_is_not_right(name: str) -> None:
+    case = CASES[name]
+    file = original(DATA, case.file)
+    spoilt = list(spoils(case, file).items())
+    wanted = (4 if "*" in case.where else 5) - len(case.spoilt)
+    assert len(spoilt) >= wanted, [what for what, _ in spoilt]
+    start = zlib.crc32(name.encode()) % len(spoilt)  # another few for each case
+    for what, text in (spoilt + spoilt)[start : start + max(wanted, 2)]:
+        assert judged(case, file, text).verdict != "right", what
+
+
+def spoils(case: Case, file: Original) -> dict[str, str]:
+    """The right answer, each time with one change that nobody asked for."""
+    right = replaced(file.text, case.right)
+    code = Code(right, file.language)
+    lines = right.split("\n")
+    named = {place.removeprefix("doc:") for place in case.where if not place.startswith("new:")}
+    inside = {
+        row
+        for name in named - {"", "*", "comments", "imports", "main block"}
+        for one in code.named(name)
+        for row in range(one.top - 1, one.end + 1)
+    }
+    inside |= set(code.main) if "main block" in named else set()
+    old = Code(file.text, file.language)
+    known = {one.name for one in old.definitions}
+    kept = [
+        one
+        for one in code.definitions
+        if one.name in known and not inside & set(range(one.first, one.end))
+    ]
+    found = {"cut off": "\n".join(lines[: len(lines) * 3 // 5])}
+    if kept:
+        one = kept[-1]
+        found["definition deleted"] = "\n".join(lines[: one.first] + lines[one.end :])
+    if "*" in case.where:
+        return found
+    rows = set(range(len(lines)))
+    rows -= {
+        row
+        for one in code.definitions
+        if one.name not in known
+        for row in range(one.first - 1, one.end + 1)
+    }
+    rows -= {
+        row
+        for node in code.import_nodes
+        for row in range(node.start_point[0] - 1, node.end_point[0] + 2)
+    }
+    free = code.blanked((*code.comments, *code.docstrings)).split("\n")
+    rows = {row for row in rows if lines[row] in file.text and free[row] == lines[row]}
+    outside = sorted(rows - inside)
+    for row in outside:
+        written = row - 1 in rows and lines[row].strip() and lines[row - 1].strip()
+        if "blank line" not in found and written:
+            found["blank line"] = "\n".join([*lines[:row], "", *lines[row:]])
+    for row in outside + sorted(rows & inside) * (len(outside) < 20):
+        for what, pattern, change in SPOILS:
+            if what not in found and re.search(pattern, lines[row]):
+                changed = [*lines[:row], change(lines[row]), *lines[row + 1 :]]
+                found[what] = "\n".join(changed)
+    return found
+
+
+SPOILS = (
+    ("number", r"\b\d+\b", lambda line: re.sub(r"\b\d+\b", lambda m: m[0] + "0", line, count=1)),
+    ("string", r"(['\"])\w+\1", lambda line: re.sub(r"(['\"])(\w+)\1", r"\1\2x\1", line, count=1)),
+    ("quotes", r"'\w+'", lambda line: re.sub(r"'(\w+)'", r'"\1"', line, count=1)),
+    ("quotes", r'"\w+"', lambda line: re.sub(r'"(\w+)"', r"'\1'", line, count=1)),
+    ("space", r"\w+ = \w", lambda line: line.replace(" = ", "  = ", 1)),
+)
+
+
+def test_ids_are_unique_and_begin_with_their_language() -> None:
+    assert len(CASES) == len(all_cases())
+    for case in CASES.values():
+        assert re.fullmatch(r"(python|javascript|typescript|go|java|csharp|rust)-[\w-]+", case.id)
+
+
+def test_the_halves_have_the_same_kinds_and_languages() -> None:
+    cases = all_cases()
+    even, odd = half(cases, "even"), half(cases, "odd")
+    assert {case.id for case in even} | {case.id for case in odd} == set(CASES)
+    assert not {case.id for case in even} & {case.id for case in odd}
+    for key, most in (("kind", 1), ("language", 8)):
+        for value in {getattr(case, key) for case in cases}:
+            counts = [sum(getattr(c, key) == value for c in part) for part in (even, odd)]
+            assert abs(counts[0] - counts[1]) <= most, (value, counts)
+
+
+# -- the judge -------------------------------------------------------------------------------------
+
+SHOP = '''"""A shop."""
+
+import json
+from typing import Any
+
+LIMIT = 3
+
+
+class Cart:
+    """Items."""
+
+    size = 1
+
+    def total(self, items: list[int]) -> int:
+        # every item counts
+        return sum(items)
+
+    def clear(self) -> None:
+        self.items = []
+
+
+def load(path: str) -> Any:
+    with open(path) as file:
+        return json.load(file)
+'''
+FILE = Original("shop.py", SHOP)
+ASKED = (contains("Cart.total", r"\* 2"),)
+DOUBLE = ("return sum(items)", "return sum(items) * 2")
+
+
+def case(*where: str, keeps: tuple = ()) -> Case:  # type: ignore[type-arg]
+    return Case("python-shop", "", "guard", "Double it.", (DOUBLE,), where, ASKED, keeps)
+
+
+@pytest.mark.parametrize(
+    ("where", "more", "verdict"),
+    [
+        ((), [], "partly"),
+        (("Cart.total",), [], "right"),
+        (("total",), [], "right"),
+        (("Cart",), [], "right"),
+        (("Cart.clear",), [], "partly"),
+        (("Cart.total",), [("LIMIT = 3", "LIMIT = 4")], "partly"),
+        (("Cart.total",), [("LIMIT = 3\n", "LIMIT = 3\n\n")], "partly"),
+        (("Cart.total",), [("json.load(file)\n", "json.load(file)")], "partly"),
+        (
+            ("Cart.total",),
+            [("    def clear(self) -> None:\n        self.items = []\n", "")],
+            "partly",
+        ),
+        (("Cart",), [("    def clear(self) -> None:\n        self.items = []\n", "")], "partly"),
+        (("Cart.total",), [("import json\n", "import json\nimport os\n")], "partly"),
+        (
+            ("Cart.total",),
+            [("import json\n", "import json\nimport os\n"), ("* 2", "* 2 * len(os.sep)")],
+            "right",
+        ),
+        (("Cart.total",), [("* 2", "* 2 * len(os.sep)")], "wrong"),
+        (
+            ("Cart.total",),
+            [
+                ("from typing import Any\n", "from typing import Any, List\n"),
+                ("list[int]", "List[int]"),
+            ],
+            "right",
+        ),
+        (
+            ("Cart.total",),
+            [("import json\nfrom typing import Any\n", "from typing import Any\n")],
+            "wrong",
+        ),
+        (("Cart.total",), [("# every item counts", "# all count")], "right"),
+        (("Cart.total",), [('"""Items."""', '"""Some items."""')], "partly"),
+        (("Cart.total", "doc:Cart"), [('"""Items."""', '"""Some items."""')], "right"),
+        (("Cart.total", "doc:Cart"), [('"""A shop."""', '"""Shop."""')], "partly"),
+        (("Cart.total", "comments"), [('"""A shop."""', '"""Shop."""')], "right"),
+        (("Cart.total",), [("\n\ndef load", "\n\ndef more():\n    pass\n\n\ndef load")], "partly"),
+        (
+            ("Cart.total", "new:"),
+            [("\n\ndef load", "\n\ndef more():\n    pass\n\n\ndef load")],
+            "right",
+        ),
+        (
+            ("Cart.total", "new:Cart"),
+            [("\n\ndef load", "\n\ndef more():\n    pass\n\n\ndef load")],
+            "partly",
+        ),
+        (
+            ("Cart.total", "new:Cart"),
+            [("\n    def clear", "\n    def more(self):\n        pass\n\n    def clear")],
+            "right",
+        ),
+        (
+            ("Cart.total", "new:Cart"),
+            [("self.items = []\n", "self.items = []\n\n    def more(self):\n        pass\n")],
+            "right",
+        ),
+        (("Cart.total", "new:Cart"), [("size = 1\n", "size = 1\n    colour = 2\n")], "right"),
+        (
+            ("Cart.total",),
+            [("    def clear", "    def total(self):\n        return 0\n\n    def clear")],
+            "partly",
+        ),
+        (("*",), [("LIMIT = 3\n", "LIMIT = 3\n\n\n")], "right"),
+        (("*",), [("LIMIT = 3\n", "\n")], "partly"),
+        (("Cart.total",), [("* 2", "* 2)")], "wrong"),
+        (("Cart.total",), [("* 2", "")], "wrong"),
+    ],
+)
+def test_an_answer_is_judged_by_what_changed_and_where(
+    where: tuple[str, ...], more: list[tuple[str, str]], verdict: str
+) -> None:
+    answer = replaced(replaced(SHOP, (DOUBLE,)), tuple(more))
+    assert judged(case(*where), FILE, answer).verdict == verdict
+
+
+def test_brackets_may_be_wrapped() -> None:
+    answer = SHOP.replace("sum(items)", "sum(\n            items,\n        ) * 2")
+    wanted = Case("x", "", "", "", (), ("total",), (contains("total", r"sum\(items\) \* 2"),))
+    assert judged(wanted, FILE, answer).verdict == "right"
+
+
+def test_an_unasked_change_inside_the_place_is_found_by_keeps() -> None:
+    answer = replaced(
+        SHOP, (DOUBLE, ("items: list[int]", "things: list[int]"), ("sum(items)", "sum(things)"))
+    )
+    for predicate in (keeps_lines("total", "return"), only("total", (r"\)$", ") * 2"))):
+        assert judged(case("total", keeps=(predicate,)), FILE, answer).verdict == "partly"
+        assert (
+            judged(case("total", keeps=(predicate,)), FILE, replaced(SHOP, (DOUBLE,))).verdict
+            == "right"
+        )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("        a = 1\n", "\n        a = 1\n", "partly"),
+        ("b = 'x'", 'b = "x"', "partly"),
+        ("b = 'x'", "b  = 'x'", "partly"),
+        ("b = 'x'", "b = 'y'", "right"),  # only `keeps` of the case can find this
+        ("sum(items) * 2\n", "(\n            sum(items) * 2\n        )\n", "right"),
+        ("    return sum(items) * 2\n", "\n        return sum(items) * 2\n", "right"),
+    ],
+    ids=["blank", "quotes", "spacing", "content", "the-change", "beside-the-change"],
+)  # fmt: skip
+def test_a_change_of_style_alone_inside_the_place_is_no_part_of_the_edit(
+    old: str, new: str, verdict: str
+) -> None:
+    text = SHOP.replace(
+        "# every", "z = 0\n        a = 1\n        b = 'x'\n        c = 3\n        # every"
+    )
+    right = replaced(text, (DOUBLE,))
+    answer = right.replace(old, new)
+    assert answer != right
+    assert judged(case("total"), Original("shop.py", text), answer).verdict == verdict
+
+
+def test_comments_are_not_code() -> None:
+    old = Code(SHOP, FILE.language)
+    commented = replaced(SHOP, (("# every item counts", "# every item counts * 2"),))
+    assert judged(case("total"), FILE, commented).verdict == "wrong"
+    assert old.source("total").count("counts") == 0
+
+
+def test_pure_functions_can_be_run() -> None:
+    made = Case(
+        "python-shop", "", "guard", "", (), ("load",), (passes("assert LIMIT == 4", "LIMIT"),)
+    )
+    assert judged(made, FILE, SHOP.replace("LIMIT = 3", "LIMIT = 4")).verdict == "partly"
+    assert judged(made, FILE, SHOP.replace("LIMIT = 3", "LIMIT = 5")).verdict == "wrong"
+
+
+JAVASCRIPT = """const fs = require('fs')
+/** A view. */
+function View (name) { this.name = name }
+View.prototype.lookup = function lookup (name, root = '.') {
+  const local = name
+  return local
+}
+exports.Store.Memory = Store.extend({
+  read: function () { return 1 }
+})
+exports.escape = function (html) { return html }
+module.exports.tags = {
+  open: '<', close (a, ...rest) { return a }
+}
+const arrow = async ({ a }, b) => a
+"""
+
+
+def test_definitions_that_javascript_assigns_have_names() -> None:
+    code = Code(JAVASCRIPT, Original("a.js", "").language)
+    names = {one.name: (one.top, one.end) for one in code.definitions}
+    assert names["View"] == (1, 3)
+    assert names["View.lookup"] == (3, 7)
+    assert {"escape", "tags", "tags.open", "tags.close", "arrow", "Store.Memory.read"} <= set(names)
+    assert not {"fs", "local"} & set(names)
+    assert [(one.key, one.bound) for one in code.imports] == [(("fs", "fs"), "fs")]
+
+
+@pytest.mark.parametrize(
+    ("place", "verdict"), [("new:Store.Memory", "right"), ("new:tags", "partly")]
+)
+def test_a_new_last_member_may_need_a_comma_before_it(place: str, verdict: str) -> None:
+    added = "{ return 1 },\n  write: function () {}\n})"
+    answer = replaced(JAVASCRIPT, (("{ return 1 }\n})", added),))
+    made = Case("x", "", "", "", (), (place,), (defines("Store.Memory.write"),))
+    assert judged(made, Original("a.js", JAVASCRIPT), answer).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "symbol", "names"),
+    [
+        ("a.py", "def f(self, a, *b, c=1, d: int = 2, **e): ...", "f", ["a", "b", "c", "d", "e"]),
+        ("a.js", JAVASCRIPT, "lookup", ["name", "root"]),
+        ("a.js", JAVASCRIPT, "arrow", ["a", "b"]),
+        ("a.ts", "class A { f(a: number, b?: string) {} }", "A.f", ["a", "b"]),
+        (
+            "a.go",
+            "package a\nfunc (c *Cart) Total(a, b int, d ...string) int { return 1 }",
+            "Cart.Total",
+            ["a", "b", "d"],
+        ),
+        ("a.java", "class A { void f(final int a, String... b) {} }", "A.f", ["a", "b"]),
+        ("a.cs", "class A { void F(int a, string b = null) {} }", "A.F", ["a", "b"]),
+        ("a.rs", "impl A { fn f(&self, a: u8, mut b: u8) {} }", "A.f", ["a", "b"]),
+    ],
+)
+def test_parameters_are_read_in_every_language(
+    name: str, text: str, symbol: str, names: list[str]
+) -> None:
+    file = Original(name, "")
+    wanted = Case("x", "", "", "", (), ("*",), (parameters(symbol, names),))
+    assert judged(wanted, file, text).verdict == "right"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "bound"),
+    [
+        ("a.py", "import os.path\nfrom a import b as c, d\n", {"os", "c", "d"}),
+        (
+            "a.ts",
+            "import a, { b as c, type D } from 'x'\nimport * as e from 'y'\n",
+            {"a", "c", "D", "e"},
+        ),
+        ("a.js", "const { a, b: c } = require('x')\nconst d = require('d')\n", {"a", "c", "d"}),
+        ("a.go", 'package a\nimport (\n\t"fmt"\n\tx "a/b"\n\t"c/d/v2"\n)\n', {"fmt", "x", "d"}),
+        ("a.java", "import java.util.List;\nimport a.*;\n", {"List", ""}),
+        ("a.rs", "use std::{io, fmt::{self, Write as W}};\n", {"io", "", "W"}),
+        ("a.cs", "using System.Text;\n", {""}),
+    ],
+)
+def test_imports_are_read_in_every_language(name: str, text: str, bound: set[str]) -> None:
+    assert {one.bound for one in Code(text, Original(name, "").language).imports} == bound
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def test_answers_can_be_judged_again_and_tabled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "a__shop.py").write_text(SHOP)
+    cases = [
+        Case(f"python-{n}", "files/a__shop.py", "guard", "", (DOUBLE,), ("total",), ASKED)
+        for n in ("a", "b", "c")
+    ]
+    answers = [replaced(SHOP, (DOUBLE,)), None, SHOP.replace("3", "4")]
+    statuses = ["would-edit", "unchanged", "refused"]
+    rows = [
+        {"id": one.id, "kind": "guard", "language": "python", "lines": 9, "seconds": 1.0}
+        | {"answer": answer, "status": status}
+        for one, answer, status in zip(cases, answers, statuses, strict=True)
+    ]
+    (tmp_path / "old.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(script_module, "all_cases", lambda: cases)
+    arguments = [str(tmp_path), "--judge", str(tmp_path / "old.jsonl")]
+    new = tmp_path / "new.jsonl"
+    monkeypatch.setattr(sys, "argv", ["edits", *arguments, "--out", str(new)])
+    assert script_module.main() == 0
+    found = [json.loads(line) for line in new.read_text().splitlines()]
+    assert [row["verdict"] for row in found] == ["right", "unchanged", "refused"]
+    assert found[2]["refused_verdict"] == "wrong"
+    assert "+        return sum(items) * 2" in found[0]["diff"]
+    assert "1 (33 %)" in capsys.readouterr().out
+    assert "under 100 lines" in tables("x", found)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "more"),
+    [
+        (replaced(SHOP, (DOUBLE,)), "right", {"status": "would-edit"}),
+        (replaced(SHOP, (DOUBLE, ("LIMIT = 3", "LIMIT = 4"))), "partly", {}),
+        (SHOP.replace("LIMIT = 3", "LIMIT = 4"), "wrong", {}),
+        (SHOP.replace("sum(items)", "sum(items"), "refused", {"refused_verdict": "wrong"}),
+        (SHOP, "unchanged", {"answer": None, "diff": ""}),
+    ],
+    ids=["right", "partly", "wrong", "refused", "unchanged"],
+)  # fmt: skip
+def test_a_case_is_edited_and_judged(
+    script: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    verdict: str,
+    more: dict[str, object],
+) -> None:
+    script(answer=f"{answer}```")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "a__shop.py").write_text(SHOP)
+    made = Case("python-a", "files/a__shop.py", "guard", "Do it.", (DOUBLE,), ("total",), ASKED)
+    monkeypatch.setattr(script_module, "all_cases", lambda: [made])
+    out = tmp_path / "out.jsonl"
+    arguments = [str(tmp_path), "--set", "whole=true", "--out", str(out)]
+    monkeypatch.setattr(sys, "argv", ["edits", *arguments])
+    assert script_module.main() == 0
+    (row,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert row["verdict"] == verdict, row
+    assert {key: row[key] for key in more} == more

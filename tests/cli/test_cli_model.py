@@ -1,0 +1,191 @@
+"""`specedit model`: what goes to stdout, what to stderr, which exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from model_sources import entry_of, tiny_gguf
+from typer.testing import CliRunner, Result
+
+from specedit.cli.model import _offer_drafter, app
+from specedit.errors import ModelError, SpeceditError
+from specedit.models import catalogue, resolve
+from specedit.models.store import Slot, store_path
+
+pytestmark = pytest.mark.tools
+
+Specedit = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
+    """The store of a catalogue with one tiny model; its file lies beside it, not in it."""
+    data = tiny_gguf(tmp_path / "tiny.gguf").read_bytes()
+    monkeypatch.setattr(catalogue, "CATALOGUE", (entry_of(data, 1 << 20),))
+    monkeypatch.setenv("SPECEDIT_MODEL", "tiny")
+    return Slot(store_path(), "tiny.gguf")
+
+
+@pytest.fixture
+def here(slot: Slot, tmp_path: Path) -> Slot:
+    slot.path.parent.mkdir(parents=True)
+    (tmp_path / "tiny.gguf").replace(slot.path)
+    model("path")
+    return slot
+
+
+def model(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments)
+    if isinstance(result.exception, SpeceditError):
+        raise result.exception
+    return result
+
+
+def listed() -> dict[str, object]:
+    result = json.loads(model("list", "--json").stdout)
+    assert isinstance(result[0], dict)
+    return result[0]
+
+
+def test_an_empty_store_lists_the_catalogue(slot: Slot) -> None:
+    result = listed()
+    assert (result["name"], result["state"], result["path"]) == ("tiny", "absent", None)
+    assert (result["licence"], result["in_use"]) == ("MIT", True)
+
+
+def test_an_unfinished_download_is_listed_with_what_it_has(slot: Slot) -> None:
+    slot.part.parent.mkdir(parents=True)
+    slot.part.write_bytes(b"x" * 100)
+    assert (listed()["state"], listed()["have"]) == ("part", 100)
+
+
+def test_a_model_in_place(here: Slot) -> None:
+    value = listed()
+    assert (value["state"], value["path"]) == ("here", str(here.path))
+    result = model("list")
+    assert "tiny *" in result.stdout
+    assert str(here.home) in result.stderr
+
+
+def test_what_was_converted_from_models_elsewhere_is_said(here: Slot) -> None:
+    folder = here.home / "converted"
+    folder.mkdir()
+    assert "elsewhere" not in model("list").stderr
+    for digest in (str(listed()["sha256"])[:16], "ab" * 8):
+        (folder / f"a-model-{digest}-v3.int4").write_bytes(b"x" * 5000)
+    (folder / "odd.int8").symlink_to("odd.int8")
+    assert "Converted from models elsewhere: 5 kB in" in model("list").stderr.replace("\n", " ")
+
+
+def test_path_is_the_artifact(here: Slot) -> None:
+    assert model("path").stdout == f"{here.path}\n"
+    assert model("path", "tiny").stdout == f"{here.path}\n"
+
+
+def test_path_of_an_absent_model_fetches_nothing(slot: Slot) -> None:
+    with pytest.raises(ModelError, match="tiny is not on this machine"):
+        model("path")
+
+
+def test_pull_of_a_model_in_place_says_so(here: Slot) -> None:
+    result = model("pull")
+    assert (result.stdout, result.exit_code) == ("", 0)
+    assert "is already here" in result.stderr
+
+
+@pytest.mark.parametrize("answer", ["terminal: yes", "terminal: no", "no terminal"])
+def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(
+    answer: str, here: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tiny,) = catalogue.CATALOGUE
+    small = replace(tiny, name="small", file="small.gguf")
+    large = replace(tiny, drafter="small")
+    monkeypatch.setattr(catalogue, "CATALOGUE", (large, small))
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "specedit.cli.targets.confirmed", lambda q: (asked.append(q), "yes" in answer)[1]
+    )
+    terminal = SimpleNamespace(isatty=lambda: "no terminal" not in answer)
+    monkeypatch.setattr("specedit.cli.model.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
+    fetched: list[str] = []
+    monkeypatch.setattr("specedit.cli.model._fetched", fetched.append)
+    said = model("pull").stderr
+    assert ("model pull small" in said) == ("no terminal" in answer)
+    assert len(asked) == ("no terminal" not in answer)
+    assert fetched == ["small"] * ("yes" in answer)
+    assert ("--model tiny --draft-model small" in said) == ("yes" in answer)
+    monkeypatch.setattr("specedit.models.resolve.local", lambda name: here)
+    _offer_drafter("small")
+    assert len(asked) == ("no terminal" not in answer)
+
+
+def test_verify(here: Slot) -> None:
+    result = model("verify")
+    assert "tiny is whole" in result.stderr
+    assert result.stdout == ""
+
+
+def test_verify_deletes_a_damaged_conversion_and_says_so(here: Slot) -> None:
+    made = here.home / "converted" / f"tiny-{str(listed()['sha256'])[:16]}-v1.int8"
+    made.parent.mkdir()
+    made.write_bytes(b"x" * 5000)
+    message = model("verify").stderr.replace("\n", " ")
+    assert "tiny is whole" in message and "was deleted, and the next edit makes it again" in message
+    assert not made.exists()
+
+
+def test_a_model_found_damaged_is_no_model_any_more(here: Slot) -> None:
+    data = here.path.read_bytes()
+    here.path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(ModelError, match="is damaged"):
+        model("verify", "tiny")
+    assert listed()["state"] == "unchecked"
+    with pytest.raises(ModelError, match="is not tiny"):
+        model("path")
+
+
+def test_remove_takes_everything_of_one_model(here: Slot) -> None:
+    sha256 = str(listed()["sha256"])
+    made = here.home / "converted" / f"tiny-{sha256[:16]}-v1.int8"
+    made.parent.mkdir()
+    made.write_bytes(b"x")
+    other = here.path.with_name("other.gguf")
+    other.write_bytes(b"y")
+    assert "removed tiny" in model("remove", "tiny").stderr
+    left = {path for path in here.home.rglob("*") if path.is_file()}
+    assert left == {other, here.lock}
+    assert "not here" in model("remove", "tiny").stderr
+
+
+def test_what_was_converted_from_a_file_elsewhere_is_verified_and_removed(
+    slot: Slot, tmp_path: Path
+) -> None:
+    path = tiny_gguf(tmp_path / "own.gguf")
+    files = resolve.local(str(path))
+    assert files is not None
+    made = slot.home / "converted" / f"own-{files.sha256[:16]}-v1.int8"
+    made.parent.mkdir()
+    made.write_bytes(b"x")
+    assert "was deleted" in model("verify", str(path)).stderr.replace("\n", " ")
+    assert not made.exists()
+    made.write_bytes(b"x" * 3000)
+    assert "removed own: 3 kB freed" in model("remove", str(path)).stderr
+    assert not made.exists() and path.exists()
+
+
+@pytest.mark.parametrize("command", ["verify", "remove"])
+def test_an_unknown_name_shows_the_nearest(command: str, slot: Slot) -> None:
+    with pytest.raises(ModelError, match="the nearest: tiny"):
+        model(command, "tinny")
+
+
+def test_errors_reach_stderr_with_code_2(specedit: Specedit) -> None:
+    done = specedit("model", "path", "qwen-coder-0.5b")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"the nearest: qwen2.5-coder-0.5b" in done.stderr

@@ -1,0 +1,280 @@
+"""Large models by their shape: random weights in the types of Q4_K_M, made by benchmarks.synthetic.
+
+Tiny here; the shapes of 3 to 14 billion parameters are in docs/research.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from effort import ends
+from exact_models import kernel, kernels_here, save
+from model_sources import hub_server
+
+from benchmarks import synthetic
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.conversion import convert, converted_path
+from specedit.engines.exact.engine import ExactEngine
+from specedit.errors import ModelError, UsageError
+from specedit.models import catalogue, resolve, vocabulary
+from specedit.models.gguf import open_gguf
+from specedit.models.store import ModelFiles
+
+TINY = [name for name in synthetic.SHAPES if name.startswith("tiny")]
+IDS = random.Random(4).choices(range(320), k=200)
+
+
+def made(name: str, path: Path, **more: int) -> ModelFiles:
+    tied = name in synthetic.TIED
+    parts = synthetic.write(path, synthetic.SHAPES[name], tied=tied, **more)
+    return ModelFiles("made", parts[0], "gguf")
+
+
+@pytest.fixture(scope="module", params=TINY)
+def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
+    return made(request.param, tmp_path_factory.mktemp("made") / "made.gguf")
+
+
+@pytest.fixture(scope="module", params=ends(kernels_here()))
+def engine(request: pytest.FixtureRequest, files: ModelFiles) -> ExactEngine:
+    with kernel(request.param):
+        return open_exact(files, store=files.path.parent)
+
+
+def rows(engine: ExactEngine, widths: list[int]) -> list[bytes]:
+    engine.crop(0)
+    list(engine.begin(IDS[:2], audit=True))
+    result: list[bytes] = []
+    while engine.length < len(IDS):
+        at = engine.length
+        result += engine.forward(IDS[at : at + widths[len(result) % len(widths)]]).rows or ()
+    return result
+
+
+def test_a_file_that_brings_its_own_vocabulary_has_all_of_it(files: ModelFiles) -> None:
+    assert len(vocabulary.of_gguf(files).encode("in")) == 1
+
+
+def test_values_have_the_usual_scale_and_none_is_infinite(files: ModelFiles) -> None:
+    file = open_gguf(files.path)
+    kinds = {info.type_name for info in file.tensors.values()}
+    assert kinds == {"F32", "Q4_K", "Q6_K"}
+    for name, info in file.tensors.items():
+        values = file.rows(name)
+        assert np.isfinite(values).all()
+        if len(info.shape) == 2:
+            assert 0.013 < values.std() < 0.017 and abs(values.mean()) < 0.001, name
+
+
+@pytest.mark.parametrize("name", [name for name in synthetic.SHAPES if name not in TINY])
+def test_a_shape_has_the_types_of_the_published_file(name: str) -> None:
+    model, tied = synthetic.SHAPES[name], name in synthetic.TIED
+    kinds = [synthetic.type_of(tensor, model, tied).name for tensor in model.names()]
+    precise = sum(
+        synthetic.type_of(f"blk.{layer}.ffn_down.weight", model, tied).name == "Q6_K"
+        for layer in range(model.layers)
+    )
+    assert set(kinds) == {"F32", "Q4_K", "Q6_K"} and precise == model.layers // 2
+
+
+def test_guarantee_1_logits_are_bit_equal_at_any_split(engine: ExactEngine) -> None:
+    whole = rows(engine, [len(IDS)])
+    assert len(whole) == len(IDS) - 1 and np.isfinite(np.frombuffer(whole[-1], np.float32)).all()
+    for seed in range(3):
+        assert rows(engine, random.Random(seed).choices((1, 2, 5, 16, 33, 64), k=8)) == whole
+
+
+def test_guarantee_1_branches_of_a_tree_are_bit_equal_to_lines(engine: ExactEngine) -> None:
+    engine.crop(0)
+    list(engine.begin(IDS[:40], audit=True))
+    parents = [-1, 0, 1, 1, 3, 0, 5]
+    start = engine.length
+    branches = engine.forward(IDS[40:47], parents).rows
+    assert branches is not None
+    for row in range(7):
+        line, at = [row], row
+        while (at := parents[at]) >= 0:
+            line.insert(0, at)
+        engine.crop(start)
+        assert (engine.forward([IDS[40 + one] for one in line]).rows or [])[-1] == branches[row]
+
+
+def test_the_window_has_an_end(engine: ExactEngine) -> None:
+    window = engine.info.window
+    ids = (IDS * 3)[:window]
+    engine.crop(0)
+    list(engine.begin(ids))
+    assert len(engine.forward(ids[-1:]).ids) == 1 and engine.length == window
+    with pytest.raises(UsageError, match=f"window of {window}"):
+        engine.forward([1])
+    engine.crop(0)
+
+
+def test_more_threads_than_cores_change_no_bit(files: ModelFiles) -> None:
+    expected = rows(open_exact(files, store=files.path.parent, threads=1), [7, 64])
+    for threads in (3, 8, 32):
+        engine = open_exact(files, store=files.path.parent, threads=threads)
+        assert rows(engine, [7, 64]) == expected
+
+
+def test_a_split_gguf_model_is_converted_to_the_same_bytes(tmp_path: Path) -> None:
+    whole = made("tiny-qwen2", tmp_path / "made.gguf")
+    parts = made("tiny-qwen2", tmp_path / "split.gguf", shard_tensors=5)
+    assert parts.path.name == "split-00001-of-00006.gguf"
+    for files in (whole, parts):
+        found = resolve.local(str(files.path), home=tmp_path)
+        assert found is not None and found.path == files.path
+        convert(ModelFiles("one", files.path, "gguf", "ab" * 32), tmp_path / files.path.stem)
+    one, other = (
+        converted_path(ModelFiles("one", whole.path, "gguf", "ab" * 32), tmp_path / stem)
+        for stem in (whole.path.stem, parts.path.stem)
+    )
+    assert one.read_bytes() == other.read_bytes()
+    last = tmp_path / "split-00006-of-00006.gguf"
+    assert resolve.local(str(last), home=tmp_path) == resolve.local(str(parts.path), home=tmp_path)
+
+
+@pytest.mark.parametrize("harm", ["missing", "another's", "twice"])
+def test_a_split_gguf_model_is_whole_or_refused(harm: str, tmp_path: Path) -> None:
+    made("tiny-qwen2", tmp_path / "split.gguf", shard_tensors=9)
+    path = tmp_path / "split-00002-of-00003.gguf"
+    other = made("tiny-llama", tmp_path / "other.gguf", shard_tensors=9).path
+    match harm:
+        case "missing":
+            path.unlink()
+        case "another's":
+            shutil.copy(other.with_name("other-00003-of-00003.gguf"), path)
+        case _:
+            shutil.copy(tmp_path / "split-00001-of-00003.gguf", path)
+    with pytest.raises(ModelError, match="split-00002-of-00003"):
+        open_gguf(tmp_path / "split-00001-of-00003.gguf")
+
+
+def test_a_split_gguf_model_of_a_hub_is_fetched_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = made("tiny-qwen2", tmp_path / "m.gguf", shard_tensors=9).path
+    with hub_server() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        parts = {f"q4/{part.name}": part.read_bytes() for part in sorted(tmp_path.glob("m-*"))}
+        hub.files["someone/large"] = {**parts, "README.md": b"."}
+        names = [
+            f"someone/large:q4/{part.name}" for part in (first, sorted(tmp_path.glob("m-*"))[2])
+        ]
+        files = resolve.resolve(names[0], home=tmp_path / "home")
+        assert files.kind == "gguf"
+        assert len(open_gguf(files.path).tensors) == len(open_gguf(first).tensors)
+        asked = len(hub.asked)
+        assert resolve.resolve(names[1], home=tmp_path / "home") == files
+        assert len(hub.asked) == asked
+
+
+def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path: Path) -> None:
+    model, _ = save("qwen2, grouped, tied", tmp_path / "whole")
+    model.save_pretrained(tmp_path / "parts", max_shard_size="100KB")
+    assert len(list((tmp_path / "parts").glob("*.safetensors"))) > 3
+    paths = []
+    for name in ("whole", "parts"):
+        files = ModelFiles("one", tmp_path / name, "folder", "ab" * 32)
+        convert(files, tmp_path / f"store {name}")
+        paths.append(converted_path(files, tmp_path / f"store {name}"))
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("name", ["output_norm.weight", "blk.0.attn_q.weight", "output.weight"])
+def test_weights_that_are_not_numbers_are_named_and_nothing_is_left(
+    name: str, tmp_path: Path
+) -> None:
+    files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
+    info = open_gguf(files.path).tensors[name]
+    with files.path.open("r+b") as file:
+        file.seek(info.offset + {"F32": 0, "Q4_K": 0, "Q6_K": 208}[info.type_name])
+        file.write(b"\xff" * (4 if info.type_name == "F32" else 2))
+    for weights in ("int8", "int4"):
+        with pytest.raises(ModelError, match=rf"{name} .* not a number"):
+            convert(files, store, weights)
+    assert not list((store / "converted").iterdir())
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, memory: int, free: int) -> None:
+    monkeypatch.setattr(catalogue, "this_machine", lambda cores: catalogue.Machine(memory, cores))
+    monkeypatch.setattr(catalogue, "_available", lambda: free)
+
+
+def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
+    machine(monkeypatch, 200 << 20, 100 << 20)
+    with pytest.raises(ModelError, match=r"made needs 2\d\d MB of memory, and this .* allows 210"):
+        convert(files, store)
+    assert not list((store / "converted").iterdir())
+    machine(monkeypatch, 16 << 30, 100 << 20)
+    engine = open_exact(files, store=store)
+    assert "free: passes wait for the disk" in engine.info.note
+    machine(monkeypatch, 200 << 20, 100 << 20)
+    with pytest.raises(ModelError, match="of memory"):
+        open_exact(files, store=store)
+    machine(monkeypatch, 9 << 29, 9 << 29)
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("large", 5 << 30)
+    assert "--weights int4" in refused.value.hint and "qwen3-4b fits" in refused.value.hint
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("large", 5 << 30, four=True)
+    assert refused.value.hint == "Use a smaller model: qwen3-4b fits."
+    machine(monkeypatch, 2 << 30, 2 << 30)
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("large", 5 << 30, four=True)
+    assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
+    with pytest.raises(ModelError) as refused:  # 4 bits do not fit either
+        catalogue.require_memory("large", 5 << 30)
+    assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
+    machine(monkeypatch, 7 << 30, 7 << 30)  # where 4 bits of it, and of a larger one, fit
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("qwen2.5-coder-7b", 7_520_000_000)
+    assert "--weights int4" in refused.value.hint and "qwen3-4b fits" in refused.value.hint
+
+
+@pytest.mark.parametrize("kind", ["gguf", "folder"])
+def test_auto_is_int4_where_int8_takes_too_much_of_the_memory(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "gguf":
+        files = made("tiny-qwen2", tmp_path / "made.gguf")
+    else:
+        files = save("qwen2, grouped, tied", tmp_path / "model")[1]
+    machine(monkeypatch, 16 << 30, 16 << 30)
+    assert converted_path(files, tmp_path).suffix == ".int8"
+    machine(monkeypatch, 0, 0)  # the system does not tell
+    assert converted_path(files, tmp_path).suffix == ".int8"
+    machine(monkeypatch, 300 << 20, 300 << 20)
+    engine = open_exact(files, store=tmp_path)
+    assert converted_path(files, tmp_path).suffix == ".int4"
+    assert "int8 takes more than three quarters of this machine's memory" in engine.info.note
+    assert converted_path(files, tmp_path, "int8").suffix == ".int8"
+
+
+def test_a_container_has_the_memory_of_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = [tmp_path / name for name in ("memory.max", "none")]
+    monkeypatch.setattr(catalogue, "CONTAINER_LIMITS", limits)
+    limits[0].write_text("max\n")
+    whole = catalogue.this_machine(2).memory
+    limits[0].write_text("123456\n")
+    assert catalogue.this_machine(2).memory == 123456 < whole
+
+
+def test_a_bias_that_the_family_has_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape = replace(synthetic.SHAPES["tiny-qwen2"], bias=False)
+    monkeypatch.setitem(synthetic.SHAPES, "tiny-qwen2", shape)
+    files = made("tiny-qwen2", tmp_path / "made.gguf")
+    with pytest.raises(ModelError, match=r"has no tensor blk\.0\.attn_q\.bias"):
+        convert(files, tmp_path / "store")

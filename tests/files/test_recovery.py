@@ -1,0 +1,277 @@
+"""A change of several files whose process was killed: the next command completes or reverts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import pytest
+from faults import child, ended
+from killed_runs import NAMES, NEW, OLD, change, held, killed
+
+from specedit.api import Editor
+from specedit.errors import InputError, UsageError
+from specedit.files import exchange, journal, recorder, replacement
+from specedit.files.recorder import Recorder
+from specedit.files.recovery import recover
+from specedit.files.source import read
+from specedit.files.trial import Trial
+from specedit.files.undo import forget, undo
+from specedit.integrations.lsp.lsp_session import Session
+from specedit.settings import resolve
+
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
+POSITION = {"line": 0, "character": 1}
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_bytes(OLD)
+    return folder
+
+
+@pytest.mark.parametrize("number", range(len(NAMES) + 1))
+def test_guarantee_3_a_change_of_several_files_that_is_killed_is_reverted_or_completed(
+    tree: Path, tmp_path: Path, number: int
+) -> None:
+    store = tmp_path / "store"
+    killed(number, lambda: change(store, tree))
+    assert held(tree) == [NEW] * number + [OLD] * (len(NAMES) - number)
+    lines = recover(store)
+    assert held(tree) == [NEW if number == len(NAMES) else OLD] * len(NAMES)
+    word = ["", "reverted the change", "reverted the change", "completed the change"][number]
+    assert len(lines) == (number > 0) and all(line.startswith(word) for line in lines)
+    assert recover(store) == [] and not list(tree.glob(".specedit-*"))
+    if number == len(NAMES):
+        assert not undo(store).refused
+    assert held(tree) == [OLD] * len(NAMES) and journal.runs(store) == []
+
+
+@pytest.mark.parametrize("number", range(len(NAMES)))
+def test_guarantee_3_an_undo_that_is_killed_is_completed(
+    tree: Path, tmp_path: Path, number: int
+) -> None:
+    store = tmp_path / "store"
+    change(store, tree)
+    killed(number, lambda: undo(store) and None)
+    assert held(tree) == [NEW] * (len(NAMES) - number) + [OLD] * number
+    assert len(recover(store)) == 1
+    assert held(tree) == [OLD if number else NEW] * len(NAMES)
+    assert recover(store) == [] and bool(journal.runs(store)) == (not number)
+
+
+def test_another_process_neither_reverts_nor_undoes_a_change_at_work(
+    tree: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    reached, go = os.pipe(), os.pipe()
+
+    def work() -> None:
+        real, count = recorder.alone, 0
+
+        def alone(place: Path) -> AbstractContextManager[None]:
+            nonlocal count
+            count += 1
+            if count == 3:  # for the mark, for the first file, for the second
+                os.write(reached[1], b".")
+                os.read(go[0], 1)
+            return real(place)
+
+        recorder.alone = alone  # type: ignore[attr-defined]
+        change(store, tree)
+
+    pid = child(work)
+    os.read(reached[0], 1)
+    assert recover(store) == [] and held(tree) == [NEW, OLD, OLD]
+    for refused in (undo, forget):
+        with pytest.raises(UsageError, match="still running"):
+            refused(store)
+    os.write(go[1], b".")
+    assert ended(pid) == 0 and held(tree) == [NEW] * len(NAMES)
+    for handle in (*reached, *go):
+        os.close(handle)
+    assert recover(store) == []
+
+
+def test_an_interrupt_between_two_files_restores_all_of_them(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, real = tmp_path / "store", replacement.replace
+
+    def interrupted(source: object, data: bytes, *more: object, **words: object) -> None:
+        real(source, data, *more, **words)  # type: ignore[arg-type]
+        if held(tree)[1] == NEW and data == NEW:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(replacement, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        change(store, tree)
+    assert held(tree) == [OLD] * len(NAMES) and journal.runs(store) == []
+
+
+def test_what_was_modified_since_the_kill_is_not_overwritten(tree: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    killed(2, lambda: change(store, tree))
+    (tree / "a.py").write_bytes(b"mine\n")
+    for _ in range(2):  # it says so until the user decides
+        (line,) = recover(store)
+        assert "a.py changed since" in line and "specedit undo --partly --run" in line
+        assert held(tree) == [b"mine\n", NEW, OLD]
+    undo(store, partly=True)
+    assert held(tree) == [b"mine\n", OLD, OLD] and recover(store) == []
+
+
+def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree: Path, inside: Specedit) -> None:
+    def dies() -> None:
+        Recorder._stored = lambda *_: os._exit(9)  # type: ignore[method-assign]
+        change(journal.home(), tree)
+
+    assert ended(child(dies)) == 9 and list((journal.home() / "journal").iterdir())
+    assert inside("undo", cwd=tree).returncode == 2
+    assert held(tree) == [OLD] * len(NAMES) and not list((journal.home() / "journal").iterdir())
+
+
+def test_a_run_that_was_killed_before_its_journal_leaves_no_mark(
+    tree: Path, tmp_path: Path
+) -> None:
+    def dies() -> None:
+        Recorder._save = lambda *_: os._exit(9)  # type: ignore[method-assign]
+        change(tmp_path / "store", tree)
+
+    assert ended(child(dies)) == 9
+    runs = tmp_path / "store" / "journal"
+    assert list(runs.glob("*/unfinished"))
+    assert recover(tmp_path / "store") == [] and not list(runs.iterdir())
+
+
+def test_files_that_are_gone_are_forgotten(tree: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    killed(2, lambda: change(store, tree))
+    for name in NAMES:
+        (tree / name).unlink()
+    assert recover(store) == [] == recover(store)
+    assert not any(run.unfinished for run in journal.runs(store))
+
+
+def test_a_try_that_is_killed_is_reverted_even_when_it_is_whole(tree: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+
+    def tries() -> None:
+        with Trial(store, tree, "edit") as trial:
+            trial.put([(read(tree / name), NEW) for name in NAMES])
+            os._exit(9)
+
+    assert ended(child(tries)) == 9 and held(tree) == [NEW] * len(NAMES)
+    (line,) = recover(store)
+    assert line.startswith("reverted the try of 3 files (edit, ") and "judged" in line
+    assert held(tree) == [OLD] * len(NAMES) and journal.runs(store) == []
+
+
+def test_a_file_that_was_half_written_in_place_is_completed(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has hard links; the other file of the run is an edit of its own."""
+    store = tmp_path / "store"
+    (tree / "link.py").hardlink_to(tree / "b.py")
+
+    def edits() -> None:
+        def torn(handle: int, data: bytes) -> None:
+            os.pwrite(handle, data[:4], 0)
+            os._exit(9)
+
+        replacement._overwrite = torn
+        recorder = Recorder(store, "edit")
+        for name in ("a.py", "b.py"):
+            recorder.write(read(tree / name), NEW)
+
+    assert ended(child(edits)) == 9
+    assert held(tree) == [NEW, NEW[:4] + OLD[4:], OLD]
+    (line,) = recover(store)
+    assert "completed" in line and "b.py" in line
+    assert held(tree) == [NEW, NEW, OLD] and (tree / "link.py").read_bytes() == NEW
+    assert not undo(store).refused and held(tree) == [OLD] * len(NAMES)
+
+
+def test_a_change_that_cannot_be_written_whole_is_not_written(tree: Path, tmp_path: Path) -> None:
+    texts = [(read(tree / name), NEW) for name in NAMES]
+    (tree / "c.py").write_bytes(b"other\n")
+    with pytest.raises(InputError, match="changed on disk"):
+        Recorder(tmp_path / "store", "rename").write_all(texts)
+    assert held(tree) == [OLD, OLD, b"other\n"] and journal.runs(tmp_path / "store") == []
+
+
+COMMANDS = {
+    "edit": ["edit", "Say email.", "a.py", "--check"],
+    "rename": ["rename", "username", "mail", "a.py", "b.py", "--check"],
+    "undo": ["undo"],
+    "undo --list": ["undo", "--list"],
+    "hook run": ["hook", "run"],
+    "config": ["config"],
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_the_next_command_reverts_it_and_says_so_in_one_line(
+    tree: Path, inside: Specedit, script: Callable[..., Path], words: list[str]
+) -> None:
+    script(replace=[["username", "email"]])
+    (tree / ".git").mkdir()
+    (tree / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    killed(2, lambda: change(journal.home(), tree))
+    done = inside(*words, cwd=tree)
+    assert held(tree) == [OLD] * len(NAMES)
+    said = [line for line in done.stderr.decode().splitlines() if "reverted" in line]
+    if words == ["undo"]:  # it chooses this run, and shows its files
+        assert done.returncode == 0 and b"put back" in done.stderr
+    else:
+        assert len(said) == 1 and said[0].startswith("specedit: reverted the change of 3 files")
+
+
+def test_a_language_server_that_runs_reverts_it_before_its_next_request(tree: Path) -> None:
+    messages: Queue[dict[str, Any]] = Queue()
+    session = Session(resolve({}).values, messages.put)
+    session.receive({"id": 1, "method": "initialize", "params": {"capabilities": {}}})
+    messages.get(timeout=20)
+    killed(2, lambda: change(journal.home(), tree))
+    place = {"textDocument": {"uri": (tree / "c.py").as_uri()}, "position": POSITION}
+    params = {**place, "newName": "mail"}
+    session.receive({"id": 2, "method": "textDocument/rename", "params": params})
+    shown = messages.get(timeout=20)
+    assert shown["method"] == "window/showMessage" and "reverted" in shown["params"]["message"]
+    assert "result" in messages.get(timeout=20) and held(tree) == [OLD] * len(NAMES)
+    session.close(5)
+
+
+def test_an_editor_from_python_reverts_it_and_warns(tree: Path) -> None:
+    killed(2, lambda: change(journal.home(), tree))
+    with pytest.warns(UserWarning, match="reverted the change of 3 files"):
+        Editor(engine="exact").close()
+    assert held(tree) == [OLD] * len(NAMES)
+
+
+def test_a_change_of_many_files_waits_for_the_disk_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchange.sync_file_system(tmp_path):
+        pytest.skip("this system cannot put a whole file system on the disk")
+    waits: list[object] = []
+    for module, name in ((os, "fsync"), (exchange, "sync_file_system")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda at, real=real: waits.append(at) or real(at))
+    paths = [tmp_path / f"{number}.py" for number in range(30)]
+    for path in paths:
+        path.write_bytes(OLD)
+    Recorder(tmp_path / "store", "rename").write_all([(read(path), NEW) for path in paths])
+    assert {path.read_bytes() for path in paths} == {NEW} and len(waits) < 10
+    waits.clear()
+    undo(tmp_path / "store")
+    assert {path.read_bytes() for path in paths} == {OLD} and len(waits) < 10

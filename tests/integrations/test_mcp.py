@@ -1,0 +1,659 @@
+"""The tools for agents, with the SDK's own client in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from git_repository import Repository
+from killed_runs import change, held, killed
+from mcp_client import FILES, Agent, contents, repository, text_of
+
+from specedit.errors import UsageError
+from specedit.files import journal
+from specedit.integrations.mcp.agent_call import Workspace
+from specedit.integrations.mcp.agent_server import AgentServer
+
+Play = Callable[..., Path]
+Work = Callable[[Agent], Awaitable[None]]
+TOOLS = ["find_places", "rename_symbol", "apply_change", "edit_symbol", "undo", "status"]
+MODES = ("legacy", "auto")  # protocols until 2025-11-25, and since 2026-07-28
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return repository(tmp_path_factory.mktemp("template") / "work")
+
+
+@pytest.fixture
+def repo(template: Repository, tmp_path: Path) -> Repository:
+    return template.at(shutil.copytree(template.root, tmp_path / "work"))
+
+
+@pytest.fixture
+def talk(repo: Repository) -> Iterator[Callable[..., Agent]]:
+    servers: list[AgentServer] = []
+
+    def session(work: Work, *roots: Path, mode: str = "legacy", named: bool = True) -> Agent:
+        servers.append(AgentServer({}, Path.cwd()))
+        agent = Agent(servers[-1].server, (roots or (repo.root,)) if named else None, mode)
+        agent.run(work)
+        return agent
+
+    yield session
+    assert all(server.close(10) for server in servers)
+
+
+def test_six_tools_at_most_are_described_in_few_words(talk: Callable[..., Agent]) -> None:
+    async def work(agent: Agent) -> None:
+        tools = (await agent.client.list_tools()).tools
+        assert [one.name for one in tools] == TOOLS and len(tools) <= 6
+        assert all(one.description and len(one.description) < 200 for one in tools)
+        assert all(one.input_schema["additionalProperties"] is False for one in tools)
+        assert all("status" in (one.output_schema or {})["properties"] for one in tools)
+        size = sum(len(json.dumps(one.input_schema)) + len(one.description or "") for one in tools)
+        assert size < 3500
+        hints = {one.name: one.annotations and one.annotations.read_only_hint for one in tools}
+        assert [name for name, reads in hints.items() if reads] == ["find_places", "status"]
+
+    talk(work)
+
+
+# renames
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_rename_is_a_preview_until_write_and_undo_restores_it(
+    repo: Repository, talk: Callable[..., Agent], mode: str
+) -> None:
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "user_name", "new_name": "email"}
+        preview = await agent.does("rename_symbol", **wanted)
+        assert (preview["status"], preview["summary"]) == (
+            "preview",
+            "4 places in 2 files",
+        )  # one is an article
+        assert "shop/user.py:5:14: code: self.user_name = ''" in preview["places"]
+        assert contents(repo.root) == before
+        written = await agent.does("rename_symbol", **wanted, write=True)
+        assert written == preview | {"status": "written"}
+        assert repo.read("shop/page.py").count("user.email") == 1
+        assert "undo: mcp rename" in "".join((await agent.does("status"))["notes"])
+        undone = await agent.does("undo")
+        assert undone["status"] == "undone" and len(undone["files"]) == 2
+        assert contents(repo.root) == before
+        assert "left to undo" in await agent.fails("undo")
+
+    talk(work, mode=mode)
+
+
+def test_places_are_listed_and_doubtful_ones_are_apart(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    async def work(agent: Agent) -> None:
+        found = await agent.does("find_places", name="User.total")
+        assert found["status"] == "ok" and "diff" not in found
+        assert found["places"] == [
+            "shop/page.py:9:21: code: return anything.total()",
+            "shop/user.py:7:9: code: def total(self):",
+        ]
+        doubt = "the class before it is not known; renamed there too: shop/page.py:9"
+        assert doubt in found["undecided"]
+        found = await agent.does("find_places", name="user_name")
+        assert any(one.endswith(": notes.md:1") for one in found["undecided"])
+
+    talk(work)
+
+
+def test_words_of_ordinary_language_are_not_renamed_without_a_model(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    async def work(agent: Agent) -> None:
+        result = await agent.does(
+            "rename_symbol", name="total", path="shop/user.py", new_name="add_up", write=True
+        )
+        assert "may be ordinary language: not renamed" in "".join(result["undecided"])
+        assert "may total things" in repo.read("shop/user.py")
+        assert "def add_up(self)" in repo.read("shop/user.py")
+
+    talk(work)
+
+
+def test_a_file_or_a_line_chooses_one_of_several_things(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    repo.commit(
+        {"a.py": "def f():\n    n = 1\n    return n\n\n\ndef g():\n    n = 2\n    return n\n"}
+    )
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "n", "new_name": "m", "path": "a.py"}
+        problem = await agent.fails("rename_symbol", **wanted)
+        assert problem == "a.py: declares `n` 2 times; `line` chooses one: 2, 7"
+        assert "line 4 has no `n`; lines that have it: 2, 3, 7, 8" in await agent.fails(
+            "rename_symbol", **wanted, line=4
+        )
+        assert "line 99 has no" in await agent.fails("rename_symbol", **wanted, line=99)
+        await agent.does("rename_symbol", **wanted, line=8, write=True)
+        assert repo.read("a.py").splitlines()[5:] == ["def g():", "    m = 2", "    return m"]
+        assert repo.read("a.py").splitlines()[1] == "    n = 1"
+        problem = await agent.fails(
+            "find_places", name="user_name", path=str(repo.root / "shop/page.py")
+        )
+        assert "does not declare `user_name`; declared: shop/user.py:5" in problem
+        taken = await agent.fails("rename_symbol", name="g", new_name="f", path="a.py")
+        assert "nothing was renamed" in taken
+
+    talk(work)
+
+
+def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[..., Agent]) -> None:
+    repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
+
+    async def work(agent: Agent) -> None:
+        result = await agent.call("rename_symbol", name="value", new_name="amount")
+        places = result.structured_content["places"]
+        assert places[-1] == "… and 461 more" and len(places) == 41
+        assert result.structured_content["summary"] == "501 places in 1 file"
+        assert len(text_of(result)) < 4000
+
+    talk(work)
+
+
+# changes and edits
+
+
+SNIPPET = "class User:\n    # ... existing code ...\n    def total(self):\n        return 2\n"
+SEARCH = "<<<<<<< SEARCH\n  return 1  # the total\n=======\n  return 2\n>>>>>>> REPLACE\n"
+DIFF = """\
+--- a/shop/user.py
++++ b/shop/user.py
+@@ -90,2 +99,2 @@
+     def total(self):
+-        return 1  # the total
++        return 2
+"""
+
+
+@pytest.mark.parametrize("change", [SNIPPET, SEARCH, DIFF], ids=["snippet", "search", "diff"])
+def test_a_change_is_merged_without_a_model(
+    repo: Repository, talk: Callable[..., Agent], change: str
+) -> None:
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "change": change}
+        preview = await agent.does("apply_change", **wanted)
+        assert (preview["status"], preview["summary"]) == ("preview", "shop/user.py: +1 -1")
+        assert "+        return 2" in preview["diff"] and contents(repo.root) == before
+        written = await agent.does("apply_change", **wanted, write=True)
+        assert written == preview | {"status": "written"}
+        assert repo.read("shop/user.py").endswith("def total(self):\n        return 2\n")
+        await agent.does("undo")
+        assert contents(repo.root) == before
+
+    talk(work)
+
+
+def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(
+    repo: Repository, talk: Callable[..., Agent], script: Play
+) -> None:
+    calls = script(answer="```")
+    wanted = {"path": "shop/user.py", "change": "# ...\n        return 2  # the total\n# ...\n"}
+
+    async def work(agent: Agent) -> None:
+        assert "may replace this line" in await agent.fails("apply_change", **wanted)
+        assert not calls.exists()
+        preview = await agent.does("apply_change", **wanted, ask_model=True)
+        assert "+        return 2  # the total" in preview["diff"]
+        assert any("the model decided" in note for note in preview["notes"])
+
+    talk(work)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE\n", "not in the file"),
+        (DIFF.replace("shop/user.py", "shop/page.py"), "is for shop/page.py, not for"),
+        (DIFF.replace("a/shop/user.py", "/dev/null"), ""),
+        (DIFF.replace("shop/user.py", "../../etc/passwd"), "not for shop/user.py"),
+        ("\0\n", "binary"),
+        (" \n", "empty"),
+    ],
+    ids=["absent", "another file", "created", "outside", "binary", "empty"],
+)
+def test_a_change_without_one_place_is_refused(
+    repo: Repository, talk: Callable[..., Agent], change: str, problem: str
+) -> None:
+    before = contents(repo.root.parent)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "change": change, "write": True}
+        assert problem in await agent.fails("apply_change", **wanted)
+
+    talk(work)
+    assert contents(repo.root.parent) == before
+
+
+def test_an_edit_shows_its_diff_and_reports_progress(
+    repo: Repository, talk: Callable[..., Agent], script: Play
+) -> None:
+    script(replace=[["return 1", "return 2"]])
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+        preview = await agent.does("edit_symbol", **wanted)
+        assert "-        return 1  # the total\n+        return 2" in preview["diff"]
+        assert preview["status"] == "preview" and contents(repo.root) == before
+        written = await agent.does("edit_symbol", **wanted, write=True)
+        assert (written["status"], written["summary"]) == ("written", "shop/user.py: +1 -1")
+        assert "return 2" in repo.read("shop/user.py")
+        await agent.does("undo")
+        assert contents(repo.root) == before
+        problem = await agent.fails("edit_symbol", **wanted | {"symbol": "User.nothing"})
+        assert "nothing" in problem and contents(repo.root) == before
+
+    agent = talk(work)
+    numbers = [number for number, _ in agent.progress]
+    assert numbers and all(b > a or b == 1 for a, b in itertools.pairwise(numbers))
+    assert any("tokens" in text for _, text in agent.progress)
+
+
+def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(
+    repo: Repository, talk: Callable[..., Agent], script: Play
+) -> None:
+    script(replace=[["return 1", "return ((1"]])
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        result = await agent.call(
+            "edit_symbol", path="shop/user.py", symbol="total", instruction="Break it.", write=True
+        )
+        assert result.is_error and json.loads(text_of(result))["status"] == "refused"
+
+    talk(work)
+    assert contents(repo.root) == before
+
+
+def test_a_model_is_never_downloaded(repo: Repository, talk: Callable[..., Agent]) -> None:
+    async def work(agent: Agent) -> None:
+        problem = await agent.fails(
+            "edit_symbol", path="shop/user.py", symbol="User.total", instruction="Return 2."
+        )
+        assert problem.endswith("specedit model pull qwen2.5-coder-1.5b")
+        assert "not installed" in "".join((await agent.does("status"))["notes"])
+
+    talk(work)
+
+
+# where tools may read and write
+
+
+@pytest.mark.parametrize("name", [
+    *("../outside.py", "shop/../../outside.py", "link.py", "folder/outside.py"),
+    *(".git/config", "shop/.GIT/x", "a\x1b[31m.py", "a\0.py", "a\n.py", "a\u202e.py"),
+    *("ABSOLUTE", "/etc/passwd", "missing.py", "x" * 4097, "~/x.py"),
+], ids=ascii)  # fmt: skip
+def test_a_path_elsewhere_is_refused(
+    repo: Repository, talk: Callable[..., Agent], script: Play, name: str
+) -> None:
+    script(replace=[["secret", "stolen"]])
+    outside = repo.root.parent / "outside.py"
+    outside.write_text("def secret():\n    return 'secret'\n")
+    (repo.root / "link.py").symlink_to(outside)
+    (repo.root / "folder").symlink_to(outside.parent)
+    path = str(outside) if name == "ABSOLUTE" else name
+    before = contents(repo.root.parent)
+    change = "<<<<<<< SEARCH\n'secret'\n=======\n'stolen'\n>>>>>>> REPLACE\n"
+
+    async def work(agent: Agent) -> None:
+        edit = {"symbol": "secret", "instruction": "Say stolen.", "write": True}
+        rename = {"name": "secret", "new_name": "stolen", "write": True}
+        for problem in (
+            await agent.fails("edit_symbol", path=path, **edit),
+            await agent.fails("rename_symbol", path=path, **rename),
+            await agent.fails("find_places", path=path, name="secret"),
+            await agent.fails("apply_change", path=path, change=change, write=True),
+        ):
+            assert "return" not in problem and "\x1b" not in problem and len(problem) < 500
+
+    talk(work)
+    assert contents(repo.root.parent) == before
+
+
+def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renamed(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    elsewhere = repo.root.parent / "elsewhere"
+    (repo.root / "shop").rename(elsewhere)
+    (repo.root / "shop").symlink_to(elsewhere)  # git's index still has shop/user.py
+    before = contents(elsewhere)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "user_name", "new_name": "email", "write": True}
+        assert "shop" not in await agent.fails("rename_symbol", **wanted)
+
+    talk(work)
+    assert contents(elsewhere) == before
+
+
+def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(
+    repo: Repository, talk: Callable[..., Agent], script: Play
+) -> None:
+    repo.commit({"other/use.py": "from shop.user import User\nUser().user_name\n"})
+    script(replace=[["return 1", "return 2"]])
+
+    async def work(agent: Agent) -> None:
+        result = await agent.does("rename_symbol", name="user_name", new_name="email", write=True)
+        assert result["files"] == ["page.py: 1 place", "user.py: 3 places"]
+        wanted = {"symbol": "User.total", "instruction": "Return 2."}
+        assert await agent.does("edit_symbol", path="user.py", **wanted)
+        assert "outside" in await agent.fails("edit_symbol", path="../other/use.py", **wanted)
+
+    talk(work, repo.root / "shop")
+    assert "user_name" in repo.read("other/use.py") and "user_name" in repo.read("notes.md")
+
+
+@pytest.mark.parametrize("below", [False, True], ids=["top", "below"])
+def test_an_import_is_learnt_from_files_in_the_root_alone(
+    repo: Repository, talk: Callable[..., Agent], script: Play, below: bool
+) -> None:
+    repo.commit({"other/use.py": "from bank.money import Money\n\nMoney(1)\n"})
+    script(replace=[["return 1 ", "return Money(1) "]])
+
+    async def work(agent: Agent) -> None:
+        wanted = {"symbol": "User.total", "instruction": "Return Money(1)."}
+        path = str(repo.root / "shop/user.py")
+        result = await agent.call("edit_symbol", path=path, **wanted)
+        assert ("+from bank.money import Money" in text_of(result)) is not below
+
+    talk(work, repo.root / "shop" if below else repo.root)
+
+
+def test_roots_can_change_and_several_need_a_path(
+    repo: Repository, talk: Callable[..., Agent], tmp_path: Path
+) -> None:
+    second = repository(tmp_path / "second")
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "user_name", "new_name": "email", "write": True}
+        await agent.does("rename_symbol", **wanted)
+        agent.roots = (second.root,)
+        assert "outside" in await agent.fails("find_places", name="x", path=str(repo.root))
+        assert "left to undo" in await agent.fails("undo")
+        await agent.does("rename_symbol", **wanted)
+        agent.roots = (repo.root, second.root)
+        assert str(second.root) in await agent.fails("find_places", name="email")
+        found = await agent.does("find_places", name="email", path=str(second.root))
+        assert found["roots"] == [str(second.root)] and len(found["places"]) == 2
+        assert [(await agent.does("undo"))["status"] for _ in range(2)] == ["undone"] * 2
+        agent.roots = ()
+        assert "names no folder" in await agent.fails("status")
+
+    talk(work)
+    assert contents(repo.root) == contents(second.root)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_roots_the_working_directory_is_the_workspace(
+    repo: Repository, talk: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.chdir(repo.root)
+
+    async def work(agent: Agent) -> None:
+        assert (await agent.does("status"))["roots"] == [str(repo.root)]
+
+    async def refused(agent: Agent) -> None:
+        assert "started in /" in await agent.fails("status")
+
+    talk(work, mode=mode, named=False)
+    monkeypatch.chdir("/")
+    talk(refused, mode=mode, named=False)
+
+
+@pytest.mark.parametrize("uri", ["https://example.org/", "file://elsewhere/tmp", "file:///%00", ""])
+def test_a_root_that_is_no_folder_here_is_left_out(uri: str, tmp_path: Path) -> None:
+    assert Workspace.of_client([uri, tmp_path.as_uri()]).roots == (tmp_path.resolve(),)
+    with pytest.raises(UsageError, match="names no folder"):
+        Workspace.of_client([uri])
+
+
+def test_outside_of_git_one_file_is_renamed(tmp_path: Path, talk: Callable[..., Agent]) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain/a.py").write_text("value = 1\nprint(value)\n")
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "value", "new_name": "amount", "write": True}
+        assert "no git work tree" in await agent.fails("rename_symbol", **wanted)
+        await agent.does("rename_symbol", **wanted, path="a.py")
+
+    talk(work, tmp_path / "plain")
+    assert (tmp_path / "plain/a.py").read_text() == "amount = 1\nprint(amount)\n"
+
+
+@pytest.mark.parametrize("tracked", [True, False], ids=["git", "plain"])
+def test_the_current_folder_of_the_server_plays_no_part(
+    repo: Repository,
+    talk: Callable[..., Agent],
+    script: Play,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tracked: bool,
+) -> None:
+    decoy = repository(tmp_path / "decoy")
+    decoy.write("pyproject.toml", "[tool.specedit]\nno_such_setting = 1\n")
+    if not tracked:
+        shutil.rmtree(repo.root / ".git")
+    script(replace=[["return 2", "return 3"]])
+    monkeypatch.chdir(decoy.root)
+    monkeypatch.setattr(os, "chdir", None)
+    monkeypatch.setenv("SPECEDIT_TEST", "touch judged")
+    before, unchanged = contents(repo.root), contents(decoy.root)
+
+    async def work(agent: Agent) -> None:
+        of = {"path": "shop/user.py", "write": True}
+        applied = await agent.does("apply_change", change=SEARCH, **of)
+        assert applied["diff"].startswith("diff --git a/shop/user.py b/shop/user.py\n")
+        edit = {"symbol": "User.total", "instruction": "Return 3."}
+        assert (await agent.does("edit_symbol", **of, **edit))["status"] == "written"
+        result = await agent.does("rename_symbol", name="user_name", new_name="email", **of)
+        assert "shop/user.py:5:14: code: self.user_name = ''" in result["places"]
+        assert {one.folder for one in journal.runs(journal.home())} == {str(repo.root)}
+        assert [(await agent.does("undo"))["status"] for _ in range(3)] == ["undone"] * 3
+
+    talk(work)
+    assert contents(repo.root) == before | {"judged": b""}
+    assert contents(decoy.root) == unchanged
+
+
+# arguments, settings, the journal
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "problem"),
+    [
+        ("find_places", {}, "name: Field required"),
+        ("find_places", {"name": ""}, "should match pattern"),
+        ("find_places", {"name": "x" * 201}, "at most 200 characters"),
+        ("find_places", {"name": 3}, "valid string"),
+        ("find_places", {"name": "a\x1b[31m"}, "should match pattern"),
+        ("find_places", {"name": "`a\0b`"}, "should match pattern"),
+        ("find_places", {"name": "--open-files-in-pager"}, "is not declared in this work tree"),
+        ("find_places", {"name": "a b"}, "is not an identifier"),
+        ("find_places", {"name": "x", "line": -1}, "greater than or equal to 0"),
+        ("find_places", {"name": "x", "line": True}, "valid integer"),
+        ("find_places", {"name": "x", "scope": "all"}, "'code', 'comments' or 'derived'"),
+        ("rename_symbol", {"name": "a", "new_name": "b", "model": "/tmp/x"}, "not permitted"),
+        ("rename_symbol", {"name": "User", "new_name": "a-b; rm"}, "is not an identifier"),
+        ("rename_symbol", {"name": "User", "new_name": "Page", "write": "yes"}, "valid boolean"),
+        ("edit_symbol", {"path": "a", "symbol": "b", "instruction": "c" * 20_001}, "at most"),
+        ("edit_symbol", {"path": "a", "symbol": "b", "instruction": "c", "test": "id"}, "not perm"),
+        ("undo", {"run": "x"}, "not permitted"),
+    ],
+)
+def test_wrong_arguments_are_named_without_their_values(
+    repo: Repository, talk: Callable[..., Agent], tool: str, arguments: Any, problem: str
+) -> None:
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        text = await agent.fails(tool, **arguments)
+        assert problem in text and len(text) < 300 and "\x1b" not in text
+
+    talk(work)
+    assert contents(repo.root) == before
+
+
+def test_settings_of_a_cloned_repository_are_open_ones_alone(
+    repo: Repository, talk: Callable[..., Agent], script: Play
+) -> None:
+    calls = script(replace=[["return 1", "return 2"]])
+    restricted = 'server = "http://127.0.0.1:9/v1"\ntest = "touch ran"\nmodel = "./evil"\n'
+    repo.commit({"pyproject.toml": f"[tool.specedit]\nno_model = true\n{restricted}"})
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+        await agent.does("edit_symbol", **wanted, write=True)
+        notes = "\n".join((await agent.does("status"))["notes"])
+        assert "test, model ignored: this repository is not trusted" in notes, notes
+
+    talk(work)
+    assert calls.exists() and not (repo.root / "ran").exists()
+
+
+def test_the_users_test_judges_what_is_written_and_no_preview(
+    repo: Repository, talk: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_TEST", "echo ran >> ../ran; grep -q email shop/page.py")
+    wanted = {"name": "user_name", "new_name": "email"}
+
+    async def work(agent: Agent) -> None:
+        await agent.does("find_places", name="user_name")
+        await agent.does("rename_symbol", **wanted)
+        assert not (repo.root.parent / "ran").exists()
+        assert (await agent.does("rename_symbol", **wanted, write=True))["status"] == "written"
+        assert (repo.root.parent / "ran").exists()
+
+    talk(work)
+
+
+def test_undo_leaves_the_runs_of_the_user_alone(
+    repo: Repository, talk: Callable[..., Agent], inside: Callable[..., Any]
+) -> None:
+    done = inside("rename", "user_name", "email", "--no-model", cwd=repo.root)
+    assert done.returncode == 0
+
+    async def work(agent: Agent) -> None:
+        assert "left to undo" in await agent.fails("undo")
+
+    talk(work)
+    assert "email" in repo.read("shop/user.py")
+
+
+def test_undo_refuses_where_a_file_changed_since(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    async def work(agent: Agent) -> None:
+        await agent.does("rename_symbol", name="user_name", new_name="email", write=True)
+        repo.write("shop/user.py", "mine = 1\n")
+        assert "changed since the run wrote it" in await agent.fails("undo")
+
+    talk(work)
+    assert repo.read("shop/user.py") == "mine = 1\n" and "email" in repo.read("shop/page.py")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
+def test_what_a_killed_command_left_is_reverted_first(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    tree = repo.root / "killed"
+    tree.mkdir()
+    for name in ("a.py", "b.py", "c.py"):
+        (tree / name).write_text("username = 1\n")
+
+    async def work(agent: Agent) -> None:
+        killed(2, lambda: change(journal.home(), tree))
+        notes = (await agent.does("find_places", name="user_name"))["notes"]
+        assert notes[0].startswith("reverted the change of 3 files")
+
+    talk(work)
+    assert held(tree) == [b"username = 1\n"] * 3
+
+
+# one call at a time, and its end
+
+
+def test_calls_at_once_queue_each_in_its_root(
+    repo: Repository, talk: Callable[..., Agent], tmp_path: Path, script: Play
+) -> None:
+    second = repository(tmp_path / "second")
+    script(replace=[["return 1", "return 2"]], delay_s=0.005)
+
+    async def work(agent: Agent) -> None:
+        edit = {"symbol": "User.total", "instruction": "Return 2.", "write": True}
+        results = await asyncio.gather(
+            *(
+                agent.does("edit_symbol", path=str(one.root / "shop/user.py"), **edit)
+                for one in (repo, second)
+            ),
+            agent.does("find_places", name="user_name", path=str(second.root)),
+            agent.does("status"),
+        )
+        assert [one["status"] for one in results] == ["written", "written", "ok", "ok"]
+
+    before = Path.cwd()
+    talk(work, repo.root, second.root)
+    assert contents(repo.root) == contents(second.root) and Path.cwd() == before
+    assert "return 2" in repo.read("shop/user.py")
+
+
+def test_cancelling_stops_the_model_and_the_calls_that_wait(
+    repo: Repository, talk: Callable[..., Agent], script: Play
+) -> None:
+    calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+        both = [
+            asyncio.create_task(agent.call("edit_symbol", **wanted, write=True)) for _ in range(2)
+        ]
+        while not any("written" in text for _, text in agent.progress):
+            await asyncio.sleep(0.01)
+        for one in both:
+            one.cancel()
+        await asyncio.wait(both)
+        assert all(one.cancelled() for one in both)
+        assert (await agent.does("status"))["status"] == "ok"  # it waits for the worker
+
+    talk(work)
+    assert contents(repo.root) == before
+    assert calls.read_text().count("begin") == 1
+
+
+def test_a_missing_extra_is_named(
+    inside: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server")
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    done = inside("mcp")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b'pip install "specedit[mcp]"' in done.stderr
+
+
+def test_the_client_in_this_file_has_the_files(repo: Repository) -> None:
+    assert contents(repo.root) == {name: text.encode() for name, text in FILES.items()}

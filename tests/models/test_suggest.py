@@ -1,0 +1,163 @@
+"""`specedit model suggest`: the model that suits this machine's memory and cores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import Specedit
+from typer.testing import CliRunner
+
+from benchmarks.synthetic import SHAPES, TIED, type_of
+from specedit.cli.model import app
+from specedit.decode.cost import KEPT, Curve, key, save
+from specedit.engines.base import EngineInfo
+from specedit.engines.exact.checkpoint import Checkpoint
+from specedit.engines.exact.conversion import four_bits
+from specedit.engines.exact.geometry import Geometry, bytes_of, needed_memory
+from specedit.inference.estimate import predicted_curve, typical_seconds
+from specedit.models import catalogue
+from specedit.models.catalogue import CATALOGUE, Listed, Machine
+
+GB = 10**9
+QWEN = SHAPES["qwen2.5-coder-7b"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "cores", "expected"),
+    [
+        (2 * GB, 2, "qwen2.5-coder-1.5b"),
+        (64 * GB, 2, "qwen2.5-coder-1.5b"),  # a larger one takes too long
+        (6 * GB, 16, "qwen3-4b"),  # not the 3B, whose licence binds
+        (7 * GB, 7, "qwen2.5-coder-7b"),  # with weights of 4 bits
+        (8 * GB, 16, "qwen3-8b"),
+        (16 * GB, 16, "qwen2.5-coder-14b"),
+        (0, 16, "qwen2.5-coder-14b"),  # the system does not tell its memory
+        (1 * GB, 2, "qwen2.5-coder-0.5b"),
+        (1 * GB // 2, 2, "qwen2.5-coder-0.5b"),  # none fits: the smallest
+        (64 * GB, 1, "qwen2.5-coder-0.5b"),
+    ],
+)
+def test_the_largest_that_fits_and_is_quick_enough(memory: int, cores: int, expected: str) -> None:
+    rows = catalogue.rows(Machine(memory, cores))
+    assert catalogue.best(rows).entry.name == expected
+    assert not any(row.suits for row in rows if row.entry.name == "qwen2.5-coder-3b")
+
+
+SMALL = {
+    0.49: replace(QWEN, layers=24, hidden=896, inner=4864, heads=14, kv_heads=2, head_size=64),
+    1.54: replace(QWEN, hidden=1536, inner=8960, heads=12, kv_heads=2),
+}
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry: Listed) -> None:
+    name = "qwen2.5-coder-7b" if entry.name == "nextcoder-7b" else entry.name
+    shape, tied = SMALL.get(entry.parameters) or SHAPES[name], name in TIED
+    tied = tied or entry.parameters in SMALL
+    names = [*shape.names(), *([] if tied else ["output.weight"])]
+    types = {tensor: type_of(tensor, shape, tied).name for tensor in names}
+    four = four_bits(Checkpoint(shape, types, list, tied), Path("any.int4"))
+    needed = [
+        needed_memory(shape, bytes_of(Geometry.of(shape).tensors(shape, matrices)))
+        for matrices in ((), four)
+    ]
+    assert [entry.memory, entry.memory_int4] == pytest.approx(needed, rel=0.02)
+
+
+def test_a_model_that_fits_with_4_bits_alone_says_so() -> None:
+    (row,) = (
+        row for row in catalogue.rows(Machine(8 * GB, 8)) if row.entry.name == "qwen2.5-coder-7b"
+    )
+    assert row.fits and not row.fits_int8
+
+
+def test_this_machine_has_memory() -> None:
+    assert catalogue.this_machine(2).memory > GB / 4
+
+
+def test_a_limit_of_addresses_is_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (GB, resource.RLIM_INFINITY))
+    assert GB / 3 < catalogue.this_machine(2).memory < GB
+
+
+def test_an_allocation_that_fails_is_an_error_and_not_a_bug(
+    inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(cores: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(catalogue, "this_machine", fail)
+    done = inside("model", "suggest")
+    assert done.returncode == 2 and b"bug" not in done.stderr
+    assert b"not enough memory" in done.stderr and b"ulimit -v" in done.stderr
+
+
+def test_the_table_marks_one_row_and_says_why() -> None:
+    result = CliRunner().invoke(app, ["suggest"])
+    assert result.exit_code == 0 and result.stdout.count(" *") == 1
+    assert "research" in result.stdout
+    assert "cores" in result.stderr
+
+
+def test_json_is_one_object() -> None:
+    result = json.loads(CliRunner().invoke(app, ["suggest", "--json"]).stdout)
+    assert result["suggested"] in [row["name"] for row in result["rows"]]
+    assert result["cores"] >= 1
+    keys = {"parameters", "size", "memory", "memory_int4", "fits", "licence", "suits"}
+    assert all(keys <= row.keys() for row in result["rows"])
+
+
+def test_a_machine_that_no_model_fits_is_not_told_that_one_suits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(catalogue, "this_machine", lambda cores: Machine(GB // 10, 2))
+    result = CliRunner().invoke(app, ["suggest"])
+    assert "none fits this machine" in result.stderr and "suits" not in result.stderr
+
+
+MEASURED = ((1, 0.0473), (8, 0.0511), (16, 0.0673), (32, 0.1233), (64, 0.2439), (256, 0.9938))
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listed:
+    """The 1.5B, as its passes were measured on a machine with AVX-512 VNNI."""
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    entry = catalogue.find("qwen2.5-coder-1.5b")
+    assert entry is not None
+    info = EngineInfo("exact", "cpu", 2, 4096, 1, exact=True, note="int8, balanced, avx512vnni")
+    save(tmp_path / KEPT, key(entry.sha256, info), Curve.of(MEASURED))
+    return entry
+
+
+def test_the_seconds_of_a_typical_edit_are_those_that_were_measured(measured: Listed) -> None:
+    assert predicted_curve(measured, "int8") == (Curve.of(MEASURED), measured.name)
+    assert typical_seconds(measured, "int8") == pytest.approx(1.70, rel=0.1)  # as measured there
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "seconds"),
+    [
+        ("qwen2.5-coder-0.5b", "int8", 0.53),
+        ("qwen2.5-coder-0.5b", "int4", 0.67),
+        ("qwen2.5-coder-7b", "int8", 7.78),
+        ("qwen2.5-coder-7b", "int4", 8.20),
+    ],
+)
+def test_the_seconds_of_other_models_are_within_a_quarter_of_what_they_took_there(
+    name: str, weights: str, seconds: float, measured: Listed
+) -> None:
+    entry = catalogue.find(name)
+    assert entry is not None
+    assert typical_seconds(entry, weights) == pytest.approx(seconds, rel=0.25)
+
+
+def test_a_machine_that_was_not_measured_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    result = CliRunner().invoke(app, ["suggest"])
+    assert "as is usual on two cores" in result.stderr and "CanItEdit" in result.stderr

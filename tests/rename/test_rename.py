@@ -1,0 +1,491 @@
+"""Where a name means what: one case per `===` of cases/*.txt, and what is said about it.
+
+A case marks what must be renamed: «name». The line of the first mark is `--line`, unless it says.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit.errors import UsageError
+from specedit.rename.places import rename_places
+from specedit.syntax.languages import BY_NAME, language_of
+
+MARK = re.compile("«(.*?)»")
+
+
+def _cases() -> list[object]:
+    found = []
+    for path in sorted((Path(__file__).parent / "cases").glob("*.txt")):
+        for part in re.split(r"^=== ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+            head, text = part.split("\n", 1)
+            name, filename, new, *line = [word.strip() for word in head.split("|")]
+            at = int(line[0].removeprefix("line ")) if line else None
+            found.append(pytest.param(filename, new, text, at, id=f"{path.stem}/{name}"))
+    return found
+
+
+@pytest.mark.parametrize(("filename", "new", "marked", "line"), _cases())
+def test_only_what_the_line_means_is_renamed(
+    filename: str, new: str, marked: str, line: int | None
+) -> None:
+    first = MARK.search(marked)
+    assert first is not None
+    before = MARK.sub(r"\1", marked)
+    line = line or marked.count("\n", 0, first.start()) + 1
+    guess = rename_places(before, language_of(filename), first[1], new, "code", line)
+    assert guess.text == MARK.sub(lambda _: new, marked)
+    assert not guess.collisions
+
+
+USER = """\
+class User:
+    \"\"\"A user with a username and two usernames.\"\"\"
+
+    def __init__(self, username):
+        # the Username as typed
+        self.username = username
+        self._username = "username"
+
+    def get_username(self):
+        return self.username
+"""
+
+
+def rename(text: str, old: str, new: str, scope: str = "code", line: int | None = None,
+           language: str = "python"):  # fmt: skip
+    return rename_places(text, BY_NAME[language], old, new, scope, line)
+
+
+def test_each_scope_holds_the_one_before_it() -> None:
+    code = rename(USER, "username", "email").text
+    comments = rename(USER, "username", "email", "comments").text
+    derived = rename(USER, "username", "email", "derived").text
+    assert "self.email = email" in code
+    assert "A user with a username" in code
+    assert "A user with an email and two emails" in comments
+    assert "the Email as typed" in comments
+    assert "get_username" in comments
+    assert '_username = "username"' in comments
+    assert 'self._email = "email"' in derived
+    assert "get_email" in derived
+    assert "username" not in derived.lower()
+
+
+@pytest.mark.parametrize(
+    ("comment", "written"),
+    [
+        pytest.param("the user's username", "the user's email", id="prose"),
+        pytest.param("Usernames, USERNAME", "Emails, EMAIL", id="spellings"),
+        pytest.param("a username, A username", "an email, An email", id="article"),
+        pytest.param("https://x.org/username a@username.org", None, id="addresses"),
+        pytest.param("usernameless, _username", None, id="other-names"),
+    ],
+)
+def test_mentions_in_comments(comment: str, written: str | None) -> None:
+    text = f"# {comment}\nusername = 1\n"
+    expected = f"# {written or comment}\nemail = 1\n"
+    assert rename(text, "username", "email", "comments").text == expected
+
+
+@pytest.mark.parametrize(
+    ("comment", "written"),
+    [
+        pytest.param("to a or b", None, id="prose"),
+        pytest.param("see `to`", "see `target`", id="marked-as-code"),
+        pytest.param("@param to where", "@param target where", id="parameter"),
+    ],
+)
+def test_everyday_words_are_mentions_only_when_marked(comment: str, written: str | None) -> None:
+    text = f"# {comment}\nto = 1\n"
+    expected = f"# {written or comment}\ntarget = 1\n"
+    assert rename(text, "to", "target", "comments").text == expected
+
+
+def test_what_stands_outside_the_scope_is_counted_with_the_flag_that_takes_it_in() -> None:
+    outside = [one.text for one in rename(USER, "username", "email").outside]
+    assert "not renamed: get_username, 1 place; --scope derived" in outside
+    assert "not renamed: username in comments, 1 place; --scope comments" in outside
+    assert "not renamed: username in strings, 1 place; --scope derived" in outside
+
+
+def test_more_than_one_thing_of_a_name_is_said() -> None:
+    guess = rename("x = 1\ndef f():\n    x = 2\n    return x\n", "x", "y")
+    assert guess.text == "y = 1\ndef f():\n    y = 2\n    return y\n"
+    assert "means 2 things" in guess.notes[0].text
+    assert not guess.clean
+
+
+def test_a_member_is_selected_by_its_class() -> None:
+    text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\nA().m(); B().m()\n"
+    assert rename(text, "A.m", "n").text == (
+        "class A:\n    def n(self): pass\nclass B:\n    def m(self): pass\nA().n(); B().m()\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        pytest.param("absent", "y", None, "does not occur", id="absent"),
+        pytest.param("x", "x", None, "both", id="same"),
+        pytest.param("x", "not a name", None, "not an identifier", id="not-a-name"),
+        pytest.param("x", "y", 2, "no `x` on line 2", id="not-on-the-line"),
+        pytest.param("Q.x", "y", None, "no member", id="no-such-class"),
+    ],
+)
+def test_what_cannot_be_renamed_is_an_error(
+    old: str, new: str, line: int | None, said: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        rename("x = 1\ny = 2\n", old, new, "code", line)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "line"),
+    [
+        pytest.param("python", "x = 1\ny = 2\n", 2, id="python-module"),
+        pytest.param("python", "class A:\n    x = 1\n    y = 2\n", 3, id="python-member"),
+        pytest.param("java", "class A {\n  int x;\n  int y;\n}\n", 3, id="java-field"),
+        pytest.param("typescript", "let x = 1;\nlet y = 2;\n", 2, id="typescript"),
+        pytest.param("go", "package a\nvar x = 1\nfunc y() {}\n", 3, id="go"),
+    ],
+)
+def test_a_name_that_is_taken_is_a_collision_with_its_line(
+    language: str, text: str, line: int
+) -> None:
+    guess = rename(text, "x", "y", language=language)
+    assert [one.line for one in guess.collisions] == [line]
+
+
+def test_what_a_name_is_already_is_said_with_its_article() -> None:
+    said = [str(one) for one in rename("import y\nx = 1\n", "x", "y").collisions]
+    assert len(said) == 1 and "`y` is already an import there" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "line"),
+    [
+        pytest.param("python", "def f(x):\n  def g(y): return x + y\n", 2, id="inner-parameter"),
+        pytest.param("python", "x = 1\ndef f(y): return x + y\n", 2, id="a-parameter-hides-it"),
+        pytest.param("python", "y = 1\ndef f(x):\n  return x + y\n", 3, id="an-outer-name"),
+        pytest.param("python", "def f(x):\n  return y(x)\n", 2, id="a-name-from-elsewhere"),
+        pytest.param("python", "def f(x, **z: int):\n  return x\nf(1, y=2)\n", 3, id="an-argument"),
+        pytest.param(
+            "python",
+            "class A:\n  def __init__(self, x, **z): use(x)\nA(1, y=2)\n",
+            3,
+            id="a-constructor's-argument",
+        ),
+        pytest.param("javascript", "let x = 1;\nlet f = y => x + y;\n", 2, id="arrow"),
+        pytest.param("rust", "fn f() {\n let y = 1;\n let x = 2;\n g(x, y);\n}\n", 4, id="let"),
+        pytest.param(
+            "go",
+            "package a\nfunc f(x int) {\n\tfor y := range x {\n\t\tx += y\n\t}\n}\n",
+            3,
+            id="for",
+        ),
+        pytest.param(
+            "java", "class A {\n int x;\n int f(int y) { return x + y; }\n}\n", 3, id="hidden-field"
+        ),
+    ],
+)
+def test_a_rename_that_would_capture_another_use_is_a_collision(
+    language: str, text: str, line: int
+) -> None:
+    guess = rename(text, "x", "y", language=language)
+    assert [one.line for one in guess.collisions] == [line]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        pytest.param(
+            "java", "class A {\n int x;\n int f(int y) { return this.x + y; }\n}\n", id="this"
+        ),
+        pytest.param("go", "package a\nfunc f(x int, z y.T) {}\n", id="a-type's-package"),
+        pytest.param("rust", "struct S { y: i32 }\nfn f(S { y: x }: S) { g(x) }\n", id="shorthand"),
+        pytest.param("rust", "fn f() { let y = 1; let x = y; g(x); }\n", id="rust-rebinds-last"),
+        pytest.param("python", "def f(self, x):\n  return x + self.y\n", id="a-member"),
+        pytest.param("java", "class A {\n  int x;\n  void y() {}\n}\n", id="method-and-field"),
+        pytest.param("python", "x = 1\ndef f(y): return y\n", id="another-scope"),
+        pytest.param("python", "def f(x): use(x)\ng.f(y=2)\n", id="another's-argument"),
+        pytest.param("rust", "fn f() { let x = 1; let y = x; }\n", id="rust-rebinds"),
+    ],
+)
+def test_a_name_taken_elsewhere_is_none(language: str, text: str) -> None:
+    assert not rename(text, "x", "y", language=language).collisions
+
+
+FOREIGN = {
+    "typescript ": """\
+import { B } from 'b'
+class A { «get»() {} }
+function f(a: A | null, b?: B | undefined) { a.«get»(); b.get() }
+""",
+    "python": """\
+import requests
+def «get»(url): return requests.get(url)
+""",
+    "python ": """\
+import a.b as c
+from d import E
+def «get»(e: E): return c.get(e.get, E().get(), c.x.get, «get»)
+""",
+    "javascript": """\
+import a from 'a'
+const b = require('b')
+function «get»() { return a.get() + b.get() + «get»() }
+""",
+    "typescript": """\
+import { A } from 'a'
+function «get»(a: A) { return a.get() + new A().get() + «get»(a) }
+""",
+    "go": """\
+package a
+import "net/http"
+func «get»(r *http.Request) { http.get(r); r.get(); «get»(r) }
+""",
+    "java": """\
+import a.List;
+class A { int «get»(List l) { return List.get() + l.get() + «get»(l); } }
+""",
+    "csharp": """\
+using H = N.Http;
+class A { int «get»(H h) { return H.get() + h.get() + «get»(h); } }
+""",
+    "rust": """\
+use a::fs;
+use a::{b::M, c};
+fn «get»(m: M) { fs::get(); m.get(); c::get(); «get»(m) }
+""",
+    "kotlin": """\
+import a.Http
+fun «get»(h: Http): Int { return Http.get() + h.get() + «get»(h) }
+""",
+    "scala": """\
+import a.Http
+import b.{C => D}
+object A { def «get»(h: Http, d: D): Int = Http.get(1) + h.get(2) + d.get(3) + «get»(h, d) }
+""",
+    "php": """<?php
+use a\\Http;
+function «get»(Http $h) { return Http::get() + $h->get() + «get»($h); }
+""",
+}
+
+
+BROUGHT = {
+    "python ": 'def «join»(a): xs = [a]; xs.join(a); return ", ".join(a) + «join»(a)\n',
+    "javascript ": "function «join»(a) { return [a].join() + `${a}`.join(a) + «join»(a) }\n",
+    "csharp ": "class A { int «Add»(int a) { return int.Add(a) + System.B.Add() + «Add»(1); } }\n",
+    "typescript ": "function «fit»(a: A[], b: string) { a.fit(b) + b.fit() + «fit»(a, b) }\n",
+    "java ": "class A { int «length»; int f(int[] a) { return a.length + «length»; } }\n",
+    "python": "def «get»(a): return dict.get(a, 1) + «get»(a)\n",
+    "javascript": "const «log» = (a) => { console.log(a); Math.log(a); return «log»(a) }\n",
+    "typescript": "function «parse»(a: string) { return JSON.parse(a) ?? «parse»(a) }\n",
+    "java": "class A { int «max»(int a) { return Math.max(a, 1) + «max»(a); } }\n",
+    "csharp": "class A { void «Write»(int a) { Console.Write(a); «Write»(a); } }\n",
+    "rust": "impl A { fn «new»() -> A { Vec::new(); std::new(); A::«new»() } }\n",
+    "cpp": "int «max»(int a, int b) { return std::max(a, b) + «max»(a, b); }\n",
+    "kotlin": "fun «max»(a: Int): Int { return Math.max(a, 1) + «max»(a) }\n",
+    "scala": "object A { def «max»(a: Int): Int = Math.max(a, 1) + «max»(a) }\n",
+    "ruby": "def «open»(a)\n  File.open(a)\n  «open»(a)\nend\n",
+}
+
+
+@pytest.mark.parametrize(("language", "marked"), BROUGHT.items(), ids=BROUGHT)
+def test_a_member_of_what_the_language_brings_keeps_its_name(language: str, marked: str) -> None:
+    old = MARK.findall(marked)[0]
+    guess = rename(MARK.sub(r"\1", marked), old, "fetch", language=language.strip())
+    assert guess.text == MARK.sub("fetch", marked)
+
+
+@pytest.mark.parametrize(("language", "marked"), FOREIGN.items(), ids=FOREIGN)
+def test_a_member_of_another_module_keeps_its_name(language: str, marked: str) -> None:
+    guess = rename(MARK.sub(r"\1", marked), "get", "fetch", language=language.strip())
+    assert guess.text == MARK.sub("fetch", marked)
+    assert any("a member of" in str(one) and "--line" in str(one) for one in guess.outside)
+
+
+def test_a_member_of_another_module_is_renamed_where_a_line_says_so() -> None:
+    text = "import requests\ndef get(url):\n    return requests.get(url)\n"
+    after = text.replace("requests.get", "requests.fetch")
+    assert rename(text, "get", "fetch", line=3).text == after
+
+
+def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said() -> None:
+    guess = rename('f("old_name")\n', "old_name", "new_name")
+    assert guess.text == 'f("new_name")\n'
+    assert "not an identifier" in guess.notes[0].text
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        pytest.param("python", "x = 1\n", "class None async", id="python"),
+        pytest.param("c", "int x = 1;\n", "int if return _Bool", id="c"),
+        pytest.param("cpp", "int x = 1;\n", "int class namespace co_await", id="cpp"),
+        pytest.param("csharp", "class A { int x; }\n", "class return int", id="csharp"),
+        pytest.param("java", "class A { int x; }\n", "class int true", id="java"),
+        pytest.param("kotlin", "val x = 1\n", "val class typeof", id="kotlin"),
+        pytest.param("scala", "object A { val x = 1 }\n", "val given then", id="scala"),
+        pytest.param("go", "package a\nvar x = 1\n", "func type range", id="go"),
+        pytest.param("rust", "fn f() { let x = 1; }\n", "Self fn async", id="rust"),
+        pytest.param("javascript", "let x = 1;\n", "await let class static", id="javascript"),
+        pytest.param("javascript", "let x = 1;\nlet o = { x };\n", "class", id="shorthand"),
+        pytest.param("typescript", "let x = 1;\n", "await let enum", id="typescript"),
+        pytest.param("typescript", "class A { constructor(private x) {} }", "new", id="promoted"),
+        pytest.param("ruby", "x = 1\n", "end nil self", id="ruby"),
+        pytest.param("ruby", "class A\n def x; end\n def y; x; end\nend\n", "end", id="bare-call"),
+        pytest.param("php", "<?php\nfunction x() {}\n", "class Echo match", id="php"),
+        pytest.param("bash", "x() { :; }\nx\n", "if done", id="bash"),
+    ],
+)
+def test_a_keyword_is_refused_as_a_new_name(language: str, text: str, words: str) -> None:
+    for word in words.split():
+        with pytest.raises(UsageError, match=f"`{word}` is a keyword of {language}"):
+            rename(text, "x", word, language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        pytest.param("python", "x = 1\n", "match type", id="python"),
+        pytest.param("c", "int x = 1;\n", "class new", id="c"),
+        pytest.param("cpp", "int x = 1;\n", "override final", id="cpp"),
+        pytest.param("csharp", "class A { int x; }\n", "var value @class", id="csharp"),
+        pytest.param("kotlin", "val x = 1\n", "get open by", id="kotlin"),
+        pytest.param("rust", "fn f() { let x = 1; }\n", "union", id="rust"),
+        pytest.param("javascript", "let x = 1;\n", "async of get", id="javascript"),
+        pytest.param("javascript", "class A { x() {} }\nnew A().x();\n", "class", id="method"),
+        pytest.param("ruby", "class A\n  def x; end\nend\nA.new.x\n", "end", id="ruby-method"),
+        pytest.param("php", "<?php\nclass A { public $x; }\n", "class", id="php-property"),
+        pytest.param("bash", "x=1\necho $x\n", "if", id="bash-variable"),
+    ],
+)
+def test_a_word_that_is_a_keyword_elsewhere_is_a_name(language: str, text: str, words: str) -> None:
+    for word in words.split():
+        assert word in rename(text, "x", word, language=language).text
+
+
+def test_without_rules_whole_words_are_renamed_and_this_is_said() -> None:
+    guess = rename("# port\nport: 1\nports: 2\n", "port", "gate", language="yaml")
+    assert guess.text == "# port\ngate: 1\nports: 2\n"
+    assert "scopes not checked" in guess.notes[0].text
+    assert rename_places("a b", None, "a", "c").text == "c b"
+
+
+def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed() -> None:
+    text = "function f(p) {\n  return { p };\n}\nlet p = 1;\n"
+    assert rename(text, "p", "q", line=1, language="typescript").text == (
+        "function f(q) {\n  return { p: q };\n}\nlet p = 1;\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameter", "written"),
+    [
+        ("&mut self", "&mut Self"),
+        ("&self", "&Self"),
+        ("self", "Self"),
+        ("&'a self", "&'a Self"),
+    ],
+)
+def test_rust_s_self_becomes_a_parameter_and_back(parameter: str, written: str) -> None:
+    method = "impl A {{\n    fn f({}, n: i32) -> i32 {{ g({}.x); let self_x = 1; n }}\n}}\n"
+    before, after = method.format(parameter, "self"), method.format(f"this: {written}", "this")
+    there = rename(before, "self", "this", line=2, language="rust")
+    assert there.text == after
+    assert "calls" in there.notes[0].text
+    assert rename(after, "this", "self", line=2, language="rust").text == before
+
+
+def test_rust_s_self_becomes_no_keyword() -> None:
+    with pytest.raises(UsageError, match="keyword"):
+        rename("impl A { fn f(&self) {} }\n", "self", "Self", language="rust")
+
+
+def test_rust_s_self_is_renamed_in_formats() -> None:
+    text = 'impl A {\n    fn f(&self) { println!("{self:?} self {}", self.x); }\n}\n'
+    assert rename(text, "self", "this", line=2, language="rust").text == (
+        'impl A {\n    fn f(this: &Self) { println!("{this:?} self {}", this.x); }\n}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        pytest.param("", id="nowhere"),
+        pytest.param("int h(int count) { return INC() + f(INC()); }\n", id="for-another"),
+    ],
+)
+def test_a_macro_that_may_mean_another_thing_is_said(used: str) -> None:
+    text = "int count;\n#define INC() (count++)\nint g(int count) { return count; }\n" + used
+    more = "int f(int i) { return INC(); }\n" if used else ""
+    guess = rename(text + more, "count", "total", line=1, language="c")
+    assert "(total++)" in guess.text
+    assert "line 2" in guess.notes[0].text
+    assert not guess.clean
+
+
+@pytest.mark.parametrize("scope", ["code", "comments", "derived"])
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        pytest.param("rust", 'fn f() { let x = 1; println!("{x}"); }\n', id="rust"),
+        pytest.param("php", '<?php\nfunction f($x) { echo "${x}"; }\n', id="php"),
+        pytest.param("kotlin", 'fun f() { val x = 1; g("$x") }\n', id="kotlin"),
+        pytest.param("bash", 'let "x = 1"\necho "$x"\n', id="bash"),
+    ],
+)
+def test_a_name_that_a_string_reads_is_code(language: str, text: str, scope: str) -> None:
+    guess = rename(text, "x", "y", scope, text.count("\n"), language)
+    assert "x" not in guess.text.split("\n")[-2]
+    assert guess.clean
+
+
+def test_a_go_import_gets_an_alias() -> None:
+    text = 'package a\n\nimport "fmt"\n\nfunc f() { fmt.Println() }\n'
+    assert rename(text, "fmt", "out", language="go").text == (
+        'package a\n\nimport out "fmt"\n\nfunc f() { out.Println() }\n'
+    )
+
+
+@given(st.text("xyz_ =\n()[]{}:.,;'\"#/*\\né𝒳", max_size=60), st.sampled_from(sorted(BY_NAME)))
+def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str) -> None:
+    try:
+        guess = rename(text, "x", "w", "derived", language=language)
+    except UsageError:
+        return
+    rebuilt, at = [], 0
+    for place in guess.places:
+        assert text[place.offset : place.offset + len(place.replaced)] == place.replaced
+        rebuilt += [text[at : place.offset], place.replacement]
+        at = place.offset + len(place.replaced)
+    assert "".join([*rebuilt, text[at:]]) == guess.text
+
+
+def test_the_work_grows_with_the_uses_and_not_with_their_square() -> None:
+    def steps(uses: int) -> int:
+        count = 0
+
+        def trace(*_: object) -> object:
+            nonlocal count
+            count += 1
+            return trace
+
+        sys.settrace(trace)
+        try:
+            rename_places("total = 1\n" * uses, language_of("m.py"), "total", "count", "code")
+        finally:
+            sys.settrace(None)
+        return count
+
+    steps(1)
+    assert steps(600) < 2.2 * steps(300)

@@ -1,0 +1,225 @@
+"""fixtures/trees/<case>/: case.toml, before/, after/: a rename is one change of the whole tree.
+
+`after/` holds the files that change. `accepts` names the compilers that take both; `undecided` the
+lines, by file, that are listed and left.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import compilers
+import pytest
+
+from specedit.rename.declared import is_here
+from specedit.rename.guess import RenameGuess
+from specedit.rename.tree_rename import Target, TreeRename, rename_tree
+from specedit.scoping.project import Project
+from specedit.syntax.identifiers import sought, split_member
+
+ROOT = Path(__file__).parents[2] / "fixtures" / "trees"
+CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))
+
+
+def named(case: Path) -> str:
+    return case.name
+
+
+def said(case: Path) -> dict[str, Any]:
+    return tomllib.loads((case / "case.toml").read_text("utf-8"))
+
+
+def texts(folder: Path) -> dict[str, str]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in paths
+        if path.suffix not in (".pyc", ".typed")
+    }
+
+
+def renamed(texts: Mapping[str, str], old: str, new: str, scope: str, root: Path) -> TreeRename:
+    project = Project(texts, texts.__getitem__)
+    spelled = sought(old, derived=scope == "derived")
+    held = [
+        path
+        for path, text in texts.items()
+        if (any(one in text.lower() for one in map(str.lower, spelled)) if scope == "derived"
+            else spelled[0] in text)
+    ]  # fmt: skip
+    return rename_tree(
+        project, held, old, new, scope, lambda module, path: is_here(module, root / path)
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_a_rename_is_one_change_of_the_whole_tree(case: Path) -> None:
+    about, before = said(case), texts(case / "before")
+    tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
+    assert {path: guess.text for path, guess in tree.files.items()} == texts(case / "after")
+    assert not list(tree.collisions)
+    undecided = {
+        path: sorted({line for doubt in doubts for line in (spot.line for spot in doubt.places)})
+        for path, doubts in tree.undecided.items()
+    }
+    assert undecided == about.get("undecided", {})
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_every_place_says_why_and_where(case: Path) -> None:
+    about, before = said(case), texts(case / "before")
+    tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
+    for path, guess in tree.files.items():
+        lines = before[path].split("\n")
+        for place in guess.places:
+            assert place.why
+            assert lines[place.line - 1][place.column - 1 :].startswith(
+                place.replaced.split("\n")[0]
+            )
+    assert tree.declared
+    for path, line, _ in tree.declared:
+        name = split_member(about["old"])[1]
+        assert name in before[path].split("\n")[line - 1]
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("state", ["before", "after"])
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_the_compilers_accept(case: Path, state: str, tmp_path: Path) -> None:
+    shutil.copytree(case / "before", tmp_path, dirs_exist_ok=True)
+    if state == "after":
+        shutil.copytree(case / "after", tmp_path, dirs_exist_ok=True)
+    wanted = said(case)["accepts"]
+    assert list(compilers.accept(tmp_path, wanted)) == wanted.split()
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(CASES) >= 12
+    sizes = [len(texts(case / "before")) for case in CASES]
+    assert min(sizes) >= 3 and max(sizes) <= 15
+
+
+REQUIRED = {  # a file, the place of a name, and what requires the name
+    "rust-trait": ("a.rs", "impl Clone for A {\n    fn |clone(&self) -> A { A }\n}", "trait Clone"),
+    "rust-crate": ("a.rs", "extern crate |alloc;\n", "the crate's own name"),
+    "rust-module": ("a.rs", "mod |shapes;\n", "the name of its file"),
+    "java-override": ("A.java", "class A { @Override public String |toString() {} }", "overrides"),
+    "csharp-override": ("A.cs", "class A { public override string |ToString() {} }", "overrides"),
+    "go-error": (
+        "a.go",
+        'package a\ntype E int\nfunc (e E) |Error() string { return "" }\n',
+        "required by error",
+    ),
+    "go-init": ("a.go", "package a\nfunc |init() {}\n", "the language"),
+    "csharp-explicit": ("A.cs", "class A : IB { object IB.|Size { get; } }", "by IB"),
+    "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
+    "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
+}
+MAY_BE = {
+    "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
+    "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
+    "go-interface": (
+        "a.go",
+        "package a\ntype T int\nfunc (t T) |Len() int { return 0 }\n",
+        "library",
+    ),
+}
+OWN = {
+    "java-constant": (
+        "E.java",
+        "enum E { A { @Override int |f() { return 1; } }; abstract int f(); }",
+    ),
+    "java-nested": (
+        "H.java",
+        "interface C { interface K { int f(); } }\n"
+        "class H { class K implements C.K { @Override public int |f() { return 1; } } }",
+    ),
+    "rust": ("a.rs", "trait B { fn b(&self); }\nimpl B for A { fn |b(&self) {} }"),
+    "java": (
+        "A.java",
+        "interface B { int b(); }\nclass A implements B { @Override public int |b() {} }",
+    ),
+    "rust-bound": (
+        "a.rs",
+        "trait B { fn b(&self); }\nimpl<T: B> C for T { fn c(&self) { self.|b() } }",
+    ),
+}
+
+
+def renamed_at(path: str, marked: str) -> RenameGuess:
+    """The rename of the name behind the mark, in a tree of this one file."""
+    start, text = marked.index("|"), marked.replace("|", "")
+    word = re.match(r"\w+", text[start:])
+    assert word is not None
+    project = Project({path: text}, {path: text}.__getitem__)
+    target = Target(path, start, start + len(word[0]))
+    result = rename_tree(project, [path], word[0], "other", "code", lambda *_: False, target)
+    return result.files[path]
+
+
+@pytest.mark.parametrize("case", REQUIRED.values(), ids=REQUIRED)
+def test_a_name_that_something_of_another_project_requires_is_refused(
+    case: tuple[str, str, str],
+) -> None:
+    (collision,) = renamed_at(*case[:2]).collisions
+    assert case[2] in collision.text
+
+
+@pytest.mark.parametrize("case", MAY_BE.values(), ids=MAY_BE)
+def test_a_name_that_may_be_required_has_a_note(case: tuple[str, str, str]) -> None:
+    guess = renamed_at(*case[:2])
+    assert not guess.collisions
+    assert any("may be required" in one.text and case[2] in one.text for one in guess.notes)
+
+
+@pytest.mark.parametrize("case", OWN.values(), ids=OWN)
+def test_what_these_files_require_is_renamed_with_it(case: tuple[str, str]) -> None:
+    guess = renamed_at(*case)
+    assert not guess.collisions and not guess.undecided
+    assert len(guess.places) == 2
+
+
+MARKED = (Path(__file__).with_name("rename_several_files.txt")).read_text("utf-8")
+TREES = dict(re.findall(r"^=== (\S+)\n(.*?)(?=^=== |\Z)", MARKED, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("case", TREES.values(), ids=TREES)
+def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
+    """The rename of the first marked name; a line `--- path` begins a file."""
+    marked = dict(re.findall(r"^--- (\S+)\n(.*?)(?=^--- |\Z)", case, re.MULTILINE | re.DOTALL))
+    plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
+    path = next(path for path, text in marked.items() if "«" in text)
+    start = marked[path].index("«")
+    old = marked[path][start + 1 : marked[path].index("»")]
+    project, target = Project(plain, plain.__getitem__), Target(path, start, start + len(old))
+    held = [one for one in plain if old in plain[one]]
+    result = rename_tree(project, held, old, "other", "code", lambda *_: False, target)
+    after = {one: result.files[one].text if one in result.files else plain[one] for one in plain}
+    assert after == {one: text.replace(f"«{old}»", "other") for one, text in marked.items()}
+
+
+def test_files_that_import_from_each_other_in_a_circle_end() -> None:
+    texts = {
+        "a.ts": 'import {x} from "./b"\nexport {x}\n',
+        "b.ts": 'import {x} from "./a"\nexport {x}\nx.f()\n',
+        "c.ts": "export class D { f() {} }\n",
+    }
+    result = renamed(texts, "f", "g", "code", Path())
+    assert list(result.files) == ["c.ts"]
+
+
+def test_a_path_from_an_imported_module_is_followed() -> None:
+    texts = {
+        "src/lib.rs": "mod hir;\nmod more;\n",
+        "src/hir.rs": "pub enum Class {\n    Bytes(u8),\n}\n",
+        "src/more.rs": "use crate::hir::{self};\nfn f() { hir::Class::Bytes(1); }\n",
+    }
+    result = renamed(texts, "Bytes", "Raw", "code", Path())
+    assert result.files["src/more.rs"].text == texts["src/more.rs"].replace("Bytes", "Raw")
+    assert not result.undecided

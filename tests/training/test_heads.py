@@ -1,0 +1,707 @@
+"""Heads: their files, what they learn, the drafts they make, on tiny random models."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import torch
+from effort import ends
+from exact_models import kernels_here, save
+from git_repository import Repository
+from pathspec import GitIgnoreSpec
+
+from specedit.decode import Chunk
+from specedit.decode.cost import Curve
+from specedit.decode.drafters.heads_drafter import HeadsDrafter
+from specedit.decode.loop import decode
+from specedit.decode.width import Widths
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.conversion import converted_path, source_of
+from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.guessing import Guesser
+from specedit.engines.exact.weights import open_weights
+from specedit.errors import ModelError, UsageError
+from specedit.models import head_file, store
+from specedit.models.head_file import (
+    KINDS,
+    About,
+    DamagedHeads,
+    Heads,
+    HeadsFolder,
+    HeadsSizes,
+    open_heads,
+)
+from training.heads import learning as training
+from training.heads import reading
+from training.heads import run as train
+from training.heads import texts as requests
+from training.heads.learning import HeldOut, Learner, Teacher
+from training.heads.network import Network
+from training.heads.reading import AnswerWriter, HeadsTarget, Rows, RowStore, rows_of
+from training.heads.run import evaluate, write
+from training.heads.texts import read_texts
+
+pytestmark = pytest.mark.skipif(not kernels_here(), reason="heads need the kernels")
+HIDDEN, VOCABULARY = 88, 517
+LIKELY = np.arange(VOCABULARY)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
+    folder = tmp_path_factory.mktemp("model")
+    return save("qwen2, grouped, tied", folder)[1], folder
+
+
+@pytest.fixture(scope="module")
+def engine(small: tuple[Any, Path]) -> ExactEngine:
+    files, store = small
+    return open_exact(files, store=store)
+
+
+@pytest.fixture(scope="module")
+def weights(small: tuple[Any, Path], engine: ExactEngine) -> Any:
+    files, store = small
+    return open_weights(converted_path(files, store), source_of(files))
+
+
+class Words:
+    """A tokenizer for the tiny model: a byte is an id."""
+
+    ends = frozenset({516})
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    rendered = ""
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def piece(self, token: int) -> bytes:
+        return bytes([token % 256])
+
+    def special(self, name: str) -> int | None:
+        return None
+
+    specials: ClassVar[dict[str, int]] = {}
+    begin = None
+    texts: ClassVar[dict[str, str]] = {}
+
+    def encode_template(self, text: str) -> list[int]:
+        return self.encode(text)
+
+
+def language(weights: Any, texts: int, seed: int, words: int = 40) -> Rows:
+    """Texts in which each id is followed by one of its own, now and then by another; the rows are
+    such that the model's output layer says the id that follows."""
+    random_ = np.random.default_rng(seed)
+    after = np.random.default_rng(7 if words == 40 else words).permutation(words)
+    output = Teacher(weights).output(np.arange(words)).float().numpy()
+    output *= 12.0 / np.linalg.norm(output, axis=1, keepdims=True)
+    states, metas = [], []
+    for number in range(texts):
+        ids = [int(random_.integers(words))]
+        for _ in range(40):
+            stray = random_.random() < 0.1
+            ids.append(int(random_.integers(words)) if stray else int(after[ids[-1]]))
+        noise = random_.standard_normal((40, HIDDEN)) * 0.3
+        states.append((output[ids[1:]] + noise).astype(np.float16))
+        metas.append(np.array([ids[:-1], ids[1:], [number] * 40], np.int32))
+    return Rows(np.concatenate(states), np.concatenate(metas, 1))
+
+
+def told(engine: ExactEngine, count: int) -> Rows:
+    """What the model says behind a prompt, with the rows of it."""
+    for _ in engine.begin([5, 6, 7]):
+        pass
+    engine.watch(True)
+    ids, choices, seen = [7], [], []
+    for _ in range(count):
+        found = engine.forward([ids[-1]])
+        assert found.states is not None
+        seen.append(np.frombuffer(found.states[0], np.float32))
+        choices.append(found.ids[0])
+        ids.append(found.ids[0])
+    engine.watch(False)
+    meta = np.array([ids[:-1], choices, [0] * count], np.int32)
+    return Rows(np.stack(seen).astype(np.float16), meta)
+
+
+@pytest.fixture(scope="module")
+def learnt(weights: Any) -> tuple[Rows, Rows]:
+    return language(weights, 60, 1), language(weights, 8, 2)
+
+
+def sizes(kind: str, depth: int = 3) -> HeadsSizes:
+    return HeadsSizes(kind, HIDDEN, 64, depth)
+
+
+def everywhere(of: Rows) -> Any:
+    return np.ones(of.meta.shape[1], bool)
+
+
+def learner_of(of: Rows, teacher: Teacher, kind: str = "chained", seed: int = 0) -> Learner:
+    return Learner(sizes(kind), of, everywhere(of).astype(int), teacher, LIKELY, seed)
+
+
+def written(
+    path: Path, network: Network, digest: str, sharpness: float = 1.0, **more: Any
+) -> Heads:
+    ids = np.zeros(-(-VOCABULARY // 16) * 16, np.int32)
+    ids[:VOCABULARY] = LIKELY
+    about = About(
+        network.sizes, "small", digest, (sharpness,) * network.sizes.depth, VOCABULARY, **more
+    )
+    write(path, about, {**network.packed(), "ids": ids})
+    return open_heads(path)
+
+
+def fresh(kind: str, depth: int = 3) -> Network:
+    import torch
+
+    torch.manual_seed(3)
+    return Network(sizes(kind, depth), np.full(HIDDEN, 2.0, np.float32), 0.2).eval()
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_comes_back_as_it_was_written(kind: str, tmp_path: Path) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh(kind), "d" * 64, texts=3, accepted=(0.5,))
+    assert heads.about.sizes == sizes(kind) and heads.ids == LIKELY.tolist()
+    assert heads.about.texts == 3 and heads.about.accepted == (0.5,)
+
+
+def test_it_is_a_safetensors_file(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    assert load_file(path)["0.state.panels"].dtype == np.int8
+
+
+def test_heads_of_another_model_are_refused_by_name(tmp_path: Path) -> None:
+    folder = HeadsFolder(tmp_path, "d" * 64)
+    written(folder.file("medusa"), fresh("medusa"), "e" * 64)
+    with pytest.raises(UsageError, match="heads of small, and the model is other") as error:
+        folder.open("medusa", "other")
+    assert "training.heads" in error.value.hint
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.001, 0.02, 0.5, 0.999])
+def test_a_file_that_is_cut_off_is_refused(keep: float, tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
+    with pytest.raises(DamagedHeads, match=r"h\.safetensors"):
+        open_heads(path)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.003, 0.3, 0.99])
+def test_a_file_in_which_a_byte_is_another_is_refused(share: float, tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    data = bytearray(path.read_bytes())
+    data[int(len(data) * share)] ^= 0x55
+    path.write_bytes(data)
+    with pytest.raises(DamagedHeads):
+        open_heads(path)
+
+
+def test_a_foreign_safetensors_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 4)
+    with pytest.raises(DamagedHeads):
+        open_heads(path)
+
+
+@pytest.mark.parametrize("deep", ["[", '{"a":'])
+def test_a_header_that_is_nested_too_deep_is_refused(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    header = (deep * 100_000).encode()
+    header += b" " * (-(8 + len(header)) % 64)
+    path.write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(DamagedHeads, match="too deep"):
+        open_heads(path)
+
+
+def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path: Path) -> None:
+    network = fresh("chained")
+    about = About(replace(network.sizes, inner=128), "small", "d", (1.0,) * 3, VOCABULARY)
+    path = tmp_path / "h.safetensors"
+    write(path, about, {**network.packed(), "ids": np.zeros(528, np.int32)})
+    with pytest.raises(DamagedHeads, match="another shape"):
+        open_heads(path)
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kernels_guess_what_the_network_says(
+    kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    import torch
+
+    network = fresh(kind)
+    heads = written(tmp_path / "h.safetensors", network, weights.source)
+    guesser = Guesser(engine.passes, heads)
+    random_ = np.random.default_rng(5)
+    states = random_.standard_normal((5, HIDDEN)).astype(np.float32) * 2
+    ids = [3, 99, 516, 0, 7]
+    teacher = Teacher(weights)
+    for depth in range(3):
+        found = guesser.guess(depth, list(states), ids, 4)
+        with torch.no_grad():
+            embedded = network.embedded(teacher.embedding[torch.tensor(ids)].float())
+            made = network.next(depth, torch.from_numpy(states) / network.spread, embedded)
+            made = made * network.spread
+            expected = (made @ teacher.output(LIKELY).float().T).log_softmax(-1)
+        for row, guess in enumerate(found):
+            state = np.frombuffer(guess.state, np.float32)
+            assert np.abs(state - made[row].numpy()).mean() < 0.05 * np.abs(made.numpy()).mean()
+            assert guess.chances == sorted(guess.chances, reverse=True)
+            near = [float(expected[row, id]) for id in guess.ids]
+            assert np.allclose(guess.chances, near, atol=0.35)
+
+
+def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
+    engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    network = fresh("chained")
+    about = About(network.sizes, "small", weights.source, (1.0,) * 3, 16)
+    write(tmp_path / "h", about, {**network.packed(), "ids": np.arange(16, dtype=np.int32)})
+    guesser = Guesser(engine.passes, open_heads(tmp_path / "h"))
+    state = np.ones(HIDDEN, np.float32)
+    assert set(guesser.guess(0, [state], [1], 40)[0].ids) == set(range(16))
+    guesser.add([400, 5, 400, 401])
+    assert set(guesser.guess(0, [state], [1], 40)[0].ids) == {*range(16), 400, 401}
+    guesser.begin()
+    assert set(guesser.guess(0, [state], [1], 40)[0].ids) == set(range(16))
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ends(KINDS))
+def test_training_lowers_the_loss_and_raises_acceptance(
+    kind: str, learnt: tuple[Rows, Rows], weights: Any
+) -> None:
+    learn, held = learnt
+    teacher = Teacher(weights)
+    learner = learner_of(learn, teacher, kind)
+    watched = HeldOut(held, everywhere(held), teacher, LIKELY, 3)
+    before = watched.accepted(learner.network)
+    starts = learner._starts[:8]
+    first = float(learner.loss(starts, 4, 3).detach())
+    for _ in range(120):
+        learner.one_step(3)
+    after = watched.accepted(learner.network)
+    assert float(learner.loss(starts, 4, 3).detach()) < 0.8 * first
+    assert after[0] > before[0] + 0.1, (before, after)
+    assert all(0.2 < s < 2.1 for s in watched.sharpness(learner.network))
+
+
+def test_places_where_all_is_lost_teach_next_to_nothing(
+    learnt: tuple[Rows, Rows], weights: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = learner_of(learnt[0], Teacher(weights))
+    starts = learner._starts[:8]
+    parts = dict(learner.network.named_parameters())
+    with torch.no_grad():
+        parts["steps.0.down.weight"].mul_(1000.0)
+    found = []
+    for worst in (training.WORST, math.inf):
+        monkeypatch.setattr(training, "WORST", worst)
+        learner.network.zero_grad()
+        loss = learner.loss(starts, 4, 3)
+        loss.backward()  # type: ignore[no-untyped-call]
+        slopes = [float(part.grad.abs().max()) for part in parts.values() if part.grad is not None]
+        found.append((float(loss.detach()), max(slopes)))
+    (loss_bound, slope_bound), (loss_free, slope_free) = found
+    assert loss_bound <= (1 + training.LIKENESS) * 50 < loss_free
+    assert slope_bound < slope_free / 1000
+
+
+def test_training_goes_on_where_it_stopped(
+    learnt: tuple[Rows, Rows], weights: Any, tmp_path: Path
+) -> None:
+    learner = learner_of(learnt[0], Teacher(weights))
+    for _ in range(3):
+        learner.one_step(1)
+    learner.step = 3
+    other = learner_of(learnt[0], Teacher(weights), seed=9)
+    other.take(written(tmp_path / "h.safetensors", learner.network, weights.source, steps=3))
+    assert other.step == 3
+    pairs = zip(learner.network.parameters(), other.network.parameters(), strict=True)
+    for one, two in ((a.detach(), b.detach()) for a, b in pairs):
+        assert float((one - two).abs().mean()) <= 0.03 * float(one.abs().mean())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_goes_on_from_a_file_of_another_spread(kind: str, tmp_path: Path) -> None:
+    import torch
+
+    one, random_ = fresh(kind), np.random.default_rng(1)
+    other = Network(sizes(kind), random_.uniform(0.5, 4, HIDDEN).astype(np.float32), 0.7).eval()
+    other.take(written(tmp_path / "h.safetensors", one, "d"))
+    state, ids = (torch.from_numpy(random_.standard_normal((6, HIDDEN)).astype("f4")) for _ in "ab")
+    for depth in range(3):
+        made = [
+            n.next(depth, state / n.spread, n.embedded(ids)).detach() * n.spread
+            for n in (one, other)
+        ]
+        assert float((made[0] - made[1]).abs().mean()) < 0.02 * float(made[0].abs().mean())
+
+
+# -- drafting --------------------------------------------------------------------------------------
+
+
+def answer(
+    engine: ExactEngine, drafters: list[Any], count: int = 60, prompt: Sequence[int] = (5, 6, 7)
+) -> tuple[list[int], int]:
+    found: list[int] = []
+    passes = 0
+    for event in decode(
+        engine,
+        list(prompt),
+        drafters=drafters,
+        widths=Widths(Curve.line(0.1, 0.0001)),
+        ends=lambda id: False,
+        limit=count,
+    ):
+        if isinstance(event, Chunk):
+            found += event.tokens
+            passes += 1
+    return found, passes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_guarantee_1_heads_change_the_speed_and_never_the_text(
+    kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source)
+    guesser = Guesser(engine.passes, heads)
+    drafter = HeadsDrafter(guesser)
+    engine.crop(0)
+    plain = answer(engine, [])
+    engine.crop(0)
+    found, passes = answer(engine, [drafter])
+    assert found == plain[0]
+    assert passes <= plain[1]  # weights are random: at worst nothing is gained
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 20.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
+    kind: str, sharpness: float, engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    """Also where they are sure of themselves."""
+    heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source, sharpness)
+    guesser = Guesser(engine.passes, heads)
+    curve, spent, ids = Curve.line(0.1, 0.01), 0.0, 0
+    for event in decode(
+        engine,
+        [5, 6, 7],
+        drafters=[HeadsDrafter(guesser)],
+        widths=Widths(curve),
+        ends=lambda id: False,
+        limit=80,
+    ):
+        if isinstance(event, Chunk):
+            spent += curve.seconds(event.width)
+            ids += len(event.tokens)
+    assert spent <= (1.05 * ids + 2) * curve.seconds(1)
+
+
+def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_path: Path) -> None:
+    learn = told(engine, 60)
+    learner = learner_of(learn, Teacher(weights))
+    for _ in range(150):
+        learner.one_step(3)
+    heads = written(tmp_path / "h.safetensors", learner.network, weights.source)
+    guesser = Guesser(engine.passes, heads)
+    drafter = HeadsDrafter(guesser)
+    engine.crop(0)
+    plain, many = answer(engine, [])
+    engine.crop(0)
+    found, passes = answer(engine, [drafter])
+    assert found == plain and passes < 0.7 * many, (passes, many)
+
+
+def test_a_tree_names_parents_before_children_and_likelier_ids_first(
+    engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh("chained"), weights.source, sharpness=3.0)
+    guesser = Guesser(engine.passes, heads)
+    drafter = HeadsDrafter(guesser)
+    drafter.begin([1, 2])
+    assert drafter.propose(8) is None  # no row was seen
+    drafter.see([np.ones(HIDDEN, np.float32)])
+    drafter.commit([4])
+    drafter.set_budget(9.0, 1.0, 0.001)
+    draft = drafter.propose(30)
+    assert draft is not None and draft.parents is not None and draft.seconds > 0
+    assert all(parent < at for at, parent in enumerate(draft.parents))
+    alive: list[float] = []
+    for parent, chance in zip(draft.parents, draft.chances, strict=True):
+        alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
+    assert alive == sorted(alive, reverse=True) and len(draft.ids) <= 30
+    pairs = list(zip(draft.parents, draft.ids, strict=True))
+    assert len(set(pairs)) == len(pairs)
+
+
+# -- training --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    made_here = Repository.init(tmp_path / "repository")
+    folder = made_here.root
+    for number in range(6):
+        body = "".join(f"def f{number}_{n}(x):\n    return x + {n}\n\n\n" for n in range(30))
+        (folder / f"m{number}.py").write_text(body)
+    (folder / "data.json").write_text("[" + "1, " * 400 + "1]")
+    made_here.git("add", ".")
+    (folder / "untracked.py").write_text("secret = 1\n" * 100)
+    return folder
+
+
+def test_only_tracked_code_is_learnt_from(repository: Path) -> None:
+    found = read_texts([repository])
+    assert {Path(text.name).name for text in found} == {f"m{n}.py" for n in range(6)}
+    assert 0 < sum(text.held for text in found) < len(found)
+    assert read_texts([repository]) == found
+    with pytest.raises(UsageError, match="not tracked"):
+        read_texts([repository / "untracked.py"])
+
+
+@pytest.mark.parametrize("content", [None, "", "   \n" * 300])
+def test_a_folder_without_text_is_an_error(content: str | None, tmp_path: Path) -> None:
+    made_here = Repository.init(tmp_path)
+    if content is not None:
+        (tmp_path / "empty.py").write_text(content)
+        made_here.git("add", ".")
+    with pytest.raises(UsageError, match="nothing to learn from"):
+        read_texts([tmp_path])
+
+
+def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
+    return HeadsTarget(engine, weights, Words(), "small")
+
+
+def test_training_reads_answers_learns_and_continues(
+    engine: ExactEngine,
+    weights: Any,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "ANSWER", 12)
+    texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
+    stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 3.0))
+    assert {"read", "answer", "learn", "write"} <= {stage.what for stage in stages}
+    first = open_heads(folder.file("chained")).about
+    assert first.positions > first.answered > 0 and first.steps > 0 and first.texts > 0
+    again = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 1.0))
+    assert again[-1].what == "write" and "from step" in next(
+        stage.text for stage in again if stage.what == "learn"
+    )
+    second = open_heads(folder.file("chained")).about
+    assert second.steps > first.steps and second.positions >= first.positions
+    assert folder.kinds() == ["chained"]
+    folder.file("chained").write_bytes(b"damaged")
+    list(train.train(target(engine, weights), texts, folder, sizes("chained"), 1.0))
+    heads = folder.open("chained", "small")
+    assert heads is not None and heads.about.steps > 0
+    score = evaluate(target(engine, weights), texts, heads, 500)
+    assert score.places >= 500 and 1 <= score.ids_per_pass <= 4
+    assert folder.remove() > 0
+    assert not folder.path.exists()
+
+
+def asked(request: requests.TeacherRequest) -> str:
+    return "".join(part for _, parts in request.turns for part in parts)
+
+
+def test_most_requests_are_for_new_text(repository: Path) -> None:
+    texts = read_texts([repository])
+    questions = list(requests.questions(texts))
+    assert len({request.name for request in questions}) == len(questions)
+    kinds = [request.name.rsplit(":", 1)[1] for request in questions]
+    assert kinds[:8] == ["new0"] * len(texts) + ["new1"] + ["answer"]
+    assert kinds.count("answer") == len(texts) and kinds.count("new3") == len(texts)
+    by_name = {request.name: asked(request) for request in questions}
+    for text in texts:
+        names = [part.split("(")[0] for part in text.text.split("def ")[1:]]
+        assert any(name in by_name[f"{text.digest}:new0"] for name in names)
+        assert text.text[:40] not in by_name[f"{text.digest}:new0"], "there is nothing to copy"
+
+
+def test_the_descriptions_of_functions_are_requested(tmp_path: Path) -> None:
+    repository = Repository.init(tmp_path)
+    files = {
+        "a.py": 'def one(x):\n    """Count the words of a text in one go."""\n',
+        "b.js": "/** Returns the number of words in a text. */\nfunction count(a) {}\n",
+        "c.go": "// Count says how many words there are in it.\nfunc Count() {}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text + "\n" * 400)
+    repository.git("add", ".")
+    questions = [r for r in requests.questions(read_texts([tmp_path])) if ":said" in r.name]
+    assert sorted(asked(request).split(": ", 1)[1] for request in questions) == [
+        "Count says how many words there are in it.",
+        "Count the words of a text in one go.",
+        "Returns the number of words in a text.",
+    ]
+
+
+def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) -> None:
+    prompts = [[5, 6, 7], [9], [*range(30)], [3, 3, 3, 3]]
+    alone = [answer(engine, [], 16, prompt)[0] for prompt in prompts]
+    end = alone[0][9]
+    expected = [one[: one.index(end) + 1] if end in one else one for one in alone]
+    writer = AnswerWriter(engine.passes, {end}, 16)
+    done = {}
+    for number, prompt in enumerate(prompts):  # one more begins before every pass
+        writer.begin(requests.TeacherRequest(str(number), False, [], ""), prompt)
+        done.update({one.request.name: one for one in writer.step()})
+    while writer.under_way:
+        done.update({one.request.name: one for one in writer.step()})
+    assert [done[str(number)].ids for number in range(4)] == expected
+    for number, prompt in enumerate(prompts):
+        states, ids, choices = done[str(number)].rows()
+        assert [*ids, choices[-1]] == [prompt[-1], *choices]
+        read, read_ids, read_choices = rows_of(engine.passes, prompt, choices[:-1])
+        assert states.tobytes() == read.tobytes()
+        assert (ids, choices) == (read_ids, read_choices)
+
+
+def test_answers_under_way_are_stored_as_far_as_they_are_written(
+    engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
+) -> None:
+    texts, store = read_texts([repository]), RowStore(tmp_path / "rows", HIDDEN)
+    writing = reading.write_answers(target(engine, weights), texts, store)
+    count = min(len(list(requests.questions(texts))), reading.AT_ONCE)
+    for _ in range(count + 1 + 20):
+        next(writing)
+    writing.close()
+    again = RowStore(tmp_path / "rows", HIDDEN)
+    assert again.places == store.places > 20 * count // 2
+    assert again.known(next(requests.questions(texts)).name)
+
+
+@pytest.mark.parametrize("when", ["read", "learn"])
+def test_an_interrupted_run_loses_nothing(
+    when: str, engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
+) -> None:
+    texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
+    stages = train.train(target(engine, weights), texts, folder, sizes("chained"), 6.0)
+    for stage in stages:
+        if stage.what == when and (when == "read" or stage.loss):
+            break
+    with pytest.raises(KeyboardInterrupt):
+        stages.throw(KeyboardInterrupt())
+    assert RowStore(folder.unfinished, HIDDEN).places > 0
+    assert folder.file("chained").is_file() == (when == "learn")
+    assert not list(folder.path.rglob("*.tmp"))
+
+
+def test_too_little_disk_space_is_an_error_before_anything_is_done(
+    engine: ExactEngine,
+    weights: Any,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(store, "free", lambda path: 1000)
+    folder, texts = HeadsFolder(tmp_path / "store", weights.source), read_texts([repository])
+    with pytest.raises(ModelError, match="not enough disk space for training heads"):
+        list(train.train(target(engine, weights), texts, folder, sizes("chained"), 4.0))
+
+
+@pytest.mark.parametrize("name", ["rows.bin", "names.jsonl"])
+@pytest.mark.parametrize("lost", [1, 50])
+def test_rows_that_a_kill_cut_off_are_dropped(name: str, lost: int, tmp_path: Path) -> None:
+    store = RowStore(tmp_path, 8)
+    for number in range(3):
+        states = np.full((10, 8), number, np.float32)
+        store.add(f"text:{number}", False, states, [number] * 10, [7] * 10)
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:-lost])
+    again = RowStore(tmp_path, 8)
+    again.add("text:9", True, np.full((5, 8), 9, np.float32), [9] * 5, [8] * 5)
+    rows = RowStore(tmp_path, 8).load()
+    assert (rows.states[:, 0] == rows.meta[0]).all(), "each row is beside its id"
+    assert rows.meta[0][-5:].tolist() == [9] * 5 and 20 < len(rows.states) <= 35
+
+
+def test_places_count_as_often_as_their_weight_says(weights: Any) -> None:
+    """A language that training never saw is guessed once answers in it are among the rows."""
+    teacher, first = Teacher(weights), language(weights, 40, 1)
+    unseen, new = language(weights, 8, 4, words=41), language(weights, 20, 5, words=41)
+    new.meta[2] += 40
+    both = Rows(
+        np.concatenate((first.states, new.states)), np.concatenate((first.meta, new.meta), 1)
+    )
+    watched = HeldOut(unseen, everywhere(unseen), teacher, LIKELY, 3)
+    reached = []
+    for weight in (0, 2):
+        counts = np.where(both.meta[2] < 40, 1, weight)
+        learner = Learner(sizes("chained"), both, counts, teacher, LIKELY)
+        for _ in range(60):
+            learner.one_step(3)
+        reached.append(watched.accepted(learner.network)[0])
+    assert reached[1] > reached[0] + 0.2, reached
+
+
+# -- those in the package --------------------------------------------------------------------------
+
+
+def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> None:
+    from specedit.models import catalogue
+
+    found = [item for item in head_file.entries(Path("/nowhere")) if item.shipped]
+    assert found, "the package comes with heads for its own model"
+    known = {entry.sha256: entry.name for entry in catalogue.CATALOGUE}
+    for item in found:
+        assert item.heads is not None, item.problem
+        about = item.heads.about
+        assert known[about.digest] == about.model
+        assert item.path.parent.name == about.digest[:16]
+        assert item.path.stat().st_size <= 8_000_000
+        assert about.note.startswith("Learnt from") and about.accepted[0] > 0.3
+
+
+def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    code = (
+        "import sys; from pathlib import Path; "
+        "from specedit.models import head_file; "
+        "from specedit.inference import loading;"
+        f"head_file.open_heads(Path({str(path)!r})).ids;"
+        "list(head_file.entries(Path('/nowhere')));"
+        "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_heads_of_the_package_are_in_its_wheel() -> None:
+    """The build leaves out what `.gitignore` names."""
+    root = Path(__file__).parents[2]
+    lines = (root / ".gitignore").read_text(encoding="utf-8").splitlines()
+    ignored = GitIgnoreSpec.from_lines(lines)
+    shipped = list((root / "specedit/models/shipped_heads").rglob("*.safetensors"))
+    assert shipped
+    assert not [path for path in shipped if ignored.match_file(path.relative_to(root))]
