@@ -106,7 +106,8 @@ def until(true: Callable[[], bool], what: str, timeout_s: float = PATIENCE_MS / 
 def program_of(desk: Desk) -> Path:
     """A program that runs the real command line with the desk's environment: the one place that
     chooses the scripted engine."""
-    kept = {k: v for k, v in desk.env.items() if k.startswith("SPECEDIT_") or k == "PYTHONPATH"}
+    own = ("SPECEDIT_", "TESTS_", "PYTHONPATH")
+    kept = {name: value for name, value in desk.env.items() if name.startswith(own)}
     exports = [f"export {name}={shlex.quote(value)}" for name, value in kept.items()]
     program = desk.root.parent / "bin" / "specedit"
     real = program.read_text().splitlines()
