@@ -21,6 +21,7 @@ from typing import Any
 from editing import Desk
 
 TOOLS = Path(os.environ.get("SPECEDIT_VSCODE", Path.home() / ".cache" / "specedit-vscode"))
+SCREENSHOTS = os.environ.get("SPECEDIT_SCREENSHOTS")  # a folder, for a look at them
 PATIENCE_MS = 30_000
 SETTINGS = {
     "workbench.startupEditor": "none",
@@ -185,9 +186,8 @@ class Window:
         self.page.wait_for_function("!document.querySelector('.tab.active.dirty')")
 
     def shot(self, name: str) -> None:
-        folder = os.environ.get("SPECEDIT_SCREENSHOTS")
-        if folder:
-            self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+        if SCREENSHOTS:
+            self.page.screenshot(path=str(Path(SCREENSHOTS) / f"{name}.png"))
 
     def closed(self) -> None:
         """Wait until no proposal is shown, and the document has the focus."""
