@@ -65,11 +65,13 @@ class Renaming:
 
 @dataclass(frozen=True)
 class Renamed:
-    """The places by file, or why the rename was refused; and every message."""
+    """The places by file, or why the rename was refused; and every message. `incomplete`: it was
+    refused because uses that may be meant would be left."""
 
     places: dict[str, tuple[Place, ...]]
     refused: str = ""
     messages: tuple[str, ...] = ()
+    incomplete: bool = False
 
 
 Rename = Callable[[Path, list[str], Renaming], Renamed]
@@ -117,14 +119,27 @@ def candidates(root: Path, package: Package) -> list[Renaming]:
     return result
 
 
-def chosen(found: list[Renaming], count: int, seed: str) -> list[Renaming]:
-    """Half of them names that other files may see; each name once."""
+def chosen(found: list[Renaming], texts: dict[str, str], count: int, seed: str) -> list[Renaming]:
+    """As many names of each kind as of the others, each once; of a kind, those that several files
+    have come first."""
     dice = random.Random(seed)
     dice.shuffle(found)
-    by_name = {(one.old, one.kind == "local"): one for one in found}
-    groups = [[one for one in by_name.values() if (one.kind == "local") == b] for b in (0, 1)]
-    wide, local = groups[0][: count - count // 2], groups[1]
-    return [*wide, *local[: count - len(wide)]]
+    by_name = {(name.old, name.kind): name for name in found}
+    holding: dict[str, set[str]] = {}
+    for path, text in texts.items():
+        for word in set(NAMED.findall(text)):
+            holding.setdefault(word, set()).add(path)
+    kinds: dict[str, list[Renaming]] = {}
+    for name in by_name.values():
+        kinds.setdefault(name.kind, []).append(name)
+    for names in kinds.values():
+        names.sort(key=lambda name: len(holding.get(name.old, ())) < 2)
+    result: list[Renaming] = []
+    while len(result) < count and any(kinds.values()):
+        for kind in sorted(kinds):
+            if kinds[kind] and len(result) < count:
+                result.append(kinds[kind].pop(0))
+    return result
 
 
 @cache
@@ -143,6 +158,9 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
         tree.refuse_taken(result, settings)
     except SpeceditError as problem:
         return Renamed({}, str(problem))
+    if result.left:
+        uses = ", ".join(f"{use.path}:{use.line}" for use in result.left[:10])
+        return Renamed({}, f"{len(result.left)} left: {uses}", incomplete=True)
     notes = [doubt.text for guess in result.files.values() for doubt in guess.notes]
     notes += [
         str(one) for guess in result.files.values() for one in guess.outside if one.kind == "left"
@@ -208,7 +226,9 @@ def measured(package: Package, count: int, seed: int, rename: Rename) -> dict[st
         if problem := problem_of(root, package.check):
             raise InputError(f"{package.name} fails its check before any rename: {problem[-600:]}")
         paths = files_of(root)
-        wanted = chosen(candidates(root, package), count, f"{seed} {package.name}")
+        found = candidates(root, package)
+        texts = {path: read(root / path).text for path in {name.path for name in found}}
+        wanted = chosen(found, texts, count, f"{seed} {package.name}")
         rows: list[dict[str, Any]] = []
         for at in range(0, len(wanted), TOGETHER):
             rows += _batch(root, paths, package.check, wanted[at : at + TOGETHER], rename)
@@ -235,6 +255,7 @@ def _batch(
     for number, (one, result, seconds) in enumerate(done):
         problem = problems.get(number, "")
         verdict = "refused" if result.refused else "silent" if problem else "right"
+        verdict = "incomplete" if result.incomplete else verdict
         if verdict == "silent" and result.messages:
             verdict = "warned"
         yield {
@@ -285,11 +306,11 @@ def table(rows: list[dict[str, Any]]) -> str:
                 count["renames"] += 1
                 count[one["verdict"]] += 1
                 count["ms"] += round(1000 * one["seconds"])
-    columns = ("packages", "renames", "right", "warned", "silent", "refused")
+    columns = ("packages", "renames", "right", "warned", "silent", "incomplete", "refused")
     lines = ["".join(f"{name:>12}" for name in ("language", *columns, "of applied", "ms each"))]
     for group in sorted(counts, key=lambda name: (name == "all", name)):
         count = counts[group]
-        applied = count["renames"] - count["refused"]
+        applied = count["renames"] - count["refused"] - count["incomplete"]
         share = f"{100 * count['right'] / max(1, applied):.1f} %"
         cells = (group, *(count[column] for column in columns), share)
         each = round(count["ms"] / max(1, count["renames"]))

@@ -5,6 +5,7 @@ in parts, or as the user edits them. The text that this gives is not checked yet
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 
 from specedit.import_time import frozen
@@ -140,9 +141,12 @@ class Question:
     help: bool = False  # the last answer was none of the keys: say what they mean
     why: str = ""  # the last answer could not be done
     keys: str = KEYS
+    whole: bool = False  # all hunks of the file, of which this is the first
 
     @property
     def prompt(self) -> str:
+        if self.whole:
+            return f"Apply the {self.of} hunks of this file [{','.join(self.keys)}]? "
         return f"({self.number}/{self.of}) Apply this hunk [{','.join(self.keys)},?]? "
 
 
@@ -158,6 +162,17 @@ class Chosen:
 
 
 Edited = Callable[[Hunk], str]  # a hunk's text as the user left it
+
+
+def choose_whole(before: str, after: str, ask: Callable[[Question], str]) -> Chosen:
+    """All of a file's change or none: a renamed definition and its uses belong together. An answer
+    that is not a key asks again."""
+    changed = hunks(before, after)
+    question = Question(changed[0], 1, len(changed), keys="ynq", whole=True)
+    while (key := ask(question).strip().lower()[:1]) not in ("y", "n", "q"):
+        question = replace(question, why="y, n or q (quit: this file and later ones stay)")
+    text = after if key == "y" else before
+    return Chosen(text, len(changed) * (key == "y"), len(changed), key == "q", whole=key == "y")
 
 
 def choose(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from specedit.check.finding import Finding
@@ -79,11 +79,13 @@ def guessed(
     *,
     whole_tree: bool = False,
     kept_names: frozenset[int] = frozenset(),
+    named_strings: Sequence[Rewrite] = (),
 ) -> RenameGuess:
     """One file's text, where it is known what its places mean and which of them are renamed.
 
     `whole_tree`: other files are renamed with it, and what stays is reported for all.
-    `kept_names`: bytes where names that are built from OLD stay."""
+    `kept_names`: bytes where names that are built from OLD stay. `named_strings`: places in strings
+    that are renamed in any scope."""
     typing, notes = resolved.typings[path], list(resolved.notes.get(path, ()))
     parts_of = {id(one): resolved.here(path, [one]) for one in resolved.candidates}
     result = [part for one in resolved.candidates for part in parts_of[id(one)]]
@@ -117,7 +119,7 @@ def guessed(
         comments, wider = [], wider if whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
     notes += unsure
-    code = list(rewrites.values()) + in_macros
+    code = [*rewrites.values(), *in_macros, *named_strings]
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
     exact = [bool(code), *(any(rewrite.old == old for rewrite in level) for level in levels[1:])]

@@ -15,6 +15,7 @@ from specedit.import_time import frozen
 from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
 from specedit.rename.derived_names import derived_only, is_prose, kept_places
 from specedit.rename.guess import RenameGuess, applied, doubt, lines_text
+from specedit.rename.named_strings import configuration_renamed, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
 from specedit.rename.places import check_names, guessed, other
 from specedit.rename.resolution import (
@@ -24,6 +25,7 @@ from specedit.rename.resolution import (
     resolve_name,
     whatever,
 )
+from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.syntax import identifiers as names
 from specedit.syntax.branch import Branch
@@ -149,8 +151,9 @@ def rename_tree(
     files: dict[str, RenameGuess] = {}
     left: dict[str, tuple[Finding, ...]] = {}
     for one in every:
-        for path in one.typings:
-            if one.chosen or derives:
+        for path, typing in one.typings.items():
+            named = string_rewrites(project, path, typing, every, name, new) if chosen else []
+            if one.chosen or derives or named:
                 kept = (
                     kept_places(project, one.typings, path, name, new, is_here)
                     if derives
@@ -159,7 +162,7 @@ def rename_tree(
                 # one thing of several: a comment speaks of it only beside it
                 apart = bool(owner or target) and not one.here(path, one.chosen)
                 how = "code" if apart and not derives else scope
-                guess = _of_file(one, path, name, new, how, kept)
+                guess = _of_file(one, path, name, new, how, kept, named)
                 if guess.places:
                     files[path] = guess
                     continue
@@ -173,6 +176,7 @@ def rename_tree(
     for path in paths:
         if path not in files and path not in left:
             alone = derived_only(project, path, owner, name, new, is_here) if derives else None
+            alone = alone or configuration_renamed(project, path, every, name, new)
             if alone is not None and alone.places:
                 files[path] = alone
             else:
@@ -247,9 +251,12 @@ def _of_file(
     new: str,
     scope: str,
     kept: frozenset[int],
+    named: Sequence[Rewrite],
 ) -> RenameGuess:
     bare = old.lstrip("$"), new.lstrip("$")
-    guess = guessed(one, path, *bare, scope, whole_tree=True, kept_names=kept)
+    guess = guessed(one, path, *bare, scope, whole_tree=True, kept_names=kept, named_strings=named)
+    if not one.chosen:  # only a string there names what another language declares
+        return guess
     undecided = tuple(
         Finding(
             "undecided",

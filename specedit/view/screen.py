@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Loading, Ready, Written
-from specedit.edit.hunk_choice import HELP, Chosen, Question, choose
+from specedit.edit.hunk_choice import HELP, Chosen, Question, choose, choose_whole
 from specedit.edit.hunk_choice import shown as hunk_text
 from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
@@ -166,7 +166,11 @@ class Screen(Sink):
         def answer(question: Question) -> str:
             if question.why:
                 self._print(Text(question.why, "yellow"))
-            self._print(Text(HELP)) if question.help else frame.print(question.hunk)
+            shown = hunks(*texts) if question.whole else (question.hunk,)
+            for hunk in () if question.help or (question.whole and question.why) else shown:
+                frame.print(hunk)
+            if question.help:
+                self._print(Text(HELP))
             self._console.print(Text(question.prompt, "bold"), end="")
             try:
                 return input()
@@ -175,7 +179,10 @@ class Screen(Sink):
                 return "q"
 
         self._asked = True
-        chosen = choose(source.text, after, answer, edited_by_user)
+        if edit.changes:  # of a rename
+            chosen = choose_whole(source.text, after, answer)
+        else:
+            chosen = choose(source.text, after, answer, edited_by_user)
         if not chosen.whole:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen

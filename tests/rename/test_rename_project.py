@@ -241,6 +241,72 @@ def test_a_class_is_not_renamed_to_the_name_of_another_file(desk: Hooked) -> Non
     assert desk.repo.git("status", "--porcelain") == ""
 
 
+STRINGS = {
+    "app/__init__.py": "",
+    "app/models.py": (
+        "class Store:\n    size = 1\n\n\n"
+        'def read(thing: Store):\n    return getattr(thing, "size")\n'
+    ),
+    "app/settings.py": (
+        'BACKEND = "app.models.Store"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
+    ),
+    "pyproject.toml": '[project.scripts]\nrun = "app.models:Store"\nfar = "lib.models:Store"\n',
+}
+IN_C = """\
+#include <Python.h>
+static PyObject *escape_text(PyObject *self, PyObject *text) { return text; }
+static PyMethodDef methods[] = {{"escape", escape_text, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+PyMODINIT_FUNC PyInit__fast(void) { return NULL; }
+"""
+TWO_LANGUAGES = {
+    "text/__init__.py": (
+        "try:\n    from ._fast import escape\nexcept ImportError:\n    from ._slow import escape\n"
+    ),
+    "text/_slow.py": "def escape(text):\n    return text\n",
+    "text/_fast.c": IN_C,
+    "text/_other.c": IN_C.replace("PyInit__fast", "PyInit__other"),
+}
+
+
+def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk: Hooked) -> None:
+    desk.repo.commit(STRINGS)
+    code, _, err = desk.specedit("rename", "Store", "Shop", "--no-model", "--scope", "code")
+    assert code == 0, err
+    assert desk.repo.read("app/settings.py") == (
+        'BACKEND = "app.models.Shop"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
+    )
+    assert desk.repo.read("pyproject.toml") == (
+        '[project.scripts]\nrun = "app.models:Shop"\nfar = "lib.models:Store"\n'
+    )
+
+
+def test_a_member_that_is_read_by_its_name_is_renamed(desk: Hooked) -> None:
+    desk.repo.commit(STRINGS)
+    code, _, err = desk.specedit("rename", "Store.size", "count", "--no-model", "--scope", "code")
+    assert code == 0, err
+    assert desk.repo.read("app/models.py") == STRINGS["app/models.py"].replace("size", "count")
+
+
+def test_the_name_under_which_c_gives_a_function_to_python_is_renamed(desk: Hooked) -> None:
+    desk.repo.commit(TWO_LANGUAGES)
+    code, _, err = desk.specedit("rename", "escape", "quote", "--no-model", "--scope", "code")
+    assert code == 0, err
+    assert desk.repo.read("text/_fast.c") == IN_C.replace('"escape"', '"quote"')
+    assert desk.repo.read("text/_other.c") == TWO_LANGUAGES["text/_other.c"]
+    assert desk.repo.read("text/__init__.py").count("import quote") == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+def test_of_a_rename_whole_files_are_asked_about(desk: Hooked) -> None:
+    twice = (
+        "class User:\n    user_name = 1\n" + "\n\n" * 20 + "class Guest(User):\n    user_name = 2\n"
+    )
+    desk.repo.commit({"shop/user.py": twice})
+    code, shown = at_a_terminal(b"?\ny\nn\nn\n", *CODE, "--ask", cwd=desk.repo.root)
+    assert code == 0 and "Apply the 2 hunks of this file [y,n,q]?" in shown
+    assert "Apply this hunk" not in shown and touched(desk) == {"shop/page.py"}
+
+
 def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
     assert "self.login" not in desk.specedit(*CODE)[2]
     desk.specedit("undo")

@@ -45,6 +45,21 @@ class C(Rules):
                 if extern and _is_linked(there, one):
                     yield one
 
+    def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
+        """A row of a `PyMethodDef` table of a module for Python."""
+        text = typing.scopes.data.decode("utf-8", "replace")
+        modules = MODULE_OF_PYTHON.findall(text) if "PyMethodDef" in text else ()
+        for node in typing.scopes.root.walk() if modules else ():
+            row = node.parent
+            if node.type != "string_literal" or row is None or row.type != "initializer_list":
+                continue
+            table = node.around("declaration")
+            kind = table.part("type") if table is not None else None
+            named = kind is not None and typing.scopes.text(kind) == "PyMethodDef"
+            first = row.named_children()[0] is node and typing.scopes.text(node) == f'"{name}"'
+            if named and first:
+                yield from ((node.start + 1, module) for module in modules)
+
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """A class and its methods in other files; a namespace that is opened again."""
         path, name = project.path(owner.home), owner.name
@@ -60,6 +75,7 @@ class C(Rules):
         yield from (other for other in others if other.early or is_space)
 
 
+MODULE_OF_PYTHON = re.compile(r"\bPyInit_(\w+)\s*\(")
 _TAGGED = places("class_specifier struct_specifier union_specifier enum_specifier")
 WORDS = places(
     "auto break case char const continue default do double else enum extern float for goto if",

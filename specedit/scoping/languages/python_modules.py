@@ -7,7 +7,7 @@ the file that is not a package, and below `src` and the like.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Rewrite, meanings_over
@@ -18,6 +18,7 @@ from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 ENDS = (".py", ".pyi")
+BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})  # `mock.patch.object`
 
 
 class PythonModules(Rules):
@@ -50,6 +51,30 @@ class PythonModules(Rules):
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         yield from from_stars(project, project.path(here.scopes), name)
+
+    def along_path(
+        self, project: Project, folder: str, words: Sequence[str]
+    ) -> Iterator[tuple[int, Declared]]:
+        for length in range(len(words) - 1, 0, -1):
+            place = _absolute(project, folder, words[:length])
+            if place is None or place not in project.paths:
+                continue
+            found = named_in(project, place, words[length])
+            for number in range(length, len(words)):
+                ends = [end for one in found for end in _ends(project, one)]
+                yield from ((number, one) for one in dict.fromkeys((*found, *ends)))
+                last = number + 1 == len(words) or not ends
+                found = [] if last else project.members_of(ends[0], words[number + 1])
+            return
+
+    def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
+        listed = string.parent
+        call = listed.parent if listed is not None and listed.type == "argument_list" else None
+        called = typing.called_leaf(call) if call is not None and call.type == "call" else None
+        if listed is None or called is None or typing.scopes.text(called) not in BY_NAME:
+            return None
+        before = [one for one in listed.named_children() if one.end <= string.start]
+        return before[0] if len(before) == 1 else None
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """`x` of `from m import x as y`."""
@@ -124,11 +149,22 @@ def resolve(project: Project, here: Typing, dotted: str) -> str | None:
         for _ in range(len(dotted) - len(dotted.lstrip(".")) - 1):
             folder = posixpath.dirname(folder)
         return _file(project, posixpath.join(folder, *parts))
+    return _absolute(project, folder, parts)
+
+
+def _absolute(project: Project, folder: str, parts: Sequence[str]) -> str | None:
     for root in _roots(project, folder):
         result = _file(project, posixpath.join(root, *parts))
         if result is not None:
             return result
     return None
+
+
+def _ends(project: Project, one: Declared) -> Iterator[Declared]:
+    """What an import brings in, or the declaration itself."""
+    home = project.at(one.home)
+    imported = project.imported_declarations(home, one) if home and one.kind == "import" else None
+    yield from imported or (one,)
 
 
 def _roots(project: Project, folder: str) -> Iterator[str]:

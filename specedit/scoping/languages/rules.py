@@ -6,7 +6,7 @@ what it needs; what stands here is right for a language without surprises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from specedit.scoping.languages.tables import Tables
@@ -175,6 +175,21 @@ class Rules(Tables):
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """What a name means that is read in another module."""
+        yield from ()
+
+    def along_path(
+        self, project: Project, folder: str, words: Sequence[str]
+    ) -> Iterator[tuple[int, Declared]]:
+        """What the parts of a dotted path in a string mean, each with its number; `folder`: where
+        the file with the string is."""
+        yield from ()
+
+    def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
+        """The object whose member a string names: `getattr(x, "name")`."""
+        return None
+
+    def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
+        """Where a table gives out a function under a name, and the module that has the table."""
         yield from ()
 
     def moved_imports(
