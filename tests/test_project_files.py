@@ -28,7 +28,7 @@ def test_every_path_and_link_exists(name: str) -> None:
 def test_the_test_groups_are_the_markers() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     markers = {one.partition(":")[0] for one in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
-    assert set(re.findall(r"-m (tools|real|long|faults|vllm)\b", text)) == markers
+    assert set(re.findall(r"-m (tools|real|long|faults|vllm|vscode)\b", text)) == markers
 
 
 def test_one_version_everywhere() -> None:

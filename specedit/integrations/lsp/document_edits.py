@@ -1,4 +1,5 @@
-"""What an editor asks for: an edit of selected lines, or a rename of the identifier at the cursor.
+"""What an editor asks for: an edit of selected lines or of a document, the merge of a change, or a
+rename of the identifier at the cursor.
 
 The instruction of an edit is an argument, or a comment in the selection that begins with
 `specedit:`; the edit can be stopped between two passes. A rename changes all files of the work
@@ -8,19 +9,24 @@ tree, and no model is asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any
 
 from specedit.connect import connect
-from specedit.edit.backend import Loading, Written
+from specedit.decode import Tally
+from specedit.edit.apply.apply_plan import changes_of, parts_by_file, parts_of, plan_apply
+from specedit.edit.apply.change import Part
+from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.report import Edit
-from specedit.edit.request import Request
+from specedit.edit.report import Edit, Trying
+from specedit.edit.request import Planner, Request
 from specedit.edit.run import run_edit
 from specedit.edit.sink import Sink
+from specedit.edit.splice import whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
@@ -30,6 +36,8 @@ from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
 from specedit.settings import Settings
+from specedit.view.colours import count
+from specedit.view.trace import TraceWriter
 
 COMMENT = regex(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
 
@@ -37,17 +45,15 @@ COMMENT = regex(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\
 def edit_lines(
     document: Document,
     instruction: str,
-    lines: tuple[int, int],
+    lines: tuple[int, int] | None,
     settings: Settings,
-    flag: Flag,
-    report: Callable[[str], None],
+    progress: EditProgress,
 ) -> Edit:
-    """Edit lines of a document (from 1, both ends in). `report` is called with the progress, pass
-    by pass: the last line written so far. Stopped once the flag is set."""
-    first, last = lines
-    if not instruction:
+    """Edit lines of a document (from 1, both ends in), or what the instruction names in it."""
+    if not instruction and lines is not None:
+        first, last = lines
         instruction, document = _without_comment(document, first, last)
-        last -= 1
+        lines = first, last - 1
     if not instruction:
         raise InputError(
             "no instruction",
@@ -55,43 +61,136 @@ def edit_lines(
             hint="Give it as the command's third argument, or in the selection: `# specedit: …`.",
         )
 
-    span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
+    span = None
+    if lines is not None:
+        first, last = lines
+        span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
 
     def planner(source: Source) -> Job:
         return plan_edit(source, instruction, settings, lines=span)
 
+    return _edited(document, planner, "lsp", settings, progress)
+
+
+def change_documents(
+    document: Document | None,
+    text: str,
+    read: Callable[[str], Document],
+    settings: Settings,
+    progress: EditProgress,
+) -> Iterator[tuple[Document, Edit]]:
+    """Merge a change into the files that it names, each read by `read` from its URI; into the
+    document where it names none."""
+    changes = changes_of(text)
+    if any(one.path for one in changes):
+        found = parts_by_file(changes)
+        parts = [(read(Path(name).absolute().as_uri()), own) for name, own in found.items()]
+    elif document is None:
+        raise InputError("the change names no file", hint="Open the file that it is for.")
+    else:
+        parts = [(document, parts_of(changes, str(path_of(document.uri))))]
+    for changed, own in parts:
+
+        def planner(source: Source, own: tuple[Part, ...] = own) -> Job | Edit:
+            return plan_apply(source, own, settings)
+
+        yield changed, _edited(changed, planner, "apply", settings, progress)
+
+
+def _edited(
+    document: Document, planner: Planner, command: str, settings: Settings, progress: EditProgress
+) -> Edit:
     settings = replace(settings, test="")  # a command would see the file on disk, not this text
-    request = Request("lsp", planner, settings)
+    request = Request(command, planner, settings)
     with closing(connect(settings)) as backend:
-        edit = run_edit(document.source, request, backend, _EditorProgress(flag, report))
+        edit = run_edit(document.source, request, backend, progress)
     if edit.status == "failed":
         raise InputError("; ".join(edit.problems), file=document.source.name)
     return edit
 
 
-class _EditorProgress(Sink):
-    """Reports progress to the editor, and ends the run once its flag is set."""
+class EditProgress(Sink):
+    """Reports an edit to the editor pass by pass, and ends it once `flag` is set. `opened` gets the
+    regions that may change before the model is asked; `trace`: a file of the passes."""
 
-    def __init__(self, flag: Flag, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        flag: Flag,
+        report: Callable[[str], None],
+        opened: Callable[[Sequence[RegionLines]], None] = lambda _: None,
+        trace: Path | None = None,
+    ) -> None:
         self._flag = flag
         self._report = report
+        self._opened = opened
+        self._trace = TraceWriter(trace) if trace else None
         self._text = ""  # the end of what is written
+        self._passes = 0
+        self._drafted = Tally()
+        self.model = ""
 
     def _send(self, text: str) -> None:
         if self._flag.is_set():
             raise Stopped
         self._report(text)
 
+    def file(self, name: str) -> None:
+        if self._trace:
+            self._trace.file(name)
+
+    def planned(self, job: Job) -> None:
+        self._opened(regions_of(job))
+        if self._trace:
+            self._trace.planned(job)
+
     def loading(self, event: Loading) -> None:
         self._send(event.what)
 
+    def ready(self, event: Ready) -> None:
+        self.model = event.model.name
+        if self._trace:
+            self._trace.ready(event)
+
     def prefill(self, event: Prefill) -> None:
         self._send(f"read {event.done} of {event.total} tokens")
+        if self._trace:
+            self._trace.prefill(event)
 
     def written(self, event: Written) -> None:
+        self._passes += 1
+        self._drafted += Tally(event.chunk.proposed, event.chunk.accepted)
         self._text = (self._text + event.text)[-1000:]
-        lines = reversed(self._text.split("\n"))
-        self._send(next((line for line in lines if line.strip()), ""))
+        line = next((line for line in reversed(self._text.split("\n")) if line.strip()), "")
+        share = f", {self._drafted.rate:.0%} accepted" if self._drafted.proposed else ""
+        self._send(f"{count(self._passes, 'pass', 'passes')}{share} · {line.strip()}")
+        if self._trace:
+            self._trace.written(event)
+
+    def answered(self, answer: Answer) -> None:
+        if self._trace:
+            self._trace.answered(answer)
+
+    def trying(self, attempt: Trying) -> None:
+        if self._trace:
+            self._trace.trying(attempt)
+
+    def close(self) -> None:
+        if self._trace:
+            self._trace.close()
+
+
+RegionLines = dict[str, Any]  # `lines` (from 1, both ends in), `symbol`, `why`
+
+
+def regions_of(job: Job) -> list[RegionLines]:
+    """The parts of a file that may change; none: all of it."""
+    if job.regions:
+        return [{"lines": one.lines, "symbol": one.symbol, "why": one.why} for one in job.regions]
+    if job.region == whole(job.source):
+        return []
+    first = job.source.text.count("\n", 0, job.region.start) + 1
+    last = job.source.text.count("\n", 0, max(job.region.start, job.region.end - 1)) + 1
+    return [{"lines": (first, last), "symbol": "", "why": ""}]
 
 
 def _without_comment(document: Document, first: int, last: int) -> tuple[str, Document]:

@@ -6,10 +6,16 @@ their results are sent under the same lock, and only for the version that they w
 
 from __future__ import annotations
 
+import os
+import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from specedit.edit.report import Edit, Figures
 from specedit.integrations.lsp.connection import (
     CONTENT_MODIFIED,
     ERROR,
@@ -30,7 +36,9 @@ from specedit.integrations.lsp.connection import (
     range_of,
 )
 from specedit.integrations.lsp.document_edits import (
+    EditProgress,
     TreeEdit,
+    change_documents,
     edit_lines,
     identifier_at,
     rename_at,
@@ -40,6 +48,9 @@ from specedit.settings import Settings
 from specedit.version import VERSION
 
 EDIT, UNDO = "specedit.edit", "specedit.undo"
+PROPOSE, APPLY, REPORT = "specedit/propose", "specedit/apply", "specedit/report"
+STATUS = "specedit/status"  # of the warm server
+REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
 REFACTOR = "refactor.rewrite"
 CHANGED = "the text changed meanwhile; nothing was edited"
@@ -56,14 +67,19 @@ class Session(Connection):
         self._documents = Documents()
         self._editing = threading.Lock()
         self._last: tuple[str, str, str] | None = None  # uri, text before and after the last edit
+        self._trace: Path | None = None  # the passes of the last proposal
         self._requests: Mapping[str, Callable[[Any], object]] = {
             "shutdown": self._shutdown,
             "textDocument/prepareRename": self._prepare_rename,
             "textDocument/codeAction": self._code_actions,
+            REPORT: self._report,
         }
         self._slow: Mapping[str, Callable[[int | str, Any], None]] = {
             "textDocument/rename": self._start_rename,
             "workspace/executeCommand": self._start_command,
+            PROPOSE: partial(self._start_proposal, PROPOSE),
+            APPLY: partial(self._start_proposal, APPLY),
+            STATUS: self._start_status,
         }
         self._notifications: Mapping[str, Callable[[Any], None]] = {
             "exit": self._exit,
@@ -218,22 +234,17 @@ class Session(Connection):
         if command == UNDO:
             self._undo(Pending(number, edits=False))
             return
-        if any(request.edits for request in self._running.values()):
-            problem = "an edit is running already; cancel it first"
-            raise RequestError(REQUEST_FAILED, problem)
+        self._refuse_second()
         by_place = dict(enumerate(arguments))
         uri = checked(by_place.get(0), "the first argument, a URI,", str)
-        lines = checked(by_place.get(1), "the second argument, two line numbers,", list)
+        lines = checked_lines(by_place.get(1))
         text = checked(by_place.get(2, ""), "the third argument, an instruction,", str)
-        if len(lines) != 2:
-            raise RequestError(INVALID_PARAMS, "the second argument is not two lines")
-        first, last = (checked(line, "a line", int) for line in lines)
         document = self._documents.get(uri)
         request = Pending(number, edits=True, token=params.get("workDoneToken"))
 
         def edit(request: Pending) -> None:
             with self._editing:  # a cancelled edit ends within a pass
-                self._edit(request, document, (first, last), text)
+                self._edit(request, document, lines, text)
 
         self._start(request, edit)
         self._begin_progress(request)
@@ -244,7 +255,8 @@ class Session(Connection):
         def report(message: str) -> None:
             self._progress(request, "report", message=message)
 
-        edit = edit_lines(document, instruction, lines, self._settings, request.stopped, report)
+        progress = EditProgress(request.stopped, report)
+        edit = edit_lines(document, instruction, lines, self._settings, progress)
         refused = edit.status in ("refused", "failed")
         text = document.text if refused else edit.after.decode("utf-8")
         change = document.edit_to(text)
@@ -264,6 +276,93 @@ class Session(Connection):
                 self._finish(request, {"status": "refused", "problem": CHANGED})
             else:
                 self._apply(request, change, (document.uri, document.text, text))
+
+    def _refuse_second(self) -> None:
+        if any(request.edits for request in self._running.values()):
+            problem = "an edit is running already; cancel it first"
+            raise RequestError(REQUEST_FAILED, problem)
+
+    # proposals: the editor shows them, and applies what the user accepts
+
+    def _start_proposal(self, method: str, number: int | str, params: Any) -> None:
+        """`specedit/propose` has an instruction, and lines or none; `specedit/apply` a change, and
+        a document or none."""
+        params = checked(params, "params", dict)
+        self._refuse_second()
+        read, settings = self._documents.get, self._settings
+        if method == APPLY:
+            change = param(params, "change", str)
+            document = read(uri_of(params)) if "textDocument" in params else None
+
+            def edited(progress: EditProgress) -> Iterable[tuple[Document, Edit]]:
+                return change_documents(document, change, read, settings, progress)
+        else:
+            instruction = param(params, "instruction", str)
+            lines = checked_lines(params["lines"]) if params.get("lines") is not None else None
+            about = read(uri_of(params))
+
+            def edited(progress: EditProgress) -> Iterable[tuple[Document, Edit]]:
+                return [(about, edit_lines(about, instruction, lines, settings, progress))]
+
+        request = Pending(number, edits=True, token=params.get("workDoneToken"))
+
+        def propose(request: Pending) -> None:
+            def opened(regions: object) -> None:
+                with self._lock:
+                    if not request.stopped.is_set():
+                        self._notify(REGIONS, {"token": request.token, "regions": regions})
+
+            def report(message: str) -> None:
+                self._progress(request, "report", message=message)
+
+            with self._editing:
+                self._forget_trace()
+                handle, name = tempfile.mkstemp(".jsonl", "specedit-")
+                os.close(handle)
+                self._trace = Path(name)
+                progress = EditProgress(request.stopped, report, opened, self._trace)
+                with closing(progress):
+                    edits = [*edited(progress)]
+            result = proposal_of(edits) | {"model": progress.model}
+            with self._lock:
+                if not all(self._documents.is_current(one) for one, _ in edits):
+                    raise RequestError(CONTENT_MODIFIED, CHANGED)
+                self._finish(request, result)
+
+        self._start(request, propose)
+        self._begin_progress(request)
+
+    def _report(self, _: object) -> object:
+        """The page of the last proposal's passes."""
+        if self._trace is None or not self._trace.stat().st_size:
+            problem = "the last edit asked no model, so there is no report"
+            raise RequestError(REQUEST_FAILED, problem)
+        from specedit.view.html import page
+        from specedit.view.trace import read
+
+        return {"html": page(read(self._trace))}
+
+    def _start_status(self, number: int | str, _: object) -> None:
+        """What a warm server says of itself; null where none runs."""
+
+        def ask(request: Pending) -> None:
+            from specedit.server import client
+            from specedit.server.runtime import runtime_folder
+
+            record = runtime_folder().record()
+            self._finish(request, client.status(record) if record else None)
+
+        self._start(Pending(number, edits=False), ask)
+
+    def _forget_trace(self) -> None:
+        if self._trace is not None:
+            self._trace.unlink(missing_ok=True)
+            self._trace = None
+
+    def close(self, timeout_s: float) -> bool:
+        ended = super().close(timeout_s)
+        self._forget_trace()
+        return ended
 
     def _undo(self, request: Pending) -> None:
         uri, before, after = self._last or ("", "", "")
@@ -296,3 +395,33 @@ class Session(Connection):
         label = "specedit: undo" if undoes else "specedit"
         edit = {"documentChanges": [change]}
         self._ask("workspace/applyEdit", {"label": label, "edit": edit}, applied)
+
+
+def checked_lines(value: object) -> tuple[int, int]:
+    """A first and a last line of the parameters."""
+    lines = checked(value, "lines, two line numbers,", list)
+    if len(lines) != 2:
+        raise RequestError(INVALID_PARAMS, "lines are not two numbers")
+    first, last = (checked(line, "a line", int) for line in lines)
+    return first, last
+
+
+def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> Message:
+    """What an editor needs to show of the Edits of one change, all of them or none."""
+    figures = sum((edit.figures for _, edit in edits), Figures())
+    drafted = figures.drafted
+    problems = [f"{edit.path}: {one}" for _, edit in edits for one in edit.problems]
+    changed = [(document, edit) for document, edit in edits if edit.changed]
+    return {
+        "status": "refused" if problems else "proposed" if changed else "unchanged",
+        "problems": problems,
+        "notes": [f"{edit.path}: {one}" for _, edit in edits for one in edit.notes],
+        "documentChanges": []
+        if problems
+        else [document.edit_to(edit.after.decode("utf-8")) for document, edit in changed],
+        "passes": figures.passes,
+        "tokens": figures.completion,
+        "proposed": drafted.proposed,
+        "accepted": drafted.accepted,
+        "seconds": figures.total_s,
+    }

@@ -1,0 +1,435 @@
+"""The VS Code extension in VS Code itself: code-server, driven by Playwright with Chromium."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from editing import Desk, find
+from git_repository import Repository
+from vscode_window import TOOLS, CodeServer, Window, program_of, until
+
+pytestmark = [pytest.mark.vscode, pytest.mark.xdist_group("vscode")]
+
+TWO = "Old = 1\na = 2\nb = 3\nc = 4\nd = Old\n"
+ACCEPTED = TWO.replace("Old", "New")
+
+
+@pytest.fixture(scope="session")
+def vsix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension, packaged as it is released."""
+    if (
+        not (TOOLS / "code-server" / "node_modules" / "code-server").is_dir()
+        and os.environ.get("CI") != "true"
+    ):
+        pytest.skip("editors/vscode/install-code-server FOLDER, then SPECEDIT_VSCODE=FOLDER")
+    target = tmp_path_factory.mktemp("vsix") / "specedit.vsix"
+    subprocess.run([sys.executable, "-m", "release.vscode", "-o", target], check=True)
+    return target
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu"]
+        started = playwright.chromium.launch(executable_path=find("chromium"), args=flags)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def server(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CodeServer]:
+    with CodeServer.start(tmp_path_factory.mktemp("code-server"), vsix) as running:
+        yield running
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = Desk.make(tmp_path)
+    (made.root / "a é.py").unlink()
+    made.write("a.py", TWO)
+    settings(made, {"specedit.path": str(program_of(made))})
+    return made
+
+
+def settings(desk: Desk, values: dict[str, object]) -> None:
+    (desk.root / ".vscode").mkdir(exist_ok=True)
+    (desk.root / ".vscode" / "settings.json").write_text(json.dumps(values))
+
+
+@pytest.fixture
+def window(browser: Any, server: CodeServer, desk: Desk, request: Any) -> Iterator[Window]:
+    yield from opened(browser, server, desk, request.node.name)
+
+
+def opened(browser: Any, server: CodeServer, desk: Desk, name: str) -> Iterator[Window]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    window = Window(page, server, desk)
+    try:
+        yield window
+    finally:
+        window.shot(name)
+        context.close()
+
+
+def on_disk(desk: Desk, name: str = "a.py") -> str:
+    return (desk.root / name).read_bytes().decode()
+
+
+# edits
+
+
+def test_a_change_is_shown_accepted_and_undone_by_one_undo(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.shot("inline diff")
+    assert [line for line in window.lines() if line in ("Old = 1", "New = 1")] == [
+        "Old = 1",
+        "New = 1",
+    ]
+    assert on_disk(window.desk) == TWO
+    window.keys("Enter")
+    window.closed()
+    window.wait_text(ACCEPTED.rstrip())
+    window.save()
+    assert on_disk(window.desk) == ACCEPTED
+    window.keys("Control+Z")
+    window.wait_text(TWO.rstrip())
+
+
+def test_one_part_is_accepted_and_the_other_rejected(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("n")
+    window.wait_lens("Accept 1 of 1")
+    window.keys("y")
+    window.closed()
+    window.wait_text("d = New")
+    window.save()
+    assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
+
+
+def test_a_click_on_a_lens_accepts_its_part(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 2 of 2")
+    window.page.locator(".codelens-decoration a:has-text('Accept 2 of 2')").click()
+    window.wait_lens("Accept 1 of 1")
+    window.keys("Escape")
+    window.closed()
+    window.wait_text("d = New")
+    window.save()
+    assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
+
+
+def test_escape_rejects_everything(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Escape")
+    window.closed()
+    window.wait_text(TWO.rstrip())
+    assert "New" not in "\n".join(window.lines())
+    assert window.page.locator(".tab.dirty").count() == 0
+
+
+def test_only_the_selected_lines_may_change_and_are_marked_at_once(window: Window) -> None:
+    window.desk.play(replace=[["Old", "New"]], delay_s=0.3)
+    window.open("a.py")
+    window.select(4, 5)
+    window.keys("Control+Alt+E")
+    window.page.wait_for_selector(".quick-input-title:has-text('lines 4–5')")
+    until(lambda: window.marked() == 2, "two lines are marked")
+    window.shot("region")
+    window.page.keyboard.type("Old becomes New")
+    window.page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('Old becomes New')")
+    window.keys("Enter")
+    window.page.wait_for_selector("[id*='specedit.progress']:has-text('pass')")
+    window.shot("progress")
+    window.wait_lens("Accept 1 of 1")
+    assert window.marked() == 0
+    window.keys("Enter")
+    window.closed()
+    window.wait_text("d = New")
+    assert "Old = 1" in window.lines()
+
+
+def test_an_earlier_instruction_is_offered_again(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Escape")
+    window.closed()
+    window.wait_text(TWO.rstrip())
+    window.keys("Control+Alt+E")
+    window.page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('Old becomes New')")
+    window.keys("Enter")
+    window.wait_lens("Accept 1 of 2")
+
+
+def test_the_sides_of_a_change_are_compared(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("d")
+    window.page.wait_for_selector(".tab.active:has-text('↔')")
+    window.page.wait_for_selector(".monaco-diff-editor .line-insert")
+    window.shot("side by side")
+    window.command("specedit: Accept the Proposed Change")
+    window.closed()
+    window.wait_text(ACCEPTED.rstrip())
+
+
+def test_crlf_and_an_unsaved_buffer_are_kept(window: Window) -> None:
+    window.desk.write("b.py", "Old = 1\r\ny = 2\r\n")
+    window.open("b.py")
+    window.keys("Control+End")
+    window.page.keyboard.type("z = Old")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 2 of 2")
+    window.keys("Enter")
+    window.closed()
+    window.wait_text("z = New")
+    assert on_disk(window.desk, "b.py") == "Old = 1\r\ny = 2\r\n"
+    window.save()
+    assert on_disk(window.desk, "b.py") == "New = 1\r\ny = 2\r\nz = New"
+
+
+# what interrupts an edit
+
+
+def slow(window: Window) -> None:
+    window.desk.play(answer="ab" * 50_000, delay_s=0.05)
+    window.open("a.py")
+    window.instruct("Do it")
+    window.page.wait_for_selector("[id*='specedit.progress']:has-text('pass')")
+
+
+def test_a_click_on_the_status_bar_cancels(window: Window) -> None:
+    slow(window)
+    window.page.locator("[id*='specedit.progress'] a").click()
+    window.page.wait_for_selector("text=the edit was cancelled; nothing was changed")
+    assert window.page.locator("[id*='specedit.progress']:visible").count() == 0
+    assert window.page.locator(".tab.dirty").count() == 0
+
+
+def test_typing_drops_the_edit_with_a_message(window: Window) -> None:
+    slow(window)
+    window.page.keyboard.type("# typed")
+    window.message("the text was changed meanwhile; the edit was dropped")
+    assert window.lines()[0].endswith("# typed") or window.lines()[0].startswith("# typed")
+
+
+def test_a_file_that_changes_on_disk_drops_the_proposal(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.desk.write("a.py", "foreign = 1\n")
+    window.message("a.py was changed meanwhile; the proposal was dropped")
+    assert on_disk(window.desk) == "foreign = 1\n"
+
+
+def test_a_language_server_that_dies_is_reported_and_starts_again(window: Window) -> None:
+    slow(window)
+    ours = str(window.desk.root)
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if b"lsp" in words and str((process / "cwd").readlink()) == ours:
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue
+    window.message("ended unexpectedly; nothing was changed")
+    window.desk.play(replace=[["Old", "New"]])
+    window.page.locator(".editor-instance .view-lines").first.click()
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+
+
+def test_a_refused_answer_is_explained(window: Window) -> None:
+    window.desk.play(answer="def (:\n```")
+    window.open("a.py")
+    window.instruct("Break it")
+    window.message("the answer was refused: a.py: ")
+    assert window.lines()[0] == "Old = 1"
+
+
+# rename, clipboard, undo
+
+
+@pytest.fixture
+def project(desk: Desk) -> Desk:
+    desk.write("user.py", "class User:\n    def first_name(self):\n        return ''\n")
+    desk.write("page.py", "from user import User\n\nprint(User().first_name())\n")
+    Repository.init(desk.root).git("add", "-A")
+    return desk
+
+
+def test_a_rename_is_previewed_in_all_files_applied_and_undone(
+    project: Desk, window: Window
+) -> None:
+    before = on_disk(project, "user.py"), on_disk(project, "page.py")
+    window.open("user.py")
+    window.keys("Control+Home", "ArrowDown", *["ArrowRight"] * 9)
+    window.command("specedit: Rename Everywhere with specedit")
+    window.page.wait_for_selector(".quick-input-title:has-text('rename first_name everywhere')")
+    window.page.keyboard.type("full_name")
+    window.keys("Enter")
+    window.page.wait_for_selector(".bulk-edit-panel .monaco-list-row:has-text('page.py')")
+    window.shot("rename preview")
+    assert "first_name" in "\n".join(window.lines())
+    window.page.locator(".bulk-edit-panel .monaco-button:has-text('Apply')").click()
+    window.wait_text("def full_name")
+    window.command("File: Save All Files")
+    wanted = tuple(text.replace("first_name", "full_name") for text in before)
+    until(lambda: (on_disk(project, "user.py"), on_disk(project, "page.py")) == wanted, "saved")
+    window.command("specedit: Undo the Last specedit Change")
+    window.wait_text("def first_name")
+    window.command("File: Save All Files")
+    until(lambda: (on_disk(project, "user.py"), on_disk(project, "page.py")) == before, "undone")
+
+
+def test_a_snippet_is_applied_from_the_clipboard(window: Window) -> None:
+    window.desk.write("b.py", "def f():\n    return 1\n\n\ndef g():\n    return 1\n")
+    window.open("b.py")
+    window.page.evaluate("navigator.clipboard.writeText('def g():\\n    return 2\\n')")
+    window.command("specedit: Apply a Change from the Clipboard")
+    window.wait_lens("Accept 1 of 1")
+    window.keys("Enter")
+    window.closed()
+    window.save()
+    assert on_disk(window.desk, "b.py") == "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+
+
+def test_undo_is_refused_after_another_change(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Enter")
+    window.closed()
+    window.wait_text(ACCEPTED.rstrip())
+    window.keys("Control+End")
+    window.page.keyboard.type("# typed")
+    window.command("specedit: Undo the Last specedit Change")
+    window.message("a.py was changed since; nothing was undone")
+    window.keys("Control+Z")
+    window.command("specedit: Undo the Last specedit Change")
+    window.wait_text(TWO.rstrip())
+
+
+# report, installation, trust
+
+
+def test_the_report_is_shown_and_its_script_runs(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Enter")
+    window.closed()
+    window.wait_text(ACCEPTED.rstrip())
+    window.command("specedit: Show the Report of the Last Edit")
+    window.page.wait_for_selector("iframe.webview.ready")
+    frame = window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+    frame.locator("h1:has-text('specedit trace')").wait_for()
+    window.shot("report")
+    frame.locator("pre.text span[data-pass]").first.hover()
+    frame.locator("#about:has-text('took')").wait_for()
+    policy = frame.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
+    assert "script-src 'nonce-" in policy and "default-src 'none'" in policy
+
+
+def test_a_missing_program_is_explained_in_one_message(desk: Desk, window: Window) -> None:
+    settings(desk, {"specedit.path": str(desk.root / "absent")})
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.message("uv tool install specedit")
+    assert window.page.locator(".notification-list-item").count() == 1
+    window.page.locator(".monaco-button:has-text('Copy the Command')").click()
+    copied = "navigator.clipboard.readText()"
+    until(lambda: window.page.evaluate(copied) == "uv tool install specedit", "it is copied")
+
+
+def test_a_program_that_fails_offers_doctor(desk: Desk, window: Window) -> None:
+    program = desk.root.parent / "bin" / "broken"
+    program.write_text('#!/bin/sh\n[ "$1" = doctor ] && echo "doctor was here"\nexit 3\n')
+    program.chmod(0o755)
+    settings(desk, {"specedit.path": str(program)})
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.message("does not start")
+    window.page.locator(".monaco-button:has-text('Run doctor')").click()
+    window.wait_panel("doctor was here")
+
+
+def test_an_untrusted_workspace_starts_no_program_of_its_own(
+    browser: Any, vsix: Path, desk: Desk, tmp_path: Path
+) -> None:
+    mark = tmp_path / "started"
+    program = desk.root / ".venv" / "bin" / "specedit"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    program.chmod(0o755)
+    settings(desk, {"specedit.path": str(program), "specedit.model": "chosen-by-the-repository"})
+    with CodeServer.start(tmp_path / "untrusted", vsix, trusts=False) as server:
+        for window in opened(browser, server, desk, "untrusted"):
+            window.page.wait_for_selector("text=Restricted Mode")
+            window.open("a.py")
+            window.instruct("Old becomes New")
+            window.message("which you do not trust")
+    assert not mark.exists()
+
+
+def test_a_trusted_workspace_uses_its_own_environment(desk: Desk, window: Window) -> None:
+    own = desk.root / ".venv" / "bin" / "specedit"
+    own.parent.mkdir(parents=True)
+    shutil.copy(desk.root.parent / "bin" / "specedit", own)
+    settings(desk, {})
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+
+
+# cost
+
+
+def seconds_of(root: Path) -> float:
+    """CPU seconds of all processes whose folder or parent's folder is the desk's."""
+    spent = 0.0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((process / "cwd").readlink()) == str(root):
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
+                spent += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            continue
+    return spent
+
+
+def test_typing_costs_no_process_any_time(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Enter")
+    window.closed()
+    window.wait_text(ACCEPTED.rstrip())
+    window.keys("Control+End")
+    time.sleep(1)
+    before = seconds_of(window.desk.root)
+    assert before > 0, "the language server runs"
+    window.page.keyboard.type("typed = 1\n" * 20, delay=10)
+    assert seconds_of(window.desk.root) == before
