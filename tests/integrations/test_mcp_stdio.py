@@ -89,7 +89,8 @@ def test_the_sdk_starts_it_calls_it_and_cancels(
     repo: Repository, script: Play, tmp_path: Path, mode: str
 ) -> None:
     calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
-    variables = {k: v for k, v in os.environ.items() if k.startswith(("SPECEDIT_", "PATH"))}
+    kept = ("SPECEDIT_", "PATH", "PYTHONPATH", "TESTS_")
+    variables = {name: value for name, value in os.environ.items() if name.startswith(kept)}
     server = StdioServerParameters(
         command=sys.executable, args=list(WORDS), env=variables, cwd=tmp_path
     )

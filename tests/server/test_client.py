@@ -55,7 +55,7 @@ def timeless(event: Event) -> Event:
         case Written():
             return replace(event, chunk=replace(event.chunk, seconds=0.0, drafting=0.0))
         case Answer():
-            return replace(event, prefill_s=0.0, decode_s=0.0)
+            return replace(event, load_s=0.0, prefill_s=0.0, decode_s=0.0)
         case Prefill():
             return replace(event, seconds=0.0)
         case Ready():
@@ -360,7 +360,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     with pytest.raises(ServerError):
         runtime.runtime_folder()
     assert processes.find(SETTINGS)[0] is None
-    assert "trusted" in connect(SETTINGS).notes[0]
+    assert "trusted" in connect(replace(SETTINGS, warm=True)).notes[0]
 
 
 def test_a_folder_open_to_others_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +374,7 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
     folder.mkdir()
     with running(folder, REPLACE) as server:
         assert len(str(server.place.socket)) < 100
-        assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
+        assert ServerBackend(server.record).run(plan("x"), Progress()).completion
 
 
 def test_a_gone_server_says_so(place: RuntimeFolder) -> None:
@@ -389,11 +389,11 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(
     monkeypatch.setattr("specedit.server.service.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
         assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
-        assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
+        assert ServerBackend(server.record).run(plan("x"), Progress()).completion
         assert server.ask("GET", "/v1/models").status == 401
         stranger = ServerBackend(replace(server.record, token="guess"))
         with pytest.raises(ServerError):
-            list(stranger.run(plan("x")))
+            stranger.run(plan("x"), Progress())
 
 
 def test_a_new_server_finds_this_package() -> None:

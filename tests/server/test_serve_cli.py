@@ -21,7 +21,7 @@ from hook_repository import START
 from model_sources import tiny_gguf
 from warm_server import plan, process, until
 
-from specedit.edit.backend import Answer
+from specedit.edit.backend import Progress
 from specedit.server import client, processes, runtime
 from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings, resolve
@@ -142,7 +142,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     def ask() -> None:
         server = processes.find(settings)[0]
         assert server is not None
-        assert [e for e in server.run(plan("x")) if isinstance(e, Answer)]
+        assert server.run(plan("x"), Progress()).completion
         found.append(server.server)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
@@ -181,11 +181,11 @@ def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(
     assert second.pid != first.pid and first.url and second.url == first.url
     assert list(second.aliases) == ["gpt-4o"]
     assert any("warm server was replaced: it had threads 0" in one for one in edited["notes"])
-    (again,) = edit(specedit, user, "--threads", "1")["files"]
+    (again,) = edit(specedit, user, "--threads", "1", code=1)["files"]  # unchanged
     assert not any("replaced" in one for one in again["notes"])
 
 
-USUAL = Settings().model
+USUAL, OTHER = Settings().model, "qwen2.5-coder-0.5b"
 
 
 def test_a_server_of_another_model_is_replaced_and_the_report_says_so(
@@ -193,10 +193,10 @@ def test_a_server_of_another_model_is_replaced_and_the_report_says_so(
 ) -> None:
     specedit("serve", "--background", "--port", "0")
     first = record_of(place)
-    (edited,) = edit(specedit, user, "--model", "other")["files"]
+    (edited,) = edit(specedit, user, "--model", OTHER)["files"]
     assert any(f"it had model {USUAL}" in note for note in edited["notes"])
     second = record_of(place)
-    assert (second.model, second.url) == ("other", first.url)
+    assert (second.model, second.url) == (OTHER, first.url)
 
 
 def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(
@@ -350,9 +350,11 @@ def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
     model: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
     flags, words = [], b"not a script"
-    if model == "damaged":
+    if model == "scripted":
+        monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
+    else:
+        monkeypatch.delenv("TESTS_SCRIPT")
         path = tiny_gguf(tmp_path / "model.gguf")
         path.write_bytes(path.read_bytes()[:-100])
         flags, words = ["--engine", "exact", "--model", str(path)], b"model.gguf is cut off"
