@@ -88,11 +88,13 @@ class AgentServer:
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
-            call = Call(workspace, self._flags, self._connect, stop, _reporter(context))
+            progress = _Progress(context)
+            call = Call(workspace, self._flags, self._connect, stop, progress.report)
             future = self._worker.submit(perform, tool, call, arguments)
             self._running[future] = stop
             future.add_done_callback(lambda done: self._running.pop(done, None))
             result = await asyncio.wrap_future(future)
+            await progress.sent()
         except (ValidationError, SpeceditError, OSError) as problem:
             return _failure(problem)
         except MCPError as problem:
@@ -146,17 +148,32 @@ async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
     return types.ListToolsResult(tools=tools)
 
 
-def _reporter(context: Context) -> Callable[[str], None]:
-    """Send progress from another thread; what comes before the last one is sent is left out."""
-    loop, numbers = asyncio.get_running_loop(), count(1)
-    last: list[Future[None]] = []
+class _Progress:
+    """Sends what a call reports from its thread; while one text is sent, only the newest waits."""
 
-    def report(text: str) -> None:
-        if all(one.done() for one in last):
-            send = context.session.report_progress(next(numbers), None, harmless(text))
-            last[:] = [asyncio.run_coroutine_threadsafe(send, loop)]
+    def __init__(self, context: Context) -> None:
+        self._loop, self._session = asyncio.get_running_loop(), context.session
+        self._numbers = count(1)
+        self._newest: str | None = None
+        self._sending: asyncio.Task[None] | None = None
 
-    return report
+    def report(self, text: str) -> None:
+        self._loop.call_soon_threadsafe(self._reported, text)
+
+    def _reported(self, text: str) -> None:
+        self._newest = text
+        if self._sending is None or self._sending.done():
+            self._sending = self._loop.create_task(self._send())
+
+    async def _send(self) -> None:
+        while (text := self._newest) is not None:
+            self._newest = None
+            await self._session.report_progress(next(self._numbers), None, harmless(text))
+
+    async def sent(self) -> None:
+        """Wait for the newest text, so that a client sees it before the result."""
+        if self._sending is not None:
+            await self._sending
 
 
 def _failure(problem: Exception | str) -> types.CallToolResult:
