@@ -88,7 +88,7 @@ class AgentServer:
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
-            progress = _Progress(context)
+            progress = _Newest(context)
             call = Call(workspace, self._flags, self._connect, stop, progress.report)
             future = self._worker.submit(perform, tool, call, arguments)
             self._running[future] = stop
@@ -148,7 +148,7 @@ async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
     return types.ListToolsResult(tools=tools)
 
 
-class _Progress:
+class _Newest:
     """Sends what a call reports from its thread; while one text is sent, only the newest waits."""
 
     def __init__(self, context: Context) -> None:
