@@ -96,6 +96,7 @@ class Choices:
     ids: list[int]
     rows: Sequence[bytes] | None = None
     states: Sequence[Row] | None = None
+    margins: Sequence[float] | None = None  # by how much each choice's logit exceeds the second
     among: Any = None  # an `exact.kernels.passes.OutputSubset`
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from specedit.decode import FREE, Chunk, Done, Tally, cost
-from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, Written
+from specedit.edit.backend import Answer, Certainty, ModelInfo, Plan, Progress, Written
 from specedit.edit.prompt import CONSTANT
 from specedit.engines.base import Engine, Prefill, common
 from specedit.errors import ModelError, TooLong
@@ -116,6 +117,7 @@ class LoadedModel:
         reused = passes = 0
         drafts: dict[str, Tally] = {}
         written: list[int] = []
+        certainty: Certainty | None = None
         done = Done("stop")
         with self._cache_for(prompt, plan), closing(events):
             if plan.fresh:
@@ -131,6 +133,8 @@ class LoadedModel:
                         passes += 1
                         decode_s += event.seconds
                         written += event.tokens
+                        if event.margins:
+                            certainty = (certainty or Certainty()) + certainty_of(event)
                         if event.source != FREE:
                             tally = Tally(event.proposed, event.accepted)
                             drafts[event.source] = drafts.get(event.source, Tally()) + tally
@@ -153,6 +157,7 @@ class LoadedModel:
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
             reasoning=reader.reasoning,
+            certainty=certainty,
         )
 
     @contextmanager
@@ -183,6 +188,15 @@ class LoadedModel:
                 hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
             )
         return left
+
+
+def certainty_of(chunk: Chunk) -> Certainty:
+    """How sure the choices of one pass were."""
+    chances = [-math.log1p(math.exp(-margin)) for margin in chunk.margins]
+    copied, free = chances[: chunk.accepted], chances[chunk.accepted :]
+    return Certainty(
+        sum(chances), sum(free), len(free), min(chances, default=0.0), min(copied, default=0.0)
+    )
 
 
 def _most(plan: Plan, prompt: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Forwarding, Plan, Ready
+from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
 from specedit.edit.regions.insertion import context_behind, definition_alone, placed
@@ -154,6 +154,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
         passes=sum(one.passes for one in answers),
         load_s=sum(one.load_s for one in answers),
         reasoning=sum(one.reasoning for one in answers),
+        certainty=sum((one.certainty for one in answers if one.certainty), Certainty()),
     )
 
 
