@@ -33,7 +33,6 @@ from specedit.check.finding import (
     verdicts,
 )
 from specedit.check.new_code import (
-    changes_elsewhere,
     comments_only,
     copied_lines,
     placeholders,
@@ -57,7 +56,6 @@ LOST = "lost definitions the instruction does not take away:"
 
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
-    changes_elsewhere,
     renamed_definitions,
     whitespace_changes,
     comments_only,

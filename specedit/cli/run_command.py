@@ -49,14 +49,24 @@ def run_command(
 
     names, settings = targets.names, targets.settings
     if names == STDIN:
-        return _filter(command, planner, settings)
+        return _filter(command, planner, targets)
     writes = not (settings.check or settings.diff)
     dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
     skips = targets.searched and not settings.strict
     inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     alone = len(inputs) == 1
     places = absolute(Path.cwd(), moves.items())
-    request = Request(command, planner, settings, writes, wish, together, alone, places)
+    request = Request(
+        command,
+        planner,
+        settings,
+        writes,
+        wish,
+        together,
+        alone,
+        places,
+        confirms_unsure=writes and not targets.confirmed,
+    )
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
@@ -83,8 +93,9 @@ def run_command(
     return INTERRUPTED if why else report.exit_code(check=settings.check)
 
 
-def _filter(command: str, planner: Planner, settings: Settings) -> int:
+def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
     """Read all of stdin, then write exactly one text: the new one or, on any failure, the old."""
+    settings = targets.settings
     data = sys.stdin.buffer.read()
     out, code = data, FAILED
     report: Report | None = None
@@ -95,7 +106,8 @@ def _filter(command: str, planner: Planner, settings: Settings) -> int:
         from specedit.edit.run import run_files
 
         text = of_stdin(data, settings.stdin_filename)
-        request = Request(command, planner, settings)
+        unsure_too = not is_text or targets.confirmed
+        request = Request(command, planner, settings, confirms_unsure=not unsure_too)
         with (
             closing(connect(settings)) as backend,
             Display(command, [text.name], settings) as display,
@@ -205,6 +217,11 @@ class Display(ExitStack, Sink):
         text = self._screen.proposed(job, edit)
         self.skip_rest = self._screen.skip_rest
         return text
+
+    def confirms(self, job: Job, edit: Edit) -> bool:
+        if self._settings.ask:  # each hunk is asked about anyway
+            return True
+        return self._asks and self._screen.confirms(job, edit)
 
     def done(self, edit: Edit) -> None:
         self._screen.done(edit)

@@ -76,6 +76,12 @@ class ModelInfo:
     threads: int = 0
     exact: bool = False
     note: str = ""
+    weights: str = ""  # "int8", "int4"; "" where the engine does not say
+
+    @property
+    def calibration(self) -> str:
+        """What a fit of confidence belongs to."""
+        return f"{self.sha256[:16]}-{self.weights}"
 
 
 @frozen

@@ -42,7 +42,8 @@ class Request:
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is
     written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
     answer without a change is asked for again. `moves`: of files of one change, from one absolute
-    path to another."""
+    path to another. `confirms_unsure`: an edit that is likely wrong takes effect only if the sink
+    confirms it."""
 
     command: str
     planner: Planner
@@ -52,6 +53,7 @@ class Request:
     together: bool = False
     alone: bool = True
     moves: Moves = ()
+    confirms_unsure: bool = False
 
 
 def of_files(

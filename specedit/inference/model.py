@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from specedit.decode import FREE, Chunk, Done, Tally, cost
 from specedit.edit.backend import Answer, Certainty, ModelInfo, Plan, Progress, Written
-from specedit.edit.prompt import CONSTANT
+from specedit.edit.prompt import CONSTANT, EXAMPLES
 from specedit.engines.base import Engine, Prefill, common
 from specedit.errors import ModelError, TooLong
 from specedit.inference.appeared import appeared
@@ -70,9 +70,12 @@ class LoadedModel:
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
         """Begin with the ids that no text of the user is in: the engine may have kept them."""
         read = getattr(self.engine, "read_fixed", None)
-        first = plan.messages[:1]
-        if read and first and first[0].content in CONSTANT:
-            empty = self.render([("system", first[0].segments), ("user", ("",))], "")
+        constant = plan.messages[:1]
+        if read and constant and constant[0].content in CONSTANT:
+            if plan.messages[1 : 1 + len(EXAMPLES)] == EXAMPLES:
+                constant = (*constant, *EXAMPLES)
+            turns = [(message.role, message.segments) for message in constant]
+            empty = self.render([*turns, ("user", ("",))], "")
             read(prompt[: common(empty, prompt)])
 
     def warm(self, plan: Plan, progress: Progress) -> None:

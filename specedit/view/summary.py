@@ -51,6 +51,7 @@ def _outcome(report: Report) -> Text:
         text = Text.assemble((terminal.name(edit.path), "bold"), ": ", (word, style))
         if edit.changed:
             text.append(f", {count(edit.hunks, 'hunk')}, +{edit.added} -{edit.removed}")
+            text.append_text(_sureness(edit))
         return text
     text = Text(count(len(report.edits), "file"), "bold")
     gap = ": "
@@ -62,6 +63,14 @@ def _outcome(report: Report) -> Text:
     if added or removed:
         text.append(f", +{added} -{removed}")
     return text
+
+
+def _sureness(edit: Edit) -> Text:
+    """Whether the edit is likely right, where that is known."""
+    if edit.confidence is None:
+        return Text()
+    word, style = ("sure", "green") if edit.sure else ("unsure", "yellow")
+    return Text.assemble(", ", (f"{word} ({edit.confidence:.0%})", style))
 
 
 def cost(figures: Figures) -> Text:
