@@ -43,8 +43,8 @@ from specedit.edit.splice import whole
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax import trees
-from specedit.syntax.instruction_names import check_places
 from specedit.syntax.lines import lines_of, opcodes
+from specedit.syntax.outline import CALLABLE, Symbol
 
 SMALL_LINES = 120  # of a file that is open as a whole
 SMALL_CHARACTERS = 5_000
@@ -62,14 +62,14 @@ def locate(
     if not may_divide(job, settings):
         return job, None
     symbols = trees.symbols(source.text, source.language)
-    if not is_large(source, settings):
-        check_places(symbols, source.text, job.instruction)
-        return job, None
+    large = is_large(source, settings)
     if not readable(source.text):
-        return _whole(job, "its lines are too long to be lines of source"), None
-    blocks = blocks_of(source.text, source.language)
+        return (_whole(job, "its lines are too long to be lines of source") if large else job), None
     refined = job.original is not None
     targets = [] if refined else targets_of(symbols, source.text, job.instruction)
+    if not large and not _is_one_function(targets, symbols):
+        return job, None
+    blocks = blocks_of(source.text, source.language)
     regions = _regions(source, blocks, targets)
     asked: Figures | None = None
     if len(regions) > 1:
@@ -215,6 +215,12 @@ def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
     heads = (block for block in blocks if block.head and block.name == target.symbol)
     starts = (block.first for block in heads if block.first <= target.first <= block.last)
     return next(starts, target.first), target.last
+
+
+def _is_one_function(targets: Sequence[EditTarget], symbols: Sequence[Symbol]) -> bool:
+    """Whether an instruction names one function and nothing else."""
+    named = [symbol for symbol in symbols if symbol.qualified in {each.symbol for each in targets}]
+    return len(targets) == 1 and len(named) == 1 and named[0].kind in CALLABLE
 
 
 def _line_count(region: RegionJob) -> int:
