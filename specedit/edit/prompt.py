@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.edit.backend import Message
-from specedit.edit.worked_examples import PARTS, WorkedExample
+from specedit.edit.worked_examples import WORKED_EXAMPLES
 from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
 from specedit.import_time import frozen
@@ -55,7 +55,6 @@ QUESTION = (
     "Answer briefly and in plain words, from what the file says. Name lines and names where it "
     "helps. Where the file does not tell, say so. Do not rewrite the file."
 )
-CONSTANT = frozenset({SYSTEM, PART, PLACES, QUESTION})  # the same in every run
 
 
 def fence(text: str) -> str:
@@ -95,9 +94,8 @@ def messages(
     63 edits 38 were right so and 37 with its context, in a third of the time
     (docs/research/2026-11-edits.md)."""
     user = (*others(beside), *_asked(printable(name), text, instruction, part))
-    if not part:
-        return (Message("system", (SYSTEM,)), Message("user", user))
-    return (Message("system", (PART,)), *EXAMPLES, Message("user", user))
+    constant = EXAMPLES_OF_PARTS if part else EXAMPLES_OF_FILES
+    return (*constant, Message("user", user))
 
 
 def _asked(name: str, text: str, instruction: str, part: str) -> tuple[str, str, str]:
@@ -111,14 +109,26 @@ def _asked(name: str, text: str, instruction: str, part: str) -> tuple[str, str,
     return f"{before}\n\n{marks}\n", finished(text), ask
 
 
-def _example(example: WorkedExample) -> tuple[Message, Message]:
-    """A worked example as a question and its answer."""
-    asked = _asked(example.file, example.before, example.instruction, example.part)
-    marks = fence(example.before)
-    return Message("user", asked), Message("assistant", (f"{marks}\n{example.after}{marks}",))
+def _examples(system: str, *, parts: bool) -> tuple[Message, ...]:
+    """The system message and the worked examples, each as a question and its answer."""
+    messages = [Message("system", (system,))]
+    for example in WORKED_EXAMPLES:
+        part = example.part if parts else ""
+        asked = _asked(example.file, example.before, example.instruction, part)
+        marks = fence(example.before)
+        messages.append(Message("user", asked))
+        messages.append(Message("assistant", (f"{marks}\n{example.after}{marks}",)))
+    return tuple(messages)
 
 
-EXAMPLES = tuple(message for example in PARTS for message in _example(example))
+EXAMPLES_OF_FILES = _examples(SYSTEM, parts=False)
+EXAMPLES_OF_PARTS = _examples(PART, parts=True)
+CONSTANT = (  # with what prompts begin, the same in every run
+    EXAMPLES_OF_FILES,
+    EXAMPLES_OF_PARTS,
+    (Message("system", (PLACES,)),),
+    (Message("system", (QUESTION,)),),
+)
 
 
 def others(beside: Sequence[Beside]) -> Iterator[str]:

@@ -21,7 +21,7 @@ class WorkedExample:
     after: str
 
 
-PARTS = (
+WORKED_EXAMPLES = (
     WorkedExample(
         "pages.py",
         "only `fetch`",

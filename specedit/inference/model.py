@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from specedit.decode import FREE, Chunk, Done, Tally, cost
 from specedit.edit.backend import Answer, Certainty, ModelInfo, Plan, Progress, Written
-from specedit.edit.prompt import CONSTANT, EXAMPLES
+from specedit.edit.prompt import CONSTANT
 from specedit.engines.base import Engine, Prefill, common
 from specedit.errors import ModelError, TooLong
 from specedit.inference.appeared import appeared
@@ -70,13 +70,12 @@ class LoadedModel:
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
         """Begin with the ids that no text of the user is in: the engine may have kept them."""
         read = getattr(self.engine, "read_fixed", None)
-        constant = plan.messages[:1]
-        if read and constant and constant[0].content in CONSTANT:
-            if plan.messages[1 : 1 + len(EXAMPLES)] == EXAMPLES:
-                constant = (*constant, *EXAMPLES)
-            turns = [(message.role, message.segments) for message in constant]
-            empty = self.render([*turns, ("user", ("",))], "")
-            read(prompt[: common(empty, prompt)])
+        for constant in CONSTANT if read else ():
+            if plan.messages[: len(constant)] == constant:
+                turns = [(message.role, message.segments) for message in constant]
+                empty = self.render([*turns, ("user", ("",))], "")
+                read(prompt[: common(empty, prompt)])
+                break
 
     def warm(self, plan: Plan, progress: Progress) -> None:
         """Read the prompt into the cache."""

@@ -22,10 +22,10 @@ _NAME = re.compile(
 )
 _SEPARATOR = re.compile(r"\.|::|->|#")
 _SPELLED_AS_CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
-# `In Cart.total, …`, `in the function f()`: the place of a change, which must exist.
+# `In Cart.total, …`, `in the function f()`, `dans f`: where the change is.
 _PLACE = re.compile(
-    r"(?i)\b(?:in|inside|within)\s+(?:the\s+)?(?:function\s+|method\s+|class\s+)?"
-    r"(?P<tick>`?)(?P<path>[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?P<call>\(\))?"
+    r"(?i)\b(?:in|inside|within|dans|en|im)\s+(?:(?:the|der|die|la)\s+)?"
+    r"(?:(?:function|method|class|funktion|fonction|classe)\s+)?(?P<tick>`?)(?P<path>[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?P<call>\(\))?"
 )
 FEW = 8  # names that a message lists
 
@@ -61,32 +61,47 @@ def paths_in(instruction: str) -> Iterator[NamedPath]:
         if holders and holders[-1] in ("this", "self"):
             holders = []
         marked = bool(match["tick"]) or match["call"] is not None
-        yield NamedPath(tuple(holders), name, marked, leads, match.start())
+        yield NamedPath(tuple(holders), name, marked, leads, match.start("path"))
 
 
 def definitions_named(symbols: Sequence[Symbol], instruction: str) -> list[Symbol]:
-    """The definitions that an instruction names outright, in the file's order. Of several of one
-    name those whose holder is named too, where one is."""
+    """The definitions that an instruction names outright, in the file's order: the functions that
+    it says the change is in, else every definition that is written as a name. Where one is, plain
+    words that are the name of another one count too. Of several of one name those whose holder is
+    named, where one is."""
     by_name: dict[str, list[Symbol]] = {}
     for symbol in symbols:
         if symbol.kind in CALLABLE or symbol.kind in TYPES or symbol.kind in ("value", "property"):
             by_name.setdefault(symbol.own_name, []).append(symbol)
-    paths = list(paths_in(instruction))
-    words = {path.name for path in paths} | {held for path in paths for held in path.holders}
-    chosen: dict[Symbol, None] = {}
+    paths = [path for path in paths_in(instruction) if path.name in by_name]
+    words = {word for path in paths_in(instruction) for word in (*path.holders, path.name)}
+    placed = {match.start("path") for match in _PLACE.finditer(instruction)}
+    chosen: dict[Symbol, bool] = {}  # whether the instruction says that the change is in it
+    is_code = False
     for path in paths:
-        held = by_name.get(path.name, [])
-        types = any(symbol.kind in TYPES for symbol in held) and path.name[:1].isupper()
-        if not held or not (path.is_code or types):
-            continue
+        held = by_name[path.name]
+        is_type = path.name[:1].isupper() and any(symbol.kind in TYPES for symbol in held)
+        is_code |= path.is_code or is_type or path.at in placed
         if path.holders:
             ending = f".{path.holders[-1]}.{path.name}"
             held = [symbol for symbol in held if f".{symbol.qualified}".endswith(ending)]
         elif len(held) > 1:
             told = [symbol for symbol in held if set(symbol.qualified.split(".")[:-1]) & words]
-            held = told or held
-        chosen.update(dict.fromkeys(held))
-    return [symbol for symbol in symbols if symbol in chosen]
+            bodies = [symbol for symbol in held if symbol.last_line > symbol.first_line]
+            held = told or bodies or held
+        for symbol in held:
+            chosen[symbol] = chosen.get(symbol, False) or path.at in placed
+    if not is_code:
+        return []
+    places = [symbol for symbol, is_place in chosen.items() if is_place]
+    functions = [symbol for symbol in places if symbol.kind in CALLABLE]
+    inside = [
+        symbol
+        for symbol in chosen
+        if any(symbol.qualified.startswith(f"{place.qualified}.") for place in places)
+    ]
+    meant = set(functions or inside or places or chosen)
+    return [symbol for symbol in symbols if symbol in meant]
 
 
 def check_places(symbols: Sequence[Symbol], text: str, instruction: str) -> None:

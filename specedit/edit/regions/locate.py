@@ -67,7 +67,7 @@ def locate(
         return (_whole(job, "its lines are too long to be lines of source") if large else job), None
     refined = job.original is not None
     targets = [] if refined else targets_of(symbols, source.text, job.instruction)
-    if not large and not _is_one_function(targets, symbols):
+    if not large and (settings.focus != "auto" or not _is_one_function(targets, symbols)):
         return job, None
     blocks = blocks_of(source.text, source.language)
     regions = _regions(source, blocks, targets)

@@ -6,12 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from specedit.syntax.instruction_names import TYPES, check_places, definitions_named
+from specedit.syntax.instruction_names import (
+    TYPES,
+    check_places,
+    definitions_named,
+    paths_in,
+)
 from specedit.syntax.outline import CALLABLE, Symbol
 
 LONG_QUOTE = 5  # characters of a word that is quoted and says where
-MAX_QUOTED_PLACES = 3  # more places of a quoted text say nothing about where
+MAX_PLACES = 3  # more places of a text say nothing about where
+MAX_LINES_AROUND = 8  # on each side of a text that no definition holds
 _QUOTED = re.compile(
     r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
     r"""|“([^”\n]{3,120})”|«([^»\n]{3,120})»|„([^“”\n]{3,120})[“”]|「([^」\n]{2,120})」"""
@@ -38,7 +45,11 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     callables = [symbol for symbol in named if symbol.kind in CALLABLE or symbol.kind in TYPES]
     if callables:  # a value that is named with a function is what the function uses
         return [_target(symbol, NAMED) for symbol in callables]
-    return _by_quote(symbols, text, instruction) or [_target(symbol, NAMED) for symbol in named]
+    return (
+        _holding_texts(symbols, text, _quoted_in(instruction))
+        or [_target(symbol, NAMED) for symbol in named]
+        or _holding_texts(symbols, text, _code_in(instruction))
+    )
 
 
 def _target(symbol: Symbol, why: str) -> EditTarget:
@@ -54,25 +65,43 @@ def _without_holders(named: Sequence[Symbol]) -> list[Symbol]:
     ]
 
 
-def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
-    """The smallest definitions that hold a text that the instruction quotes, or its lines where no
-    definition does."""
+def _quoted_in(instruction: str) -> list[str]:
+    """The texts that an instruction quotes, without short words."""
+    quotes = (next(filter(None, match.groups())) for match in _QUOTED.finditer(instruction))
+    return [re.escape(text) for text in quotes if len(text) >= LONG_QUOTE or " " in text]
+
+
+def _code_in(instruction: str) -> list[str]:
+    """Patterns of the names in an instruction that are spelled as code, with what holds them."""
+    separator = r"(?:\.|::|->|#)"
+    names = ((*path.holders[-1:], path.name) for path in paths_in(instruction) if path.is_code)
+    return [rf"(?<![\w$]){separator.join(map(re.escape, name))}(?![\w$])" for name in names]
+
+
+def _holding_texts(
+    symbols: Sequence[Symbol], text: str, patterns: Sequence[str]
+) -> list[EditTarget]:
+    """The smallest definitions that hold one of the texts, where it stands at few places."""
     targets: dict[str, EditTarget] = {}
-    for match in _QUOTED.finditer(instruction):
-        quoted = next(filter(None, match.groups()))
-        if len(quoted) < LONG_QUOTE and " " not in quoted:
-            continue
-        places = [place.start() for place in re.finditer(re.escape(quoted), text)]
-        for at in places if len(places) <= MAX_QUOTED_PLACES else []:
-            target = _holding(symbols, text.count("\n", 0, at) + 1, quoted)
+    for pattern in patterns:
+        places = list(islice(re.finditer(pattern, text), MAX_PLACES + 1))
+        for place in places if len(places) <= MAX_PLACES else []:
+            target = _holding(symbols, text, place)
             targets.setdefault(target.symbol or str(target.first), target)
     return sorted(targets.values(), key=lambda target: target.first)
 
 
-def _holding(symbols: Sequence[Symbol], line: int, quoted: str) -> EditTarget:
-    """The smallest definition around a line, or the lines of the quoted text alone."""
-    why = f"`{quoted[:40]}` is there"
+def _holding(symbols: Sequence[Symbol], text: str, place: re.Match[str]) -> EditTarget:
+    """The smallest definition around a place, or the lines around it up to a blank one."""
+    line = text.count("\n", 0, place.start()) + 1
+    why = f"`{place[0][:40]}` is there"
     holders = [symbol for symbol in symbols if symbol.first_line <= line <= symbol.last_line]
-    if not holders or holders[-1].kind in TYPES:
-        return EditTarget(line, line + quoted.count("\n"), "", why)
-    return _target(holders[-1], why)
+    if holders and holders[-1].kind not in TYPES:
+        return _target(holders[-1], why)
+    lines = text.split("\n")
+    first = last = line
+    while first > max(1, line - MAX_LINES_AROUND) and lines[first - 2].strip():
+        first -= 1
+    while last < min(len(lines), line + MAX_LINES_AROUND) and lines[last].strip():
+        last += 1
+    return EditTarget(first, last, "", why)
