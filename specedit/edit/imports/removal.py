@@ -105,11 +105,13 @@ def without_unused(
     before: ParsedText, after: ParsedText, instruction: str, tree: WorkTree
 ) -> tuple[ParsedText, list[str]]:
     """The new text without the imports that the edit made unused."""
-    if KEEPS.search(instruction) or PurePath(tree.path or "x").name == "__init__.py":
+    if KEEPS.search(instruction):
         return after, []
     notes = []
     earlier = {(one.what, one.local) for one in stated_imports(before)}
     unused = {local for _, local in earlier if local in _words(before)} - _words(after)
+    if not unused or PurePath(tree.path or "x").name == "__init__.py":
+        return after, []
     for local in sorted(unused):
         same = [one for one in stated_imports(after) if one.local == local]
         if len(same) != 1 or (same[0].what, local) not in earlier or _stays(same[0], after, tree):
