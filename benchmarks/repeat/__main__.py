@@ -22,8 +22,8 @@ from pathlib import Path
 
 from specedit.errors import SpeceditError
 from specedit.repeat.example import ExampleFile, changes_of
-from specedit.repeat.rewriting import Place, rewritten
-from specedit.repeat.rule import Rule, rules_of
+from specedit.repeat.rewriting import Repeated, rewritten
+from specedit.repeat.rule import RepeatRule, rules_of
 from specedit.syntax.languages import BY_NAME, language_of
 
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -90,10 +90,10 @@ def with_hunks(text: str, hunks: Sequence[LineHunk]) -> str:
     return "\n".join(lines)
 
 
-def line_hunks(text: str, places: Sequence[Place]) -> list[LineHunk]:
+def line_hunks(text: str, places: Sequence[Repeated]) -> list[LineHunk]:
     """What places change, in lines."""
     data = text.encode()
-    regions: list[list[Place]] = []
+    regions: list[list[Repeated]] = []
     ends: list[int] = []
     for place in sorted(places, key=lambda one: one.start):
         start = data.rfind(b"\n", 0, place.start) + 1
@@ -128,7 +128,7 @@ def line_hunks(text: str, places: Sequence[Place]) -> list[LineHunk]:
 @dataclass
 class Result:
     case: dict[str, object]
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[RepeatRule] = field(default_factory=list)
     why: str = ""  # there is no rule
     truth: int = 0
     found: int = 0
@@ -227,11 +227,14 @@ Found = dict[str, tuple[str, list[LineHunk], list[LineHunk]]]
 
 
 def repeat(
-    rules: Sequence[Rule], repository: Repository, commit: str, examples: dict[str, list[LineHunk]]
+    rules: Sequence[RepeatRule],
+    repository: Repository,
+    commit: str,
+    examples: dict[str, list[LineHunk]],
 ) -> Found:
     """The texts before, with what the rules change for sure and with proposals."""
     results: Found = {}
-    places: dict[str, list[Place]] = {}
+    places: dict[str, list[Repeated]] = {}
     texts: dict[str, str] = {}
     for rule in rules:
         endings = BY_NAME[rule.language].extensions

@@ -31,7 +31,7 @@ class ExampleFile:
 
 
 @frozen
-class Change:
+class NodeChange:
     """Neighbouring nodes that became others. `above`: the nodes around them, nearest first, as
     they were and as they are."""
 
@@ -46,14 +46,14 @@ class Change:
         node = self.old[0] if self.old else self.above[0][0]
         return node.start_point[0] + 1
 
-    def climbed(self) -> Change | None:
+    def climbed(self) -> NodeChange | None:
         """The change of the nodes around it; None where that is a whole block."""
         if not self.above:
             return None
         old, new = self.above[0]
         if is_block(old) or old.parent is None:
             return None
-        return Change(self.file, (old,), (new,), self.above[1:])
+        return NodeChange(self.file, (old,), (new,), self.above[1:])
 
 
 def is_block(node: Node) -> bool:
@@ -92,7 +92,7 @@ def tokens(node: Node, data: bytes, language: str) -> list[str]:
     return result
 
 
-def changes_of(file: ExampleFile) -> list[Change]:
+def changes_of(file: ExampleFile) -> list[NodeChange]:
     """The changes of one file; an error where they do not parse."""
     changes = list(_Comparison(file).changes())
     for change in changes:
@@ -115,7 +115,7 @@ class _Comparison:
         self.old_data = file.before.encode("utf-8", "surrogatepass")
         self.new_data = file.after.encode("utf-8", "surrogatepass")
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[NodeChange]:
         old = trees.parse(self.file.before, self.file.language).root_node
         new = trees.parse(self.file.after, self.file.language).root_node
         yield from self._differing(old, new, ())
@@ -135,15 +135,15 @@ class _Comparison:
 
     def _differing(
         self, old: Node, new: Node, above: tuple[tuple[Node, Node], ...]
-    ) -> Iterator[Change]:
+    ) -> Iterator[NodeChange]:
         """The changes in two nodes that differ."""
-        here = Change(self.file, (old,), (new,), above)
+        here = NodeChange(self.file, (old,), (new,), above)
         old_parts, new_parts = parts(old), parts(new)
         if old.type != new.type or not old_parts or not new_parts:
             yield here
             return
         around = ((old, new), *above)
-        below: list[Change] = []
+        below: list[NodeChange] = []
         changed = 0
         block = is_block(old)
         for olds, news in self._gaps(old_parts, new_parts):
@@ -165,7 +165,7 @@ class _Comparison:
             elif olds and news and max(len(olds), len(news)) > MOST_TOGETHER:
                 below += self._by_likeness(olds, news, around)
             else:
-                below.append(Change(self.file, tuple(olds), tuple(news), around))
+                below.append(NodeChange(self.file, tuple(olds), tuple(news), around))
         if changed > 1 and not is_compound(old) and not old.type.endswith(_LISTS):
             yield here
             return
@@ -196,7 +196,7 @@ class _Comparison:
 
     def _by_likeness(
         self, olds: Sequence[Node], news: Sequence[Node], above: tuple[tuple[Node, Node], ...]
-    ) -> Iterator[Change]:
+    ) -> Iterator[NodeChange]:
         """The changes of runs of statements of unequal length: each old one is compared with the
         first new one after the last pair that is more alike than not."""
         at = 0

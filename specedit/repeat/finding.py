@@ -23,8 +23,8 @@ from specedit.files.source import read as read_source
 from specedit.import_time import frozen
 from specedit.rename.tree import LARGE, origin
 from specedit.repeat.origin import FREE, IMPORT, is_import
-from specedit.repeat.rewriting import Place, applied, rewritten
-from specedit.repeat.rule import Rule
+from specedit.repeat.rewriting import Repeated, applied, rewritten
+from specedit.repeat.rule import RepeatRule
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
@@ -37,15 +37,15 @@ class FoundFile:
 
     name: str
     text: str  # that was searched
-    places: tuple[Place, ...]
+    places: tuple[Repeated, ...]
     skipped: tuple[tuple[int, str], ...] = ()  # lines that fit a rule and stay, and why
 
     @property
-    def sure(self) -> tuple[Place, ...]:
+    def sure(self) -> tuple[Repeated, ...]:
         return tuple(place for place in self.places if not place.doubt)
 
     @property
-    def doubtful(self) -> tuple[Place, ...]:
+    def doubtful(self) -> tuple[Repeated, ...]:
         return tuple(place for place in self.places if place.doubt)
 
 
@@ -53,7 +53,7 @@ class FoundFile:
 class Found:
     """What rules come to in the files of a work tree."""
 
-    rules: Sequence[Rule]
+    rules: Sequence[RepeatRule]
     files: dict[str, FoundFile] = field(default_factory=dict)  # by name, with places
     left: dict[str, str] = field(default_factory=dict)  # files that were not searched, and why
 
@@ -67,7 +67,11 @@ class Found:
 
 
 def find(
-    rules: Sequence[Rule], names: Iterable[str], read: Callable[[str], str], *, named: bool = False
+    rules: Sequence[RepeatRule],
+    names: Iterable[str],
+    read: Callable[[str], str],
+    *,
+    named: bool = False,
 ) -> Found:
     """The places of the rules in these files. `named`: the user named them, generated or not."""
     found = Found(rules)
@@ -81,7 +85,7 @@ def find(
         if anchors and not any(anchor in text for anchor in anchors):
             continue
         language = language_of(name, text)
-        places: list[Place] = []
+        places: list[Repeated] = []
         skipped: list[tuple[int, str]] = []
         for rule in rules:
             if language is None or language.name != rule.language or rule.anchor not in text:
@@ -105,7 +109,7 @@ def find(
     return found
 
 
-def candidates(root: Path, rules: Sequence[Rule], here: Path) -> list[str]:
+def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]:
     """The files of a work tree that hold a word of each rule's places."""
     words = sorted({rule.anchor for rule in rules if rule.anchor})
     if len(words) == len({rule.anchor for rule in rules}):
@@ -138,7 +142,7 @@ def without_broken(found: Found, settings: Settings) -> Found:
 
 
 def new_text(
-    source: Source, places: Sequence[Place], rules: Sequence[Rule]
+    source: Source, places: Sequence[Repeated], rules: Sequence[RepeatRule]
 ) -> tuple[str, tuple[Finding, ...]]:
     """A file's text with these places rewritten, and its imports completed."""
     text = applied(source.text, places)
@@ -147,7 +151,7 @@ def new_text(
     return completed_imports(source, text)
 
 
-def _touches_imports(rule: Rule) -> bool:
+def _touches_imports(rule: RepeatRule) -> bool:
     """Whether a rule brings a name in that may have to be imported, or takes one away that is."""
     new = {unit.text for unit in rule.new_units}
     gone = any(is_import(origin) and name not in new for name, origin in rule.origins.items())
@@ -198,7 +202,7 @@ def _judged(
     return replace(guarded(source, instruction, checks, text), changes=changes)
 
 
-def _replaced(text: str, place: Place) -> Replaced:
+def _replaced(text: str, place: Repeated) -> Replaced:
     data = text.encode("utf-8", "surrogatepass")
     before = data[data.rfind(b"\n", 0, place.start) + 1 : place.start]
     column = len(before.decode("utf-8", "replace")) + 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from specedit.errors import SpeceditError, UsageError
 from specedit.import_time import regex
 from specedit.repeat.piece import Piece, is_word, piece_of
-from specedit.repeat.rule import Rule, pieces_text
+from specedit.repeat.rule import RepeatRule, pieces_text
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
@@ -48,7 +48,7 @@ def has_holes(text: str) -> bool:
     return HOLE.search(text) is not None
 
 
-def rule_from_text(before: str, after: str, language: Language) -> Rule:
+def rule_from_text(before: str, after: str, language: Language) -> RepeatRule:
     """The rule of two patterns; an error where one does not parse in a language."""
     before, after = before.strip(), after.strip()
     if not before:
@@ -72,7 +72,7 @@ def rule_from_text(before: str, after: str, language: Language) -> Rule:
     if [piece.key for piece in olds] == [piece.key for piece in news]:
         raise UsageError("Both sides of the example are the same: there is nothing to repeat.")
     texts, gaps = pieces_text(news, _encoded(after).encode())
-    return Rule(language.name, olds, tuple(news), gaps, texts, before, receivers=True)
+    return RepeatRule(language.name, olds, tuple(news), gaps, texts, before, receivers=True)
 
 
 def _encoded(text: str) -> str:

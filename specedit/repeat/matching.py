@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specedit.import_time import frozen
 from specedit.repeat.piece import Piece, leaf_text, parts
-from specedit.repeat.rule import MEMBERS, Rule
+from specedit.repeat.rule import MEMBERS, RepeatRule
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME
 
@@ -29,7 +29,7 @@ class Match:
     names: tuple[str, ...] = ()  # that the place has where the pattern has them
 
 
-def matches(rule: Rule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
+def matches(rule: RepeatRule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
     """Every place of a text that fits; of places in each other, the outermost."""
     data = text.encode("utf-8", "surrogatepass")
     found: dict[Span, Match] = {}

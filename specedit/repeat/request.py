@@ -10,10 +10,10 @@ from specedit.files import git
 from specedit.files.source import read as read_source
 from specedit.import_time import frozen
 from specedit.repeat import from_git
-from specedit.repeat.example import Change, ExampleFile, changes_of
+from specedit.repeat.example import ExampleFile, NodeChange, changes_of
 from specedit.repeat.finding import Found, candidates, find, read_text, without_broken
 from specedit.repeat.handwritten import has_holes, rule_from_text
-from specedit.repeat.rule import Rule, rules_of
+from specedit.repeat.rule import RepeatRule, rules_of
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, Language, language_of
 
@@ -21,15 +21,15 @@ SHOWN = 20  # shapes that an error lists
 
 
 @frozen
-class Request:
+class RepeatRequest:
     """An example and the files to look in; none: those of the work tree."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[RepeatRule, ...]
     names: tuple[str, ...] = ()  # of files that the user named, or that are in folders he named
     named: bool = False
 
 
-def understood(words: Sequence[str], example: tuple[str, str] | None) -> Request:
+def understood(words: Sequence[str], example: tuple[str, str] | None) -> RepeatRequest:
     """The rules of a command line, and its files."""
     rest = list(words)
     if example is None:
@@ -48,11 +48,11 @@ def understood(words: Sequence[str], example: tuple[str, str] | None) -> Request
             what = "There is no uncommitted change in a file of a known language."
         if not examples:
             raise UsageError(what, hint=from_git.EXAMPLE)
-        return Request(rules_from(examples), *_files(rest))
+        return RepeatRequest(rules_from(examples), *_files(rest))
     files = _files(rest)
     before, after = example
     if Path(before).is_file() and Path(after).is_file():
-        return Request(rules_from([_of_files(before, after)]), *files)
+        return RepeatRequest(rules_from([_of_files(before, after)]), *files)
     languages = _languages(files[0] or _known())
     rules, problems = [], []
     for language in languages:
@@ -66,7 +66,7 @@ def understood(words: Sequence[str], example: tuple[str, str] | None) -> Request
         raise UsageError("No file of a known language is named.", hint="--example OLD NEW FILE…")
     if not has_holes(before) and not any(rule.anchor for rule in rules):
         raise UsageError(f"`{before}` has no word to look for.")
-    return Request(tuple(rules), *files)
+    return RepeatRequest(tuple(rules), *files)
 
 
 def _root() -> Path:
@@ -76,9 +76,9 @@ def _root() -> Path:
         raise GitError(problem.message, hint="specedit repeat --example OLD NEW FILE...") from None
 
 
-def rules_from(examples: Sequence[ExampleFile]) -> tuple[Rule, ...]:
+def rules_from(examples: Sequence[ExampleFile]) -> tuple[RepeatRule, ...]:
     """The rules of an example; an error that says why there are none."""
-    changes: list[Change] = []
+    changes: list[NodeChange] = []
     for example in examples:
         changes += changes_of(example)
     rules, none = rules_of(changes)
@@ -135,7 +135,7 @@ def _languages(names: Sequence[str]) -> list[Language]:
     return [BY_NAME[name] for name in sorted(found)]
 
 
-def found(request: Request, hunk: str, settings: Settings) -> Found:
+def found(request: RepeatRequest, hunk: str, settings: Settings) -> Found:
     """The places of the request's rules, of those that `hunk` chooses."""
     rules = list(request.rules)
     if hunk and hunk != "all":

@@ -11,7 +11,7 @@ from specedit.import_time import frozen
 from specedit.repeat.example import is_import_node
 from specedit.repeat.matching import Match, matches, tree_of
 from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, MEMBER, Origins, agree
-from specedit.repeat.rule import Rule
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Place:
+class Repeated:
     """One place of a text that a rule changes: bytes [start, end) become `new`."""
 
     start: int
@@ -37,11 +37,11 @@ class Rewritten:
     and stay, each with the reason."""
 
     text: str
-    places: tuple[Place, ...] = ()
+    places: tuple[Repeated, ...] = ()
     skipped: tuple[tuple[int, str], ...] = ()
 
 
-def rewritten(rule: Rule, text: str, path: str = "") -> Rewritten:
+def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     """The text of a file with every place of the rule rewritten."""
     root = tree_of(text, rule.language)
     found = matches(rule, text, rule.before, root)
@@ -90,7 +90,7 @@ def rewritten(rule: Rule, text: str, path: str = "") -> Rewritten:
     return Rewritten(applied(text, sure), tuple(places), tuple(sorted(skipped)))
 
 
-def _assigns_itself(data: bytes, place: Place) -> bool:
+def _assigns_itself(data: bytes, place: Repeated) -> bool:
     """Whether the new text would stand on both sides of one assignment."""
     start, end = data.rfind(b"\n", 0, place.start) + 1, data.find(b"\n", place.end)
     before = data[start : place.start].decode("utf-8", "replace").split()
@@ -106,7 +106,7 @@ TYPED = frozenset({"java", "csharp", "kotlin", "scala", "php"})  # a compiler fi
 _DECLARES = ("parameter", "declarator", "_declaration", "_definition", "_item", "_spec")
 
 
-def _means_other(rule: Rule, match: Match, root: Node, here: Origins, path: str) -> str:
+def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path: str) -> str:
     """Why a place that fits is none; "" where it is one."""
     node = root.descendant_for_byte_range(match.start, match.end)
     while (
@@ -143,7 +143,7 @@ def _means_other(rule: Rule, match: Match, root: Node, here: Origins, path: str)
     return ""
 
 
-def _doubt(rule: Rule, place: Place, here: Origins, path: str) -> str:
+def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if any(path == example for example, _ in rule.examples) or not path:
         return ""
@@ -166,7 +166,7 @@ def _doubt(rule: Rule, place: Place, here: Origins, path: str) -> str:
     return ""
 
 
-def applied(text: str, places: Sequence[Place]) -> str:
+def applied(text: str, places: Sequence[Repeated]) -> str:
     """The text with these places rewritten."""
     data = text.encode("utf-8", "surrogatepass")
     for place in sorted(places, key=lambda one: one.start, reverse=True):
@@ -180,7 +180,7 @@ def _around(root: Node, match: Match) -> list[Node]:
     return [node] if node is not None else []
 
 
-def _done_before(rule: Rule, root: Node, data: bytes) -> list[tuple[int, int]]:
+def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, int]]:
     """Where the text already is what the rule writes: only asked where that fits the rule again."""
     if not rule.after or rule.after[0].hole:
         return []
@@ -188,7 +188,7 @@ def _done_before(rule: Rule, root: Node, data: bytes) -> list[tuple[int, int]]:
     return [(one.start, one.end) for one in matches(rule, text, rule.after, root)]
 
 
-def _loses_comment(rule: Rule, match: Match, root: Node) -> bool:
+def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
     """Whether a comment stands between units that the rule does not keep beside each other."""
     waiting, comments = [root], []
     while waiting:
@@ -213,8 +213,8 @@ def _loses_comment(rule: Rule, match: Match, root: Node) -> bool:
 
 
 def _checked(
-    rule: Rule, data: bytes, found: Sequence[Match], skipped: list[tuple[int, str]]
-) -> list[Place]:
+    rule: RepeatRule, data: bytes, found: Sequence[Match], skipped: list[tuple[int, str]]
+) -> list[Repeated]:
     """The places whose new text has the shape that the rule says, with parentheses around what a
     hole holds where it needs them."""
     faults = _faults(tree_of(data.decode("utf-8", "surrogatepass"), rule.language))
@@ -246,7 +246,7 @@ def _faults(root: Node) -> int:
     return count
 
 
-def _fitting(rule: Rule, data: bytes, places: Sequence[Place]) -> list[bool]:
+def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[bool]:
     """Whether in each place, all of them written, the new text is whole nodes, and so is what each
     hole holds: nothing binds stronger across their ends."""
     if not rule.after:
@@ -278,7 +278,7 @@ def _is_whole(root: Node, start: int, end: int) -> bool:
     return start in starts and end in ends and (separated or node.type.endswith("string"))
 
 
-def _place(rule: Rule, data: bytes, match: Match, *, parenthesized: bool) -> Place:
+def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) -> Repeated:
     def text_at(start: int, end: int) -> str:
         return data[start:end].decode("utf-8", "surrogatepass")
 
@@ -326,10 +326,10 @@ def _place(rule: Rule, data: bytes, match: Match, *, parenthesized: bool) -> Pla
     if not rule.after:
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
-    return Place(start, end, line_number, text_at(match.start, match.end), new, tuple(spans))
+    return Repeated(start, end, line_number, text_at(match.start, match.end), new, tuple(spans))
 
 
-def _gap(rule: Rule, number: int, old_gaps: Sequence[str]) -> str:
+def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:
     """What stands between two units of the new side that were not neighbours."""
     after = rule.kept.get(number + 1)
     if after is not None and after > 0 and rule.kept.get(number) is None:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from specedit.import_time import frozen, regex
-from specedit.repeat.example import LARGEST, Change, is_import_node
+from specedit.repeat.example import LARGEST, NodeChange, is_import_node
 from specedit.repeat.origin import FILE, FREE, LOCAL, MEMBER, Origins, is_import
 from specedit.repeat.piece import Piece, is_word, piece_of
 
@@ -43,7 +43,7 @@ def is_expression(kind: str) -> bool:
 
 
 @frozen
-class Rule:
+class RepeatRule:
     """What to look for, and what to write there."""
 
     language: str
@@ -135,7 +135,7 @@ def _shape(pieces: Sequence[Piece], *, names: bool = True) -> tuple[object, ...]
 # from one change
 
 
-def rule_of(change: Change) -> Rule | str:
+def rule_of(change: NodeChange) -> RepeatRule | str:
     """The rule of one change; a text that says why there is none."""
     if not change.old:
         return "only adds lines: nothing says where else they belong"
@@ -143,8 +143,8 @@ def rule_of(change: Change) -> Rule | str:
         return "it changes imports, which follow by themselves where names come and go"
     origins = Origins(change.file.before, change.file.language)
     new_origins = Origins(change.file.after, change.file.language)
-    wider: Change | None = change
-    best: Rule | None = None
+    wider: NodeChange | None = change
+    best: RepeatRule | None = None
     for _ in range(CLIMBS):
         if wider is None:
             break
@@ -175,7 +175,7 @@ def rule_of(change: Change) -> Rule | str:
 OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
 
 
-def _is_part(change: Change) -> bool:
+def _is_part(change: NodeChange) -> bool:
     """Whether what changed says nothing without the node around it: a list, a member's name."""
     if len(change.old) != 1 or not change.above:
         return False
@@ -204,7 +204,7 @@ def _is_callee(piece: Piece, parent: Piece | None) -> bool:
     )
 
 
-def _with_needs(rule: Rule, change: Change, origins: Origins) -> Rule:
+def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> RepeatRule:
     """The rule with what its new side takes for granted at a place."""
     first = change.new[0].start_byte if change.new else 0
     last = change.new[-1].end_byte if change.new else 0
@@ -246,13 +246,13 @@ def _with_needs(rule: Rule, change: Change, origins: Origins) -> Rule:
     )
 
 
-def _piece(node: object, change: Change, *, old: bool) -> Piece:
+def _piece(node: object, change: NodeChange, *, old: bool) -> Piece:
     text = change.file.before if old else change.file.after
     data = text.encode("utf-8", "surrogatepass")
     return piece_of(node, data, change.file.language.name)  # type: ignore[arg-type]
 
 
-def _generalised(change: Change, origins: Origins, level: int) -> Rule | None:
+def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule | None:
     """The rule with holes."""
     old = tuple(_piece(node, change, old=True) for node in change.old)
     new = tuple(_piece(node, change, old=False) for node in change.new)
@@ -288,8 +288,8 @@ def _generalised(change: Change, origins: Origins, level: int) -> Rule | None:
 
 
 def _with_texts(
-    change: Change, before: tuple[Piece, ...], after: tuple[Piece, ...], origins: Origins
-) -> Rule:
+    change: NodeChange, before: tuple[Piece, ...], after: tuple[Piece, ...], origins: Origins
+) -> RepeatRule:
     data = change.file.after.encode("utf-8", "surrogatepass")
     texts, gaps = pieces_text(after, data)
     first = change.old[0].start_byte if change.old else 0
@@ -304,7 +304,7 @@ def _with_texts(
         if piece.is_name and not piece.hole and _is_own_name(piece, parent)
         if piece.text not in SELVES
     }
-    return Rule(
+    return RepeatRule(
         change.file.language.name,
         before,
         after,
@@ -318,7 +318,7 @@ def _with_texts(
     )
 
 
-def _written(change: Change, data: bytes) -> tuple[tuple[str, int, bytes], ...]:
+def _written(change: NodeChange, data: bytes) -> tuple[tuple[str, int, bytes], ...]:
     if not change.new:
         return ()
     start, end = change.new[0].start_byte, change.new[-1].end_byte
@@ -429,7 +429,7 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Origins) -> float:
     return weight(text)
 
 
-def _missing(rule: Rule, origins: Origins) -> str:
+def _missing(rule: RepeatRule, origins: Origins) -> str:
     """Why a rule is too general; "" where it is specific."""
     total, words = 0.0, []
     signs = 0.0
@@ -461,7 +461,7 @@ def _missing(rule: Rule, origins: Origins) -> str:
 # from several
 
 
-def unified(one: Rule, other: Rule) -> Rule | None:
+def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
     """The rule of two examples of one shape; None where they are not of one shape."""
     if one.language != other.language or len(one.before) != len(other.before):
         return None
@@ -517,11 +517,13 @@ def unified(one: Rule, other: Rule) -> Rule | None:
     )
 
 
-def rules_of(changes: Sequence[Change]) -> tuple[list[Rule], list[tuple[Change, str]]]:
+def rules_of(
+    changes: Sequence[NodeChange],
+) -> tuple[list[RepeatRule], list[tuple[NodeChange, str]]]:
     """The rules of an example's changes, those of one shape together, and the changes that are
     none, each with the reason."""
-    rules: dict[object, Rule] = {}
-    none: list[tuple[Change, str]] = []
+    rules: dict[object, RepeatRule] = {}
+    none: list[tuple[NodeChange, str]] = []
     for change in changes:
         rule = rule_of(change)
         if isinstance(rule, str):

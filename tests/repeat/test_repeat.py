@@ -11,7 +11,7 @@ from git_repository import Repository
 from specedit.repeat.example import ExampleFile, changes_of
 from specedit.repeat.handwritten import rule_from_text
 from specedit.repeat.rewriting import Rewritten, rewritten
-from specedit.repeat.rule import Rule, rules_of
+from specedit.repeat.rule import RepeatRule, rules_of
 from specedit.syntax.languages import BY_NAME, language_of
 
 TESTS = """\
@@ -28,7 +28,7 @@ class TestCart(unittest.TestCase):
 """
 
 
-def rules(name: str, before: str, after: str) -> list[Rule]:
+def rules(name: str, before: str, after: str) -> list[RepeatRule]:
     language = language_of(name)
     assert language is not None
     return rules_of(changes_of(ExampleFile(name, before, after, language)))[0]
