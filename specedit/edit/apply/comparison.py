@@ -39,6 +39,7 @@ from specedit.syntax.languages import Language
 
 LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
 HEAD, START, END = "head", "start", "end"  # of a definition that is shown in part
+BOUND = frozenset({WHOLE, NEW, HEAD, START, END})  # a definition, or an end of one
 Key = tuple[str, int]  # of a column: what it is, and its first line in the file
 
 
@@ -201,7 +202,8 @@ class _Comparing:
                 end = definition.last
             elif definition is not None and self._is_new(definition):
                 end = definition.last
-                row = Row(tuple(self._lines[n:end]), n, NEW, holder, begins=True, ends=True)
+                start = self._remarks_above(units, n)
+                row = Row(tuple(self._lines[start:end]), start, NEW, holder, begins=True, ends=True)
                 units.append(_Unit([[row]]))
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
@@ -247,6 +249,22 @@ class _Comparing:
         """Whether the snippet shows all of a definition that the file does not have."""
         kinds = self._kinds[definition.top : definition.last]
         return definition.kind != VALUE and LEFT_OUT not in kinds
+
+    def _remarks_above(self, units: list[_Unit], n: int) -> int:
+        """Where a new definition begins with the new comment that stands apart above it; that
+        comment is taken out of the units."""
+        at, start = len(units), n
+        while at and self._kinds[start - 1] == "" and not self._lines[start - 1].strip():
+            at, start = at - 1, start - 1
+        end = start
+        while at and units[at - 1].loose and is_remark(self._lines[start - 1]):
+            at, start = at - 1, start - 1
+        known = self._index.rows(2)
+        new = any(line.strip() not in known for line in self._lines[start:end])
+        if not new or (at and units[at - 1].loose):
+            return n
+        del units[at:]
+        return start
 
     def _shown(self, own: Definition, old: Definition, holder: Definition | None) -> list[_Chunk]:
         """The rows of a definition that the file has."""
@@ -500,24 +518,33 @@ class _Comparing:
 
 
 def _joined(chunks: Sequence[_Chunk]) -> list[Row]:
-    """The rows of all chunks; blank lines at their ends are numbers of the rows beside them."""
+    """The rows of all chunks. Blank lines beside what is left out, and between definitions, are
+    numbers of the rows beside them."""
     result: list[Row] = []
-    lead = 0
     for chunk in chunks:
-        rows = list(chunk)
-        while rows and rows[0].part == BLANK:
-            rows.pop(0)
-            lead += 1
-        trail = 0
-        while rows and rows[-1].part == BLANK:
-            rows.pop()
-            trail += 1
-        if rows:
-            rows[0] = replace(rows[0], apart=True, lead=lead)
-            rows[-1] = replace(rows[-1], trail=trail)
-        result += rows
-        lead = 0
+        blank, apart = 0, True
+        for row in chunk:
+            if row.part == BLANK:
+                blank += 1
+                continue
+            if blank and not apart and not may_stay_between(result[-1], row):
+                blank_row = Row(("",), row.number - 1, BLANK, row.owner)
+                result += [blank_row] * blank
+                blank = 0
+            elif blank and not apart:
+                result[-1] = replace(result[-1], trail=blank)
+            result.append(replace(row, apart=apart, lead=blank))
+            blank, apart = 0, False
+        if blank and not apart:
+            result[-1] = replace(result[-1], trail=blank)
     return result
+
+
+def may_stay_between(above: Row, below: Row) -> bool:
+    """Whether lines of the file may stay between two rows, although the snippet shows none."""
+    if above.part not in BOUND or below.part not in BOUND:
+        return False
+    return above.ends or below.begins
 
 
 def _mark(line: str) -> str:

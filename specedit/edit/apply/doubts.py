@@ -123,9 +123,7 @@ def _edges(
 
     def equal(n: int) -> bool:
         step = path[n]
-        return step.matched and (
-            n in bind or rows[n].text.rstrip() == columns[step.at].text.rstrip()
-        )
+        return step.matched and (n in bind or rows[n].text.strip() == columns[step.at].text.strip())
 
     for chunk in _chunks(path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]

@@ -30,7 +30,8 @@ from specedit.syntax.languages import Language
 BLOCKS = 4  # times that an alignment is corrected by blocks
 SURELY = 0.8  # likeness of first lines from which two blocks are one
 LARGEST = 2_000_000  # pairs of lines
-SHOWS_MOST = 0.5  # share of a file's lines that a snippet of the whole file has at least
+SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
+SHOWS_NEARLY_ALL = 0.8  # and where its first or its last line is another one
 SHOW, SPLIT = "show the lines that change", "split the change"
 
 
@@ -92,15 +93,14 @@ def _whole_file(
     lines = comparison.lines
     solid = [n for n, line in enumerate(lines) if line.strip()]
     code = [line for line in file if line.strip()]
-    if LEFT_OUT in shown.kinds or REMOVED in shown.kinds or not code:
-        return None
-    if lines[solid[0]] != code[0] or lines[solid[-1]] != code[-1]:
+    if LEFT_OUT in shown.kinds or REMOVED in shown.kinds or not code or len(solid) < 4:
         return None
     known = set(lines)
-    if len(solid) < 4 or sum(line in known for line in code) < SHOWS_MOST * len(code):
-        return None
+    share = sum(line in known for line in code) / len(code)
     tops = [definition for definition in old if definition.kind != VALUE]
-    if sum(one in comparison.shown for one in tops) < SHOWS_MOST * len(tops):
+    defined = sum(one in comparison.shown for one in tops) / len(tops) if tops else 1.0
+    ends = (lines[solid[0]] == code[0]) + (lines[solid[-1]] == code[-1])
+    if ends < 1 or min(share, defined) < (SHOWS_MOST if ends == 2 else SHOWS_NEARLY_ALL):
         return None
     tail = len(file) - 1 - max(n for n, line in enumerate(file) if line.strip())
     return [*lines[solid[0] : solid[-1] + 1], *[""] * tail]
@@ -152,13 +152,12 @@ def merged_lines(
             at = step.at + 1
             result += [*column.above, *row.lines]
             continue
-        apart = row.lead or (1 + (python and not margin(row.text)) if row.part == NEW else 0)
-        if step.kept and apart and result and result[-1].strip() and not opens(result[-1]):
-            result += [""] * apart
+        blank = 1 + (python and not margin(row.text)) if row.part == NEW else 0
+        if (step.kept or row.part == NEW) and result and result[-1].strip():
+            result += [""] * (row.lead or (0 if opens(result[-1]) else blank))
         result += row.lines
-        apart = row.trail or (1 + (python and not margin(row.text)) if row.part == NEW else 0)
-        if ends and below() and below()[:1] not in ("}", ")"):
-            result += [""] * apart
+        if (ends or row.part == NEW) and below() and below()[:1] not in ("}", ")"):
+            result += [""] * (row.trail or blank)
     keep(len(columns))
     return result
 
@@ -221,7 +220,8 @@ def _by_blocks(
                 continue
             if path[start].matched:
                 end = _closing(theirs, path[start].at)
-                if end is not None and _closes(theirs[end]) and end not in taken:
+                done = path[n].matched and path[n].at == end
+                if end is not None and _closes(theirs[end]) and end not in taken and not done:
                     only(n, end)
             elif not any(path[k].matched for k in range(start, n)):
                 only(n, None)

@@ -121,8 +121,8 @@ def same_line(one: str, other: str) -> bool:
     """Whether two lines are one line changed: both set the same name, or one has the other's words
     and more."""
     for sign in ("=", ":", "("):
-        a, found, _ = one.partition(sign)
-        b, also, _ = other.partition(sign)
+        a, found, _ = one.replace("::", ".").partition(sign)
+        b, also, _ = other.replace("::", ".").partition(sign)
         named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
         if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
             return True

@@ -46,19 +46,21 @@ def reindented(
 def _pairs(
     lines: Sequence[str], own: Definition, old: Definition, index: FileIndex
 ) -> list[tuple[str, str]]:
-    """First lines, and equal ones where the file indents with another character."""
+    """First lines, and equal ones where the file indents with another character, or by another
+    number of them all along."""
     heads = [(lines[own.first], index.lines[old.first])]
-    inside = {index.lines[row].strip(): index.lines[row] for row in range(old.first, old.last)}
+    inside: dict[str, set[str]] = {}
+    for row in range(old.first, old.last):
+        inside.setdefault(index.lines[row].strip(), set()).add(index.lines[row])
     equal = [
-        (line, inside[line.strip()])
+        (line, next(iter(inside[line.strip()])))
         for line in lines[own.first + 1 : own.last]
-        if line.strip() in inside and weight(line) >= 0.6
+        if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6
     ]
-    if any(a == b and margin(a) for a, b in equal):
-        return heads
-    if any(set(margin(a)) ^ set(margin(b)) and margin(a) and margin(b) for a, b in equal):
-        return heads + equal
-    return heads
+    other = [(a, b) for a, b in equal if margin(a) and margin(b) and margin(a) != margin(b)]
+    same = [a for a, b in equal if a == b and margin(a)]
+    character = any(set(margin(a)) ^ set(margin(b)) for a, b in other)
+    return heads + equal if other and not same and (character or len(other) > 1) else heads
 
 
 def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[tuple[int, str]]:

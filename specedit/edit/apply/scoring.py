@@ -11,16 +11,13 @@ from itertools import islice, pairwise
 from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk
 from specedit.edit.apply.comparison import (
-    BLANK,
     END,
-    HEAD,
     LINE,
     NEW,
-    START,
-    WHOLE,
     Column,
     Comparison,
     Row,
+    may_stay_between,
 )
 from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.part_places import (
@@ -39,10 +36,10 @@ SURE = 0.9  # margin of a hunk's place over the second best
 LARGEST = 6_000_000  # pairs of lines that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
+SIBLING = 0.1  # by which a line must be liker to one that it replaces than to its neighbours
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
-BOUND = (WHOLE, NEW, HEAD, START, END)  # rows that are a definition or an end of one
 BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
 
 
@@ -60,18 +57,26 @@ class Likeness:
                 self._words.setdefault(word, []).append(row)
 
     def rows(self, line: str, most: int = 6) -> list[tuple[int, float]]:
-        """The file lines most like a line, with their likeness."""
+        """The file lines most like a line, or that set the same name, with their likeness."""
         words = set(_WORD.findall(line))
         shared: Counter[int] = Counter()
         for word in words:
             rows = self._words.get(word, ())
             if len(rows) <= _COMMON:
                 shared.update(rows)
+        texts: dict[str, list[int]] = {}
+        for row in shared:
+            texts.setdefault(self._lines[row], []).append(row)
         candidates = sorted(
-            (2 * count / (len(words) + self._sizes[row]), row) for row, count in shared.items()
+            (2 * shared[rows[0]] / (len(words) + self._sizes[rows[0]]), rows[0], text)
+            for text, rows in texts.items()
         )[-most:]
-        result = [(row, likeness(line, self._lines[row])) for _, row in candidates]
-        return [(row, ratio) for row, ratio in result if ratio >= LIKE]
+        result: list[tuple[int, float]] = []
+        for _, _, text in candidates:
+            ratio = likeness(line, text)
+            if ratio >= LIKE or same_line(line, text):
+                result += [(row, ratio) for row in texts[text]]
+        return result
 
 
 def costs_of(comparison: Comparison, bind: Mapping[int, int]) -> Costs:
@@ -87,11 +92,13 @@ def costs_of(comparison: Comparison, bind: Mapping[int, int]) -> Costs:
     free: dict[Definition | None, list[int]] = {}  # by what they are in
     exact: dict[tuple[Definition | None, str], list[int]] = {}
     same: dict[tuple[Definition | None, str], list[int]] = {}
+    bare: dict[tuple[Definition | None, str], list[int]] = {}
     for k, column in enumerate(columns):
         if k not in taken and not column.fixed:
             free.setdefault(column.owner, []).append(k)
             exact.setdefault((column.owner, column.text), []).append(k)
             same.setdefault((column.owner, column.text.rstrip()), []).append(k)
+            bare.setdefault((column.owner, column.text.strip()), []).append(k)
     like: dict[Definition | None, Likeness] = {}
     for n, row in enumerate(rows):
         if n in bind or row.part == NEW or row.fresh:
@@ -101,14 +108,26 @@ def costs_of(comparison: Comparison, bind: Mapping[int, int]) -> Costs:
             if not equal and (near := free.get(row.owner)):
                 if row.owner not in like:
                     like[row.owner] = Likeness([columns[k].text for k in near])
+                siblings = max(
+                    (
+                        likeness(row.text, other.text)
+                        for other in rows[max(0, n - 1) : n + 2]
+                        if other is not row and (other.owner, other.text.rstrip()) in same
+                    ),
+                    default=0.0,
+                )  # of its list
                 for k, ratio in like[row.owner].rows(row.text):
                     same_one = same_line(row.text, columns[near[k]].text)
-                    worth = 0.85 * ratio if same_one else 0.6 * (ratio - 0.5)
+                    if not same_one and ratio <= siblings + SIBLING:
+                        continue
+                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
                     scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         elif equal:
             insert[n] = 0.15
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
+        if weights[n] >= 0.6:
+            scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
         scores[n, equal] = 0.95 * worth
         scores[n, exact.get((row.owner, row.text), [])] = worth
         last = n + 1 == len(rows) or rows[n + 1].apart
@@ -129,12 +148,9 @@ def _skips(rows: Sequence[Row]) -> list[float]:
     """What it costs that lines of the file stay above a row: nothing where the snippet leaves lines
     out; little between two definitions, and between one and the ends of its holder."""
     skips = [0.0 if row.apart or row.part == END else NEVER for row in rows]
-    solid = [n for n, row in enumerate(rows) if row.part != BLANK]
-    for a, b in pairwise(solid):
-        above, below = rows[a], rows[b]
-        if above.part in BOUND and below.part in BOUND and (above.ends or below.begins):
-            cost = BETWEEN * (1.5 if below.part == NEW else 1.0)
-            skips[a + 1 : b + 1] = [min(cost, skip) for skip in skips[a + 1 : b + 1]]
+    for n, (above, below) in enumerate(pairwise(rows), 1):
+        if may_stay_between(above, below):
+            skips[n] = min(skips[n], BETWEEN * (1.5 if below.part == NEW else 1.0))
     return skips
 
 
@@ -189,12 +205,13 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     aligner = Aligner(costs)
     path = aligner.path()
     places = [_of_path(path, signs)]
-    equal = sum(
-        weights[n]
-        for n, step in enumerate(path)
-        if step.matched and squeezed(old[n]) == squeezed(lines[step.at])
-    )
-    if equal < max(1.0, 0.5 * weights.sum()):
+    equal = near = 0.0
+    for n, step in enumerate(path):
+        if step.matched and squeezed(old[n]) == squeezed(lines[step.at]):
+            equal += weights[n]
+        elif step.matched and scores[n, step.at] >= weights[n] * (MISQUOTED - 0.3):
+            near += weights[n]
+    if equal < 1.0 or equal + near < 0.5 * weights.sum():
         return []
     for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
         places.append(_of_path(aligner.path_through(number, at), signs))

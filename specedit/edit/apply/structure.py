@@ -205,8 +205,9 @@ def paired(
             taken.add(equal[0])
         else:
             waiting.append(definition)
-    overloads = language is None or language.name in _OVERLOADS
+    overloaded = language is None or language.name in _OVERLOADS
     for definition in waiting:
+        overloads = overloaded and definition.kind == CALLED
         named = by_name.get((definition.name, definition.kind), [])
         left = [other for other in named if other not in taken]
         rated = sorted(
