@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from specedit.edit.apply.alignment import AlignedLine, Aligner
+from specedit.edit.apply.alignment import AlignedLine
 from specedit.edit.apply.comparison import END, LINE, START, Column, Comparison, Row
 from specedit.edit.apply.merged import Ambiguity, clearer
 from specedit.edit.apply.part_places import margin, same_line
+from specedit.edit.apply.segments import Alignment
 from specedit.syntax.lines import common, opcodes
 
 MARGIN = 0.6  # by which the best alignment must lead
@@ -51,13 +52,12 @@ class _Doubt:
 def opened(
     comparison: Comparison,
     file: Sequence[str],
-    bind: Mapping[int, int],
-    aligner: Aligner,
-    path: _Path,
+    alignment: Alignment,
     best: Sequence[str],
     written: Callable[[_Path], list[str]],
 ) -> Doubtful:
     """The doubtful parts of an alignment. Readings that differ in blank lines alone are one."""
+    path, bind = alignment.path, comparison.bound
     rows, columns = comparison.rows, comparison.columns
     essence = _essence(best)
     found: list[_Doubt] = []
@@ -79,12 +79,12 @@ def opened(
         if path[n].matched:
             doubt(n, BESIDE, numbers, [_beside(path, n)])
         else:
-            paths = [aligner.path_through(n, at) for at in ats if aligner.may_match(n, at)]
-            doubt(n, EITHER, numbers, paths)
+            paths = (alignment.through(n, at) for at in ats)
+            doubt(n, EITHER, numbers, [one for one in paths if one is not None])
     places: dict[int, dict[int, _Path]] = {}
-    for n, at, _ in islice(aligner.alternatives(path, MARGIN), MOST):
-        alternative = aligner.path_through(n, at)
-        if rows[n].lines and not in_new_block(rows, alternative, n):
+    for n, at in islice(alignment.alternatives(MARGIN), MOST):
+        alternative = alignment.through(n, at)
+        if alternative is not None and rows[n].lines and not in_new_block(rows, alternative, n):
             places.setdefault(n, {})[at] = alternative
     for n, others in places.items():
         matched = [path[n].at] if path[n].matched else []
@@ -169,7 +169,12 @@ def _floating(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
         if end < len(rows) and not rows[end].apart:
             continue
         own = [n for n in range(start, end) if rows[n].part not in (START, END)]
-        if own and not any(path[n].matched or path[n].gone for n in own):
+        anchored = any(
+            (path[n].matched or path[n].gone)
+            and (n in own or any(rows[k].owner != rows[n].owner for k in own))
+            for n in range(start, end)
+        )
+        if own and not anchored:
             yield Ambiguity(rows[own[0]].text.strip(), NOWHERE, hint="show the line above it")
         start = end
 

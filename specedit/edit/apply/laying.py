@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
+from specedit.edit.apply.alignment import AlignedLine
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.comparison import (
     BLANK,
-    HEAD,
     LINE,
     NEW,
     Column,
@@ -22,13 +21,11 @@ from specedit.edit.apply.doubts import Open, opened
 from specedit.edit.apply.losses import comments_for_code, lost, not_removed
 from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, shown_lines
 from specedit.edit.apply.merged import Ambiguity
-from specedit.edit.apply.part_places import likeness, margin, same_line
-from specedit.edit.apply.scoring import costs_of
+from specedit.edit.apply.part_places import margin
+from specedit.edit.apply.segments import Alignment
 from specedit.edit.apply.structure import VALUE, Definition, file_definitions
 from specedit.syntax.languages import Language
 
-BLOCKS = 4  # times that an alignment is corrected by blocks
-SURELY = 0.8  # likeness of first lines from which two blocks are one
 LARGEST = 2_000_000  # pairs of lines
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its first or its last line is another one
@@ -61,11 +58,10 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
         return Laid(tuple(whole))
     rows, columns = comparison.rows, comparison.columns
-    if len(rows) * len(columns) > LARGEST:
+    alignment = Alignment(comparison)
+    if alignment.pairs > LARGEST:
         return Laid(refused=(Ambiguity(first, "too long to compare with this file", hint=SPLIT),))
-    bind = comparison.bound
-    aligner = _aligned(comparison, bind)
-    path = aligner.path()
+    path = alignment.path
     python = language is not None and language.name == "python"
 
     def written(path: Sequence[AlignedLine]) -> list[str]:
@@ -77,7 +73,7 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
         refused += lost(comparison, file, old, best, language)
     if refused:
         return Laid(refused=tuple(refused))
-    doubtful = opened(comparison, file, bind, aligner, path, best, written)
+    doubtful = opened(comparison, file, alignment, best, written)
     exact = all(
         not step.matched or row.part != LINE or row.text == columns[step.at].text
         for row, step in zip(rows, path, strict=True)
@@ -104,16 +100,6 @@ def _whole_file(
         return None
     tail = len(file) - 1 - max(n for n, line in enumerate(file) if line.strip())
     return [*lines[solid[0] : solid[-1] + 1], *[""] * tail]
-
-
-def _aligned(comparison: Comparison, bind: Mapping[int, int]) -> Aligner:
-    costs = costs_of(comparison, bind)
-    aligner = Aligner(costs)
-    for _ in range(BLOCKS):
-        if not _by_blocks(comparison.rows, comparison.columns, aligner.path(), costs, bind):
-            break
-        aligner = Aligner(costs)
-    return aligner
 
 
 def merged_lines(
@@ -160,77 +146,3 @@ def merged_lines(
             result += [""] * (row.trail or blank)
     keep(len(columns))
     return result
-
-
-def _closes(line: str) -> bool:
-    return line.strip()[:1] in ("}", ")", "]")
-
-
-def enclosing(lines: Sequence[str], n: int) -> int | None:
-    """The line that opens the block of a line, or that a line closes."""
-    depth = len(margin(lines[n]))
-    for above in range(n - 1, -1, -1):
-        text = lines[above]
-        if text.strip() and len(margin(text)) < depth + (_closes(lines[n]) and opens(text)):
-            return above
-    return None
-
-
-def _closing(lines: Sequence[str], n: int) -> int | None:
-    """The line that closes the block that a line opens."""
-    depth = len(margin(lines[n]))
-    for below in range(n + 1, len(lines)):
-        text = lines[below]
-        if text.strip() and len(margin(text)) <= depth:
-            return below if _closes(text) and len(margin(text)) == depth else None
-    return None
-
-
-def _by_blocks(
-    rows: Sequence[Row],
-    columns: Sequence[Column],
-    path: Sequence[AlignedLine],
-    costs: Costs,
-    bind: Mapping[int, int],
-) -> bool:
-    """Correct the costs where an alignment tears blocks apart: the line that closes a block belongs
-    to the line that opens it, and a block whose first line is only like another one, and that
-    shares nothing else with it, is new. Returns whether anything changed."""
-    ours, theirs = [row.text for row in rows], [column.text for column in columns]
-    taken = set(bind.values())
-    changed = False
-
-    def only(n: int, column: int | None) -> None:
-        nonlocal changed
-        wanted = costs.scores[n].copy()
-        wanted[:] = NO
-        if column is not None:
-            wanted[column] = 2.0
-        if (wanted != costs.scores[n]).any():
-            costs.scores[n] = wanted
-            costs.insert[n] = 0.05
-            changed = True
-
-    for n, row in enumerate(rows):
-        if row.part != LINE or n in bind:
-            continue
-        if _closes(row.text):
-            start = enclosing(ours, n)
-            if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
-                continue
-            if path[start].matched:
-                end = _closing(theirs, path[start].at)
-                done = path[n].matched and path[n].at == end
-                if end is not None and _closes(theirs[end]) and end not in taken and not done:
-                    only(n, end)
-            elif not any(path[k].matched for k in range(start, n)):
-                only(n, None)
-        elif path[n].matched and opens(row.text):
-            old, end = theirs[path[n].at], _closing(ours, n)
-            if row.text.rstrip() == old.rstrip() or same_line(row.text, old) or end is None:
-                continue
-            inside = range(n + 1, end)
-            shared = any(path[k].matched and ours[k].strip() for k in inside)
-            if inside and not shared and likeness(row.text, old) < SURELY:
-                only(n, None)
-    return changed

@@ -15,7 +15,6 @@ from specedit.edit.apply.comparison import (
     LINE,
     NEW,
     Column,
-    Comparison,
     Row,
     may_stay_between,
 )
@@ -79,12 +78,12 @@ class Likeness:
         return result
 
 
-def costs_of(comparison: Comparison, bind: Mapping[int, int]) -> Costs:
-    """What the matches of rows with columns are worth. `bind`: rows that match one column, which no
-    other row matches."""
+def costs_of(rows: Sequence[Row], columns: Sequence[Column]) -> Costs:
+    """What the matches of rows with columns are worth."""
     import numpy as np
 
-    rows, columns = comparison.rows, comparison.columns
+    keys = {column.key: n for n, column in enumerate(columns)}
+    bind = {n: keys[row.column] for n, row in enumerate(rows) if row.column in keys}
     scores = np.full((len(rows), len(columns)), NO)
     insert = np.full(len(rows), 0.05)
     weights = np.array([weight(row.text) for row in rows])
@@ -147,7 +146,7 @@ def costs_of(comparison: Comparison, bind: Mapping[int, int]) -> Costs:
 def _skips(rows: Sequence[Row]) -> list[float]:
     """What it costs that lines of the file stay above a row: nothing where the snippet leaves lines
     out; little between two definitions, and between one and the ends of its holder."""
-    skips = [0.0 if row.apart or row.part == END else NEVER for row in rows]
+    skips = [0.0 if row.apart or row.part == END or not n else NEVER for n, row in enumerate(rows)]
     for n, (above, below) in enumerate(pairwise(rows), 1):
         if may_stay_between(above, below):
             skips[n] = min(skips[n], BETWEEN * (1.5 if below.part == NEW else 1.0))
