@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import END, LINE, START, Column, Comparison, Row
-from specedit.edit.apply.merged import Ambiguity, clearer
-from specedit.edit.apply.part_places import margin, same_line
+from specedit.edit.apply.comparison import END, LINE, NEW, START, Column, Comparison, Row
+from specedit.edit.apply.merged import Ambiguity, clearer, short
+from specedit.edit.apply.part_places import likeness, margin, same_line, weight
 from specedit.edit.apply.segments import Alignment
 from specedit.syntax.lines import common, opcodes
 
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
+MOVED = 0.7  # least likeness of a line that may have moved
 FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
@@ -91,7 +92,7 @@ def opened(
         numbers = sorted({columns[at].number for at in (*others, *matched)})
         reason = f"fits {len(numbers)} places equally" if len(numbers) > 1 else EITHER
         doubt(n, reason, numbers, list(others.values()))
-    refused = tuple(_floating(rows, path))
+    refused = (*_floating(rows, path), *_moved(rows, columns, path))
     if refused:
         return Doubtful(refused=(*refused, *(one.what for one in found)))
     return Doubtful(tuple(_parts(comparison, path, file, best, found)))
@@ -130,6 +131,8 @@ def _edges(
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
+            if changed and _in_run(path, n, equal):
+                continue
             if changed and not same_line(rows[n].text, columns[path[n].at].text):
                 yield n, [path[n].at]
         for n in sorted({chunk.start, chunk.stop - 1}):
@@ -144,6 +147,16 @@ def _edges(
             ]
             if at and not in_new_block(rows, path, n):
                 yield n, at[:FEW]
+
+
+def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:
+    """Whether rows beside each other replace lines beside each other."""
+    for above in (n - 1, n):
+        if 0 <= above < len(path) - 1 and not path[above + 1].kept:
+            both = path[above].matched and path[above + 1].matched
+            if both and not equal(above) and not equal(above + 1):
+                return path[above].at + 1 == path[above + 1].at
+    return False
 
 
 def in_new_block(rows: Sequence[Row], path: _Path, n: int) -> bool:
@@ -177,6 +190,22 @@ def _floating(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
         if own and not anchored:
             yield Ambiguity(rows[own[0]].text.strip(), NOWHERE, hint="show the line above it")
         start = end
+
+
+def _moved(rows: Sequence[Row], columns: Sequence[Column], path: _Path) -> Iterator[Ambiguity]:
+    """New lines above one that stays and that a new definition has, too: it may have moved."""
+    new = [line for row in rows if row.part == NEW for line in row.lines]
+    for n, row in enumerate(rows):
+        ends = n + 1 == len(rows) or path[n + 1].kept
+        if row.part != LINE or path[n].matched or path[n].gone or not ends:
+            continue
+        below = next((one for one in columns[path[n].at :] if one.text.strip()), None)
+        if below is None or below.owner != row.owner or weight(below.text) < 1:
+            continue
+        if any(likeness(below.text, line) >= MOVED for line in new):
+            reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
+            place = (below.number + 1, below.number + 1)
+            yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")
 
 
 def _parts(

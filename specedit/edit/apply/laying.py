@@ -19,7 +19,7 @@ from specedit.edit.apply.comparison import (
 )
 from specedit.edit.apply.doubts import Open, opened
 from specedit.edit.apply.losses import comments_for_code, lost, not_removed
-from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, shown_lines
+from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, brackets_open, shown_lines
 from specedit.edit.apply.merged import Ambiguity
 from specedit.edit.apply.part_places import margin
 from specedit.edit.apply.segments import Alignment
@@ -29,6 +29,7 @@ from specedit.syntax.languages import Language
 LARGEST = 2_000_000  # pairs of lines
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its first or its last line is another one
+LONGEST = 20  # lines of a statement
 SHOW, SPLIT = "show the lines that change", "split the change"
 
 
@@ -137,6 +138,7 @@ def merged_lines(
             column = columns[step.at]
             at = step.at + 1
             result += [*column.above, *row.lines]
+            at += _continuation(row, columns, step.at) if ends else 0
             continue
         blank = 1 + (python and not margin(row.text)) if row.part == NEW else 0
         if (step.kept or row.part == NEW) and result and result[-1].strip():
@@ -146,3 +148,17 @@ def merged_lines(
             result += [""] * (row.trail or blank)
     keep(len(columns))
     return result
+
+
+def _continuation(row: Row, columns: Sequence[Column], at: int) -> int:
+    """How many lines of the file below a line continue its statement, where a row that is a whole
+    statement replaces it."""
+    if row.part != LINE or row.text.strip() == columns[at].text.strip():
+        return 0
+    if brackets_open(row.text) or (left := brackets_open(columns[at].text)) <= 0:
+        return 0
+    for n, column in enumerate(columns[at + 1 : at + 1 + LONGEST], 1):
+        left += brackets_open(column.text)
+        if left <= 0:
+            return n
+    return 0

@@ -35,7 +35,7 @@ SURE = 0.9  # margin of a hunk's place over the second best
 LARGEST = 6_000_000  # pairs of lines that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
-SIBLING = 0.1  # by which a line must be liker to one that it replaces than to its neighbours
+SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
 EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
@@ -117,7 +117,7 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column]) -> Costs:
                 )  # of its list
                 for k, ratio in like[row.owner].rows(row.text):
                     same_one = same_line(row.text, columns[near[k]].text)
-                    if not same_one and ratio <= siblings + SIBLING:
+                    if not same_one and SIBLINGS <= siblings >= ratio - NEARLY:
                         continue
                     worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
                     scores[n, near[k]] = weights[n] * worth
