@@ -522,21 +522,20 @@ def _joined(chunks: Sequence[_Chunk]) -> list[Row]:
     numbers of the rows beside them."""
     result: list[Row] = []
     for chunk in chunks:
-        blank, apart = 0, True
+        blank, apart = list[Row](), True
         for row in chunk:
             if row.part == BLANK:
-                blank += 1
+                blank.append(row)
                 continue
             if blank and not apart and not may_stay_between(result[-1], row):
-                blank_row = Row(("",), row.number - 1, BLANK, row.owner)
-                result += [blank_row] * blank
-                blank = 0
+                result += blank
+                blank = []
             elif blank and not apart:
-                result[-1] = replace(result[-1], trail=blank)
-            result.append(replace(row, apart=apart, lead=blank))
-            blank, apart = 0, False
+                result[-1] = replace(result[-1], trail=len(blank))
+            result.append(replace(row, apart=apart, lead=len(blank)))
+            blank, apart = [], False
         if blank and not apart:
-            result[-1] = replace(result[-1], trail=blank)
+            result[-1] = replace(result[-1], trail=len(blank))
     return result
 
 

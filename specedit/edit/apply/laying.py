@@ -28,7 +28,7 @@ from specedit.syntax.languages import Language
 
 LARGEST = 2_000_000  # pairs of lines
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
-SHOWS_NEARLY_ALL = 0.8  # and where its first or its last line is another one
+SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
 LONGEST = 20  # lines of a statement
 SHOW, SPLIT = "show the lines that change", "split the change"
 
@@ -96,8 +96,8 @@ def _whole_file(
     share = sum(line in known for line in code) / len(code)
     tops = [definition for definition in old if definition.kind != VALUE]
     defined = sum(one in comparison.shown for one in tops) / len(tops) if tops else 1.0
-    ends = (lines[solid[0]] == code[0]) + (lines[solid[-1]] == code[-1])
-    if ends < 1 or min(share, defined) < (SHOWS_MOST if ends == 2 else SHOWS_NEARLY_ALL):
+    least = SHOWS_MOST if lines[solid[-1]] == code[-1] else SHOWS_NEARLY_ALL
+    if lines[solid[0]] != code[0] or min(share, defined) < least:
         return None
     tail = len(file) - 1 - max(n for n, line in enumerate(file) if line.strip())
     return [*lines[solid[0] : solid[-1] + 1], *[""] * tail]
@@ -137,7 +137,8 @@ def merged_lines(
         if step.matched:
             column = columns[step.at]
             at = step.at + 1
-            result += [*column.above, *row.lines]
+            kept_blank = row.part == BLANK and not row.text
+            result += column.lines if kept_blank else (*column.above, *row.lines)
             at += _continuation(row, columns, step.at) if ends else 0
             continue
         blank = 1 + (python and not margin(row.text)) if row.part == NEW else 0

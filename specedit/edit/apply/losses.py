@@ -9,6 +9,7 @@ from specedit.edit.apply.alignment import AlignedLine
 from specedit.edit.apply.comparison import Column, Comparison, Row
 from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.merged import Ambiguity
+from specedit.edit.apply.part_places import likeness
 from specedit.edit.apply.structure import (
     SPACE,
     TYPE,
@@ -19,6 +20,7 @@ from specedit.edit.apply.structure import (
 )
 from specedit.syntax.languages import Language
 
+OVERLOAD = 0.9  # least likeness of first lines of one overload
 FEW = 2  # lines of code that a comment may replace
 
 
@@ -30,16 +32,28 @@ def lost(
     language: Language | None,
 ) -> Iterator[Ambiguity]:
     """The file's definitions that are gone, although the change does not say so."""
-    left: Counter[tuple[str, ...]] = Counter()
     found = list(_paths(file_definitions(new, language)))
-    left.update(path for path, _ in found)
-    had = {path for path, _ in _paths(old)}
-    renamed = [definition for path, definition in found if path not in had]
+    left: dict[tuple[str, ...], list[str]] = {}  # first lines of the definitions that are there
+    for path, definition in found:
+        left.setdefault(path, []).append(new[definition.first].strip())
+    had = [(path, definition, file[definition.first].strip()) for path, definition in _paths(old)]
+    for path, _, head in had:
+        if head in left.get(path, ()):
+            left[path].remove(head)
+    paths = Counter(path for path, *_ in had)
+    renamed = [definition for path, definition in found if path not in paths]
     shown, left_words = words_of_lines(comparison.lines), words_of_lines(new)
-    for path, definition in _paths(old):
-        if left[path]:
-            left[path] -= 1
+    heads = Counter((path, new[definition.first].strip()) for path, definition in found)
+    for path, definition, head in had:
+        if heads[path, head]:
+            heads[path, head] -= 1
             continue
+        rest = left.get(path, [])
+        if rest:
+            near = max(rest, key=lambda other: likeness(head, other))
+            if paths[path] == 1 or likeness(head, near) >= OVERLOAD:
+                rest.remove(near)
+                continue
         gone = {path[:n] for n in range(1, len(path))} - left.keys()
         if gone or definition in comparison.removed:
             continue

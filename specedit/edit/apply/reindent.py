@@ -47,8 +47,8 @@ def _pairs(
     lines: Sequence[str], own: Definition, old: Definition, index: FileIndex
 ) -> list[tuple[str, str]]:
     """First lines, and equal ones where the file indents with another character, or by another
-    number of them all along."""
-    heads = [(lines[own.first], index.lines[old.first])]
+    number of them for each level."""
+    head = (lines[own.first], index.lines[old.first])
     inside: dict[str, set[str]] = {}
     for row in range(old.first, old.last):
         inside.setdefault(index.lines[row].strip(), set()).add(index.lines[row])
@@ -57,10 +57,16 @@ def _pairs(
         for line in lines[own.first + 1 : own.last]
         if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6
     ]
-    other = [(a, b) for a, b in equal if margin(a) and margin(b) and margin(a) != margin(b)]
-    same = [a for a, b in equal if a == b and margin(a)]
-    character = any(set(margin(a)) ^ set(margin(b)) for a, b in other)
-    return heads + equal if other and not same and (character or len(other) > 1) else heads
+    deeper = [(a, b) for a, b in equal if margin(a) and margin(b)]
+    if any(a == b for a, b in deeper):
+        return [head]
+    if any(set(margin(a)) ^ set(margin(b)) for a, b in deeper):
+        return [head, *equal]
+    base = [len(margin(line)) for line in head]
+    levels = {(len(margin(a)) - base[0], len(margin(b)) - base[1]) for a, b in deeper}
+    (one, other), *rest = sorted(levels) or [(0, 0)]
+    scaled = rest and 0 < one != other > 0 and all(a * other == b * one for a, b in rest)
+    return [head, *equal] if scaled else [head]
 
 
 def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[tuple[int, str]]:
