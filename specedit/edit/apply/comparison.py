@@ -166,6 +166,7 @@ class _Comparing:
             here = [one for one in others if self._holders.get(one) in holders]
             if len(here) == 1:
                 pairs[definition] = here[0]
+            if len(here) == 1 or definition.kind == VALUE:
                 continue
             places = tuple((other.first + 1, other.last) for other in others)
             reason = f"may be one of {len(others)} definitions of this name"

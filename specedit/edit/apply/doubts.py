@@ -85,7 +85,9 @@ def opened(
     places: dict[int, dict[int, _Path]] = {}
     for n, at in islice(alignment.alternatives(MARGIN), MOST):
         alternative = alignment.through(n, at)
-        if alternative is not None and rows[n].lines and not in_new_block(rows, alternative, n):
+        if alternative is None or not rows[n].text.strip():
+            continue
+        if not in_new_block(rows, alternative, n):
             places.setdefault(n, {})[at] = alternative
     for n, others in places.items():
         matched = [path[n].at] if path[n].matched else []

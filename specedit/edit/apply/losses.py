@@ -43,6 +43,7 @@ def lost(
     paths = Counter(path for path, *_ in had)
     renamed = [definition for path, definition in found if path not in paths]
     shown, left_words = words_of_lines(comparison.lines), words_of_lines(new)
+    there = {path for path, _ in found}
     heads = Counter((path, new[definition.first].strip()) for path, definition in found)
     for path, definition, head in had:
         if heads[path, head]:
@@ -57,7 +58,7 @@ def lost(
         gone = {path[:n] for n in range(1, len(path))} - left.keys()
         if gone or definition in comparison.removed:
             continue
-        if definition.kind == VALUE and definition.name in shown:
+        if definition.kind == VALUE and (definition.name in shown or path in there):
             continue
         if definition.kind == VALUE and definition.name not in left_words:
             continue  # nothing uses it

@@ -130,7 +130,7 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column]) -> Costs:
         scores[n, equal] = 0.95 * worth
         scores[n, exact.get((row.owner, row.text), [])] = worth
         last = n + 1 == len(rows) or rows[n + 1].apart
-        if (row.apart or last) and weights[n] >= 0.6 and equal:
+        if (row.apart or last) and row.text.strip() and equal:
             insert[n] += EDGE
     for n, k in bind.items():
         scores[n, k] = 2.0
