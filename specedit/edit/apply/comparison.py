@@ -57,6 +57,7 @@ class Row:
     ends: bool = False
     maybe: bool = False  # a comment that may stand for lines left out
     fresh: bool = False  # of a value that the file does not have
+    partial: bool = False  # a new definition begins here, and it is not shown whole
     apart: bool = False  # lines are left out above
     lead: int = 0  # blank lines above and below, beside what is left out
     trail: int = 0
@@ -78,6 +79,7 @@ class Column:
     above: tuple[str, ...] = ()  # comments and attributes that go with it
     free: bool = False  # the change says that it is removed
     fixed: bool = False  # new, and in its place
+    defines: bool = False  # a definition begins here
 
 
 @dataclass(slots=True)
@@ -129,7 +131,7 @@ class _Comparing:
         self._holders = {child: one for one in self._every for child in one.children}
         self._index = FileIndex(file)
         own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)
-        rows = self._index.rows(1)
+        rows = self._index.rows(2)
         if not all(continuous(*pair, shown, file, rows, language) for pair in pairs.items()):
             own, pairs = (), {}  # its lines are of several definitions
         self._lines = self.result.lines = reindented(shown, own, pairs, self._index)
@@ -191,6 +193,7 @@ class _Comparing:
         self._remove(first, last, own, old, pairs, holder)
         units: list[_Unit] = []
         starts = {one.top: one for one in own}
+        partial = {one.first for one in own if one.kind != VALUE and one not in pairs}
         values = [one for one in own if one.kind == VALUE and one not in pairs]
         n = first
         while n < last:
@@ -212,6 +215,7 @@ class _Comparing:
                 fresh = holder is not None and any(one.first <= n < one.last for one in values)
                 part = LINE if line.strip() else BLANK
                 row = Row((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
+                row = replace(row, partial=n in partial)
                 units.append(_Unit([[row]], loose=part == LINE))
             n = end
         chunks: list[_Chunk] = [[]]
@@ -453,6 +457,7 @@ class _Comparing:
                 ends.setdefault(old.last, []).append(old)
         glued = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
         gone = self._removed_lines()
+        defining = {one.first for one in self._every if one.kind != VALUE}
         names = set().union(*self.result.words.values()) if self.result.words else set()
         n, size = 0, len(self._file)
         while n <= size:
@@ -489,7 +494,7 @@ class _Comparing:
                 part = HEAD
             line = self._file[n]
             free = any(name in line for name in names)
-            yield Column(line, (line,), n, (part, n), owners[n], above, free)
+            yield Column(line, (line,), n, (part, n), owners[n], above, free, defines=n in defining)
             n += 1
 
     def _above(self, one: Definition) -> Iterator[Definition]:

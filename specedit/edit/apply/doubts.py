@@ -94,7 +94,7 @@ def opened(
         numbers = sorted({columns[at].number for at in (*others, *matched)})
         reason = f"fits {len(numbers)} places equally" if len(numbers) > 1 else EITHER
         doubt(n, reason, numbers, list(others.values()))
-    refused = (*_floating(rows, path), *_moved(rows, columns, path))
+    refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
     if refused:
         return Doubtful(refused=(*refused, *(one.what for one in found)))
     return Doubtful(tuple(_parts(comparison, path, file, best, found)))
@@ -192,6 +192,14 @@ def _floating(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
         if own and not anchored:
             yield Ambiguity(rows[own[0]].text.strip(), NOWHERE, hint="show the line above it")
         start = end
+
+
+def _partial(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
+    """New definitions of which the snippet leaves lines out that the file does not have."""
+    for row, step in zip(rows, path, strict=True):
+        if row.partial and not step.matched:
+            reason = "is shown in part, and the file does not have it"
+            yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
 
 
 def _moved(rows: Sequence[Row], columns: Sequence[Column], path: _Path) -> Iterator[Ambiguity]:

@@ -37,7 +37,9 @@ _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
 SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
-EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
+EDGE = (
+    2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
+)
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
 BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
 
@@ -130,7 +132,9 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column]) -> Costs:
         scores[n, equal] = 0.95 * worth
         scores[n, exact.get((row.owner, row.text), [])] = worth
         last = n + 1 == len(rows) or rows[n + 1].apart
-        if (row.apart or last) and row.text.strip() and equal:
+        if ((row.apart or last) and row.text.strip() and equal) or any(
+            columns[k].defines for k in equal
+        ):
             insert[n] += EDGE
     for n, k in bind.items():
         scores[n, k] = 2.0
