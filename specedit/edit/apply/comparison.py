@@ -44,7 +44,7 @@ Key = tuple[str, int]  # of a column: what it is, and its first line in the file
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SnippetRow:
     """A line of the snippet, a definition that it shows whole, or no line: an end of a definition
     that it shows in part."""
 
@@ -68,7 +68,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FileColumn:
     """A line of the file, or a definition of it that the snippet shows whole."""
 
     text: str
@@ -84,8 +84,8 @@ class Column:
 
 @dataclass(slots=True)
 class Comparison:
-    rows: list[Row] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
+    rows: list[SnippetRow] = field(default_factory=list)
+    columns: list[FileColumn] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # the snippet's, as deep as the file's
     refused: list[Ambiguity] = field(default_factory=list)
     removed: set[Definition] = field(default_factory=set)  # that comments of the snippet name
@@ -105,7 +105,7 @@ def compared(
     return _Comparing(shown, file, old, language).result
 
 
-_Chunk = list[Row]
+_Chunk = list[SnippetRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +207,16 @@ class _Comparing:
             elif definition is not None and self._is_new(definition):
                 end = definition.last
                 start = self._remarks_above(units, n)
-                row = Row(tuple(self._lines[start:end]), start, NEW, holder, begins=True, ends=True)
+                row = SnippetRow(
+                    tuple(self._lines[start:end]), start, NEW, holder, begins=True, ends=True
+                )
                 units.append(_Unit([[row]]))
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
             elif kind != REMOVED:
                 fresh = holder is not None and any(one.first <= n < one.last for one in values)
                 part = LINE if line.strip() else BLANK
-                row = Row((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
+                row = SnippetRow((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
                 row = replace(row, partial=n in partial)
                 units.append(_Unit([[row]], loose=part == LINE))
             n = end
@@ -279,16 +281,16 @@ class _Comparing:
         if not any(self._kinds[own.top : own.last]) and not self._misses(own, old, inner):
             self._whole[old.top] = (old, begin)
             lines, key = tuple(self._lines[own.top : own.last]), (WHOLE, old.first)
-            row = Row(lines, own.top, WHOLE, holder, key, begins=solid, ends=solid)
+            row = SnippetRow(lines, own.top, WHOLE, holder, key, begins=solid, ends=solid)
             self.result.shown |= set(inner.values())
             return [[row]]
         self._partial[old] = begin
         start: _Chunk = []
         if own.top < own.first and begin < old.first:
-            start.append(Row((), own.top, START, old, (START, begin)))
-        start += [Row((self._lines[n],), n, owner=old) for n in range(own.top, own.first)]
+            start.append(SnippetRow((), own.top, START, old, (START, begin)))
+        start += [SnippetRow((self._lines[n],), n, owner=old) for n in range(own.top, own.first)]
         head = (self._lines[own.first],)
-        start.append(Row(head, own.first, HEAD, old, (HEAD, old.first)))
+        start.append(SnippetRow(head, own.first, HEAD, old, (HEAD, old.first)))
         start[0] = replace(start[0], begins=solid)
         a, b = own.last - 1, old.last - 1
         ours, theirs = self._lines[a].strip(), self._file[b].strip()
@@ -300,9 +302,9 @@ class _Comparing:
         closing &= all(child.last <= b for child in old.children)
         if closing:
             self._closed.add(old)
-            end = Row((self._lines[a],), a, HEAD, old, (HEAD, b), ends=solid)
+            end = SnippetRow((self._lines[a],), a, HEAD, old, (HEAD, b), ends=solid)
         else:
-            end = Row((), own.last, END, old, (END, old.last), ends=solid)
+            end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
         chunks = self._chunks(
             own.first + 1, own.last - closing, own.children, inner, old.children, old
         )
@@ -444,7 +446,7 @@ class _Comparing:
         python = self._language is not None and self._language.name == "python"
         return 2 if python and not depth else 1
 
-    def _columns(self) -> Iterator[Column]:
+    def _columns(self) -> Iterator[FileColumn]:
         owners: list[Definition | None] = [None] * len(self._file)
         for old, begin in sorted(self._partial.items(), key=lambda pair: (pair[1], -pair[0].last)):
             for n in range(begin, old.last):
@@ -462,10 +464,10 @@ class _Comparing:
         n, size = 0, len(self._file)
         while n <= size:
             for old in sorted(ends.get(n, ()), key=lambda one: -one.first):
-                yield Column("", (), n, (END, n), old)
+                yield FileColumn("", (), n, (END, n), old)
             if n in self._added:
                 lines = tuple(self._added[n])
-                yield Column(lines[0], lines, n, (NEW, n), fixed=True)
+                yield FileColumn(lines[0], lines, n, (NEW, n), fixed=True)
             if n == size:
                 break
             if n in self._whole:
@@ -473,7 +475,7 @@ class _Comparing:
                 owner = next((one for one in self._above(old) if one in self._partial), None)
                 above = tuple(self._file[old.top : begin])
                 body = tuple(self._file[begin : old.last])
-                yield Column(
+                yield FileColumn(
                     self._file[old.first], body, old.first, (WHOLE, old.first), owner, above
                 )
                 n = old.last
@@ -483,7 +485,7 @@ class _Comparing:
                 continue
             if n in begins:
                 old = begins[n]
-                yield Column("", (), n, (START, n), old, tuple(self._file[old.top : n]))
+                yield FileColumn("", (), n, (START, n), old, tuple(self._file[old.top : n]))
             above = ()
             part = LINE
             if n in heads:
@@ -494,7 +496,9 @@ class _Comparing:
                 part = HEAD
             line = self._file[n]
             free = any(name in line for name in names)
-            yield Column(line, (line,), n, (part, n), owners[n], above, free, defines=n in defining)
+            yield FileColumn(
+                line, (line,), n, (part, n), owners[n], above, free, defines=n in defining
+            )
             n += 1
 
     def _above(self, one: Definition) -> Iterator[Definition]:
@@ -523,12 +527,12 @@ class _Comparing:
         return gone
 
 
-def _joined(chunks: Sequence[_Chunk]) -> list[Row]:
+def _joined(chunks: Sequence[_Chunk]) -> list[SnippetRow]:
     """The rows of all chunks. Blank lines beside what is left out, and between definitions, are
     numbers of the rows beside them."""
-    result: list[Row] = []
+    result: list[SnippetRow] = []
     for chunk in chunks:
-        blank, apart = list[Row](), True
+        blank, apart = list[SnippetRow](), True
         for row in chunk:
             if row.part == BLANK:
                 blank.append(row)
@@ -545,7 +549,7 @@ def _joined(chunks: Sequence[_Chunk]) -> list[Row]:
     return result
 
 
-def may_stay_between(above: Row, below: Row) -> bool:
+def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
     """Whether lines of the file may stay between two rows, although the snippet shows none."""
     if above.part not in BOUND or below.part not in BOUND:
         return False

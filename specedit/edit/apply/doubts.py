@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import END, LINE, NEW, START, Column, Comparison, Row
+from specedit.edit.apply.comparison import END, LINE, NEW, START, Comparison, FileColumn, SnippetRow
 from specedit.edit.apply.merged import Ambiguity, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, weight
 from specedit.edit.apply.segments import Alignment
@@ -38,7 +38,7 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubtful:
+class Doubts:
     opened: tuple[Open, ...] = ()
     refused: tuple[Ambiguity, ...] = ()  # doubts without another reading
 
@@ -56,7 +56,7 @@ def opened(
     alignment: Alignment,
     best: Sequence[str],
     written: Callable[[_Path], list[str]],
-) -> Doubtful:
+) -> Doubts:
     """The doubtful parts of an alignment. Readings that differ in blank lines alone are one."""
     path, bind = alignment.path, comparison.bound
     rows, columns = comparison.rows, comparison.columns
@@ -96,8 +96,8 @@ def opened(
         doubt(n, reason, numbers, list(others.values()))
     refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
     if refused:
-        return Doubtful(refused=(*refused, *(one.what for one in found)))
-    return Doubtful(tuple(_parts(comparison, path, file, best, found)))
+        return Doubts(refused=(*refused, *(one.what for one in found)))
+    return Doubts(tuple(_parts(comparison, path, file, best, found)))
 
 
 def _essence(lines: Sequence[str]) -> list[str]:
@@ -119,7 +119,7 @@ def _chunks(path: _Path) -> Iterator[range]:
 
 
 def _edges(
-    rows: Sequence[Row], columns: Sequence[Column], path: _Path, bind: Mapping[int, int]
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path, bind: Mapping[int, int]
 ) -> Iterator[tuple[int, list[int]]]:
     """The rows that are unsure at the open ends of chunks, with the columns that they replace, or
     may be."""
@@ -161,7 +161,7 @@ def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:
     return False
 
 
-def in_new_block(rows: Sequence[Row], path: _Path, n: int) -> bool:
+def in_new_block(rows: Sequence[SnippetRow], path: _Path, n: int) -> bool:
     """Whether a row is in a block that begins with a new line."""
     depth = len(margin(rows[n].text))
     for above in range(n - 1, -1, -1):
@@ -177,7 +177,7 @@ def in_new_block(rows: Sequence[Row], path: _Path, n: int) -> bool:
     return False
 
 
-def _floating(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
+def _floating(rows: Sequence[SnippetRow], path: _Path) -> Iterator[Ambiguity]:
     """The parts between what is left out that show no line of the file."""
     start = 0
     for end in range(1, len(rows) + 1):
@@ -194,7 +194,7 @@ def _floating(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
         start = end
 
 
-def _partial(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
+def _partial(rows: Sequence[SnippetRow], path: _Path) -> Iterator[Ambiguity]:
     """New definitions of which the snippet leaves lines out that the file does not have."""
     for row, step in zip(rows, path, strict=True):
         if row.partial and not step.matched:
@@ -202,7 +202,9 @@ def _partial(rows: Sequence[Row], path: _Path) -> Iterator[Ambiguity]:
             yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
 
 
-def _moved(rows: Sequence[Row], columns: Sequence[Column], path: _Path) -> Iterator[Ambiguity]:
+def _moved(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path
+) -> Iterator[Ambiguity]:
     """New lines above one that stays and that a new definition has, too: it may have moved."""
     new = [line for row in rows if row.part == NEW for line in row.lines]
     for n, row in enumerate(rows):
@@ -273,7 +275,7 @@ def _outer(
     return low, high
 
 
-def _near(rows: Sequence[Row], n: int) -> range:
+def _near(rows: Sequence[SnippetRow], n: int) -> range:
     """The rows beside a row between which nothing is left out."""
     start, end = n, n + 1
     while start and not rows[start].apart:

@@ -11,9 +11,9 @@ from specedit.edit.apply.comparison import (
     BLANK,
     LINE,
     NEW,
-    Column,
     Comparison,
-    Row,
+    FileColumn,
+    SnippetRow,
     compared,
     opens,
 )
@@ -104,7 +104,10 @@ def _whole_file(
 
 
 def merged_lines(
-    rows: Sequence[Row], columns: Sequence[Column], path: Sequence[AlignedLine], python: bool
+    rows: Sequence[SnippetRow],
+    columns: Sequence[FileColumn],
+    path: Sequence[AlignedLine],
+    python: bool,
 ) -> list[str]:
     """The file's new lines by an alignment."""
     result: list[str] = []
@@ -151,7 +154,7 @@ def merged_lines(
     return result
 
 
-def _continuation(row: Row, columns: Sequence[Column], at: int) -> int:
+def _continuation(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> int:
     """How many lines of the file below a line continue its statement, where a row that is a whole
     statement replaces it."""
     if row.part != LINE or row.text.strip() == columns[at].text.strip():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import Column, Comparison, Row
+from specedit.edit.apply.comparison import Comparison, FileColumn, SnippetRow
 from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.merged import Ambiguity
 from specedit.edit.apply.part_places import likeness
@@ -113,7 +113,7 @@ def _dropped(path: Sequence[AlignedLine]) -> Iterator[int]:
 
 
 def comments_for_code(
-    rows: Sequence[Row], columns: Sequence[Column], path: Sequence[AlignedLine]
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: Sequence[AlignedLine]
 ) -> Iterator[Ambiguity]:
     """The new comments that replace lines of code, where nothing else replaces them."""
     at, new = 0, list[str]()

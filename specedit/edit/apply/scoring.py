@@ -14,8 +14,8 @@ from specedit.edit.apply.comparison import (
     END,
     LINE,
     NEW,
-    Column,
-    Row,
+    FileColumn,
+    SnippetRow,
     may_stay_between,
 )
 from specedit.edit.apply.markers import comment_text
@@ -80,7 +80,7 @@ class Likeness:
         return result
 
 
-def costs_of(rows: Sequence[Row], columns: Sequence[Column]) -> Costs:
+def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs:
     """What the matches of rows with columns are worth."""
     import numpy as np
 
@@ -147,7 +147,7 @@ def costs_of(rows: Sequence[Row], columns: Sequence[Column]) -> Costs:
     return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
 
 
-def _skips(rows: Sequence[Row]) -> list[float]:
+def _skips(rows: Sequence[SnippetRow]) -> list[float]:
     """What it costs that lines of the file stay above a row: nothing where the snippet leaves lines
     out; little between two definitions, and between one and the ends of its holder."""
     skips = [0.0 if row.apart or row.part == END or not n else NEVER for n, row in enumerate(rows)]
@@ -158,7 +158,7 @@ def _skips(rows: Sequence[Row]) -> list[float]:
 
 
 def _gone_cost(
-    rows: Sequence[Row], n: int, same: Mapping[tuple[Definition | None, str], object]
+    rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
 ) -> float:
     """What it costs that a comment stands for lines left out: nothing where only a line of the
     file is shown beside it."""
@@ -173,7 +173,7 @@ def _gone_cost(
     return 0.0 if alone else STANDS_FOR
 
 
-def _drop(column: Column) -> float:
+def _drop(column: FileColumn) -> float:
     if column.fixed or column.free:
         return 50.0 if column.fixed else 0.0
     comment = comment_text(column.text) is not None

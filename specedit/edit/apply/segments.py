@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
-from specedit.edit.apply.comparison import HEAD, LINE, Column, Comparison, Row, opens
+from specedit.edit.apply.comparison import HEAD, LINE, Comparison, FileColumn, SnippetRow, opens
 from specedit.edit.apply.part_places import likeness, margin, same_line
 from specedit.edit.apply.scoring import costs_of
 
@@ -18,7 +18,9 @@ SURELY = 0.8  # likeness of first lines from which two blocks are one
 class _Segment:
     """The rows and columns from one bound row to the next, both in."""
 
-    def __init__(self, rows: Sequence[Row], columns: Sequence[Column], row: int, column: int):
+    def __init__(
+        self, rows: Sequence[SnippetRow], columns: Sequence[FileColumn], row: int, column: int
+    ):
         self.rows, self.columns = rows, columns
         self.row, self.column = row, column  # the first ones in the comparison
 
@@ -109,8 +111,8 @@ def _closing(lines: Sequence[str], n: int) -> int | None:
 
 
 def _by_blocks(
-    rows: Sequence[Row],
-    columns: Sequence[Column],
+    rows: Sequence[SnippetRow],
+    columns: Sequence[FileColumn],
     path: Sequence[AlignedLine],
     costs: Costs,
 ) -> bool:
