@@ -14,7 +14,7 @@ from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.import_time import regex
 from specedit.syntax.branch import COMMENTS, Branch
-from specedit.syntax.lines import changed_runs, opcodes
+from specedit.syntax.lines import GAP, HERE, changed_runs, opcodes
 
 
 def undefined_names(change: Change) -> Iterator[Finding]:
@@ -158,8 +158,6 @@ def _code(parsed: ParsedText) -> list[str]:
     return pieces
 
 
-# Lines of a prompt that stand for lines of the file.
-GAP, HERE = "[other lines]", "[the region to edit]"
 STAND_IN = 200  # characters; a stand-in is short
 MARK = regex(
     r"""(?:^|\s)(//+!?|/\*+|<!--+|--+|\{/\*|\(\*|\#+|;+|%+|\*|"{3}|'{3})(?=[\s.…\[(<\w])"""
