@@ -4,12 +4,13 @@
     python -m benchmarks.quality editeval.jsonl --half even --out tests.jsonl
     python -m training.confidence edits.jsonl tests.jsonl --model qwen2.5-coder-1.5b --write
 
-Each line of an input is an answer: `signals` as the Python API gives them, `right` or `verdict`, and
-`group` (answers about one file are never split). The fit is logistic, with a penalty on the weights;
-what is printed is measured on groups that the fit did not see: the area under the curve beside those
-of the log-probability and of the size of the change, the calibration error, and for thresholds which
-share of the right and of the wrong answers is called sure. The threshold that is written is the
-lowest one with at most WRONG of all answers wrong and called sure.
+Each line of an input is an answer: `signals` as the Python API gives them, `passed` or `verdict`,
+and perhaps `group` (answers about one file are never split). The fit is logistic, with a penalty on
+the weights. What is printed is measured on groups that the fit did not see: the area under the
+curve, next to those of the log-probability and of the size of the change, the calibration error,
+and for several thresholds how many of the right and of the wrong answers are called sure. The
+threshold that is written is the lowest one with which at most WRONG of all answers are wrong and
+called sure.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from specedit.edit import confidence
-from specedit.edit.confidence import SIGNALS, baseline_sums
+from specedit.edit.confidence import SIGNALS
 
 PENALTY = 3.0  # on the weights of signals of unit variance
 FOLDS, ROUNDS = 10, 5
@@ -33,17 +34,20 @@ STEPS = 50
 Table = dict[str, Any]
 
 
-def answers(paths: Sequence[Path]) -> list[Table]:
-    """The answers that can be written: those with signals that no check refuses."""
-    rows = []
+def answers(paths: Sequence[Path]) -> tuple[list[Table], int]:
+    """The answers that can be written, which are those with signals that no check refuses; and the
+    number of all."""
+    rows, asked = [], 0
     for path in paths:
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line)
+            asked += 1
             if row.get("signals") and row.get("status") in ("would-edit", "edited"):
                 right = bool(row["passed"] if "passed" in row else row["verdict"] == "right")
-                group = row.get("group", row["id"])
-                rows.append({"x": row["signals"], "right": right, "group": f"{path.stem} {group}"})
-    return rows
+                group = f"{path.stem} {row.get('group', row['id'])}"
+                size = row.get("added", 0) + row.get("removed", 0)
+                rows.append({"x": row["signals"], "right": right, "size": size, "group": group})
+    return rows, asked
 
 
 def fit(x: Any, y: Any) -> tuple[Any, float]:
@@ -96,10 +100,10 @@ def calibration_error(chances: Sequence[float], right: Sequence[bool], bins: int
     return total / max(1, len(ordered))
 
 
-def threshold(chances: Sequence[float], right: Sequence[bool]) -> float:
+def threshold(chances: Sequence[float], right: Sequence[bool], asked: int) -> float:
     """The lowest chance from which on at most WRONG of all answers are wrong."""
     wrong = sorted((c for c, is_right in zip(chances, right, strict=True) if not is_right))[::-1]
-    allowed = int(WRONG * len(chances))
+    allowed = int(WRONG * asked)
     return wrong[allowed] + 1e-6 if allowed < len(wrong) else 0.0
 
 
@@ -110,28 +114,27 @@ def main() -> int:
     made.add_argument("--weights", default="int8")
     made.add_argument("--write", action="store_true", help="change confidence.json")
     options = made.parse_args()
-    rows = answers(options.answers)
+    rows, asked = answers(options.answers)
     right = [row["right"] for row in rows]
     sums = np.zeros(len(rows))
     for seed in range(ROUNDS):
         for at, chance in unseen(rows, seed):
             sums[at] += chance / ROUNDS
     chances = sums.tolist()
-    print(f"{len(rows)} answers, {sum(right)} right")
-    baselines = [baseline_sums(row["x"]) for row in rows]
+    print(f"{asked} answers, of these {len(rows)} to write, {sum(right)} right")
     for name, scores in (
         ("fit", chances),
-        ("log-probability", [pair[0] for pair in baselines]),
-        ("size", [pair[1] for pair in baselines]),
+        ("log-probability", [-row["x"][0] for row in rows]),
+        ("size", [-row["size"] for row in rows]),
     ):
         print(f"area under the curve, {name}: {area(scores, right):.3f}")
     print(f"calibration error: {calibration_error(chances, right):.3f}")
-    sure = threshold(chances, right)
+    sure = threshold(chances, right, asked)
     for limit in sorted({sure, 0.4, 0.5, 0.6, 0.7, 0.8}):
         kept = [is_right for c, is_right in zip(chances, right, strict=True) if c >= limit]
         print(
             f"sure from {limit:.3f}: {sum(kept)} of {sum(right)} right ones, "
-            f"{len(kept) - sum(kept)} of {len(rows)} wrong and sure"
+            f"{len(kept) - sum(kept)} of {asked} wrong and sure"
         )
     x, y = np.array([row["x"] for row in rows]), np.array([float(one) for one in right])
     weights, bias = fit(x, y)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,32 +21,16 @@ from specedit.check.finding import UNSURE, Finding
 from specedit.edit.backend import ModelInfo
 from specedit.edit.job import Job
 from specedit.edit.outcome import keep
-from specedit.edit.regions.targets import NAMED
 from specedit.edit.report import Edit
-from specedit.files.source import Source
-from specedit.syntax.instruction_names import paths_in
-from specedit.syntax.lines import changed_runs, lines_of
 
 SIGNALS = (
     "total",  # root of the sum of -log p over all tokens
     "free",  # mean of -log p over the tokens that no draft proposed
     "least",  # -log p of the least sure token
     "least_copied",  # the same among the tokens that a draft proposed
-    "size",  # log(1 + changed lines)
     "hunks",  # log(1 + hunks)
     "words",  # log(1 + words of the instruction)
     "open",  # log of the lines that were open to change
-    "named",  # the instruction names the one place
-    "whole",  # all of the file was open
-    "several",  # more than one region
-    "asked",  # texts, numbers and new names of the instruction that the new lines have, as a share
-    "unasked",  # the instruction has none of these
-    "again",  # an earlier answer was refused
-    "noted",  # findings that a reader should look at
-    "adds",  # nothing is replaced
-)
-_LITERAL = re.compile(
-    r"""(?<![\w.])\d+(?:\.\d+)?(?![\w.])|(?<!\w)"([^"\n]{2,80})"|(?<!\w)'([^'\n]{2,80})'(?!\w)|`([^`\n]+)`"""
 )
 
 
@@ -79,41 +62,17 @@ def signals_of(job: Job, edit: Edit) -> tuple[float, ...]:
     """The signals in the order of SIGNALS."""
     certainty = edit.figures.certainty
     assert certainty is not None
-    old = lines_of(job.about.text)
-    new = lines_of(Source.from_bytes(edit.path, edit.after).text)
-    runs = list(changed_runs(old, new))
-    added = "".join(line for _, _, c, d in runs for line in new[c:d])
-    regions = edit.figures.regions
-    lines = sum(last - first + 1 for first, last in (region.lines for region in regions))
-    wanted = literals(job.instruction, job.about.text)
-    found = sum(text in added for text in wanted)
+    spans = [region.lines for region in edit.figures.regions]
+    lines = sum(last - first + 1 for first, last in spans) or job.about.text.count("\n")
     return (
         math.sqrt(-certainty.total),
         -certainty.free / max(1, certainty.free_tokens),
         -certainty.least,
         -certainty.least_copied,
-        math.log1p(sum(max(b - a, d - c) for a, b, c, d in runs)),
-        math.log1p(len(runs)),
+        math.log1p(edit.hunks),
         math.log1p(len(job.instruction.split())),
-        math.log(max(1, lines or len(old))),
-        float(len(regions) == 1 and regions[0].why == NAMED),
-        float(not regions),
-        float(len(regions) > 1),
-        found / len(wanted) if wanted else 0.0,
-        float(not wanted),
-        float(len(edit.tries) > 1),
-        float(sum(finding.warns for finding in edit.findings)),
-        float(all(a == b for a, b, _, _ in runs)),
+        math.log(max(1, lines)),
     )
-
-
-def literals(instruction: str, before: str) -> list[str]:
-    """The numbers, quoted texts and code names of an instruction that the file does not have."""
-    texts = [
-        next(filter(None, match.groups()), match[0]) for match in _LITERAL.finditer(instruction)
-    ]
-    texts += [path.name for path in paths_in(instruction) if path.is_code]
-    return [text for text in dict.fromkeys(texts) if text not in before]
 
 
 def weights_of(model: ModelInfo | None) -> Mapping[str, Any] | None:
@@ -132,8 +91,3 @@ def _known() -> Mapping[str, Any]:
         return {}
     models: Mapping[str, Any] = data["models"]
     return models
-
-
-def baseline_sums(signals: Sequence[float]) -> tuple[float, float]:
-    """The two simplest signals, for comparison: log-probability, and size of the change."""
-    return -signals[0], -signals[4]

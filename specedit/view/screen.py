@@ -170,7 +170,7 @@ class Screen(Sink):
         with undisturbed():
             self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
         self._asked = True
-        chance = f"unsure: right with a probability of {edit.confidence:.0%}. "
+        chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
             self._console.print(Text(f"{chance}Write it? [y/n/e/?] ", "bold yellow"), end="")
             try:

@@ -8,7 +8,7 @@ from scripted_backend import Scripted, perform
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.targets import targets_of
 from specedit.edit.report import Edit
-from specedit.errors import InputError, NotDefined
+from specedit.errors import NotDefined
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
