@@ -176,7 +176,8 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
     left = [edit for edit in report.edits if edit.left]
     word = "would rename" if any(e.status == "would-edit" for e in changed) else "renamed"
     places = count(sum(len(edit.changes) for edit in changed), "place")
-    yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
+    if changed or not report.count("refused", "failed"):
+        yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
     if left:
         uses = count(sum(len(edit.left) for edit in left), "use")
         how = "(specedit rename --dry-list shows them)"
