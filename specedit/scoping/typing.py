@@ -55,6 +55,8 @@ class Typing(WrittenTypes):
             return self.element_of(first_of(node), deep + 1)
         if kind in rules.passes_on:
             return self.type_of(first_of(node), deep + 1)
+        if kind in rules.takes_out and (known := rules.taken_out(self, node, deep)) is not None:
+            return known
         if kind in rules.names or kind in rules.holders:
             return self._type_of_name(node, deep)
         if (member := self.member_leaf(node)) is not None and kind not in rules.calls:

@@ -205,6 +205,22 @@ def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hoo
     assert len(files["shop/view.py"]["left"]) == 2
 
 
+TORN = """\
+class View {
+    void Show() { Console.Total();
+#if DEBUG
+    void Other(int one) { Show(
+#else
+}}
+"""
+
+
+def test_a_use_in_a_part_that_does_not_parse_is_left(desk: Hooked) -> None:
+    desk.repo.commit({"Cart.cs": "class Cart { void Total() {} }\n", "View.cs": TORN})
+    code, _, err = desk.specedit("rename", "Cart.Total", "Sum", "--no-model")
+    assert code == 2 and "left: 1 use in 1 file that may be meant: View.cs:2" in err
+
+
 JAVA = {
     "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
     "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
