@@ -93,7 +93,6 @@ PROOFS = {
     ),
     "Git": (
         "test_git_safe.py::test_guarantee_10_no_question_to_git_runs_what_a_repository_says",
-        "test_git_safe.py::test_guarantee_10_no_command_runs_what_a_repository_says",
         "test_git_safe.py::test_every_trick_works_where_git_is_asked_plainly",
         "test_git_safe.py::test_filters_of_the_user_s_own_configuration_still_work",
     ),

@@ -312,6 +312,7 @@ def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
 # -- peers -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.tools
 def test_results_of_peers_are_drawn_the_same_every_time(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from benchmarks import plots

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Specedit, interruptible
+from effort import ends
 from git_repository import Repository
 
 from specedit.edit.tries.command import run_command
@@ -58,6 +59,7 @@ def journal() -> list[Path]:
     return sorted((Path(os.environ["SPECEDIT_HOME"]) / "journal").glob("*/run.json"))
 
 
+@pytest.mark.tools
 def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
     tree: Repository, script: Callable[..., Path], specedit: Specedit
 ) -> None:
@@ -552,7 +554,7 @@ def test_killed_and_changed_since_what_stands_there_is_kept_aside(
     aside.unlink()
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ends(["SIGINT", "SIGTERM", "SIGHUP"]))
 def test_what_asks_the_run_to_end_restores_at_once(
     tree: Repository, script: Callable[..., Path], name: str
 ) -> None:
@@ -628,7 +630,7 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
     assert quiet.stderr == b""
 
 
-@pytest.mark.parametrize("moment", range(6))
+@pytest.mark.parametrize("moment", ends(range(6)))
 def test_guarantee_9_killed_at_any_moment(
     tree: Repository, script: Callable[..., Path], specedit: Specedit, moment: int
 ) -> None:

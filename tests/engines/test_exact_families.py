@@ -114,7 +114,7 @@ def test_logits_are_bit_equal_at_any_chunking(
 
 
 @pytest.mark.parametrize(
-    ("precision", "weights"), [("balanced", "int8"), ("balanced", "int4"), ("close", "int4")]
+    ("precision", "weights"), ends([("balanced", "int8"), ("balanced", "int4"), ("close", "int4")])
 )
 def test_every_variant_gives_the_bits_of_plain_c(
     small: tuple[object, ModelFiles, Path], precision: str, weights: str
@@ -190,7 +190,7 @@ def test_sampled_choices_do_not_depend_on_the_chunking(
     assert choices(widths) == choices([59])
 
 
-@pytest.mark.parametrize("before", [3, 70, 505, 511, 512, 600], ids=str)
+@pytest.mark.parametrize("before", ends([3, 70, 505, 511, 512, 600]), ids=str)
 def test_a_row_of_a_tree_has_the_bits_of_its_own_path(
     small: tuple[object, ModelFiles, Path], before: int
 ) -> None:

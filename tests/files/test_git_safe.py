@@ -181,7 +181,9 @@ def asked(function: Callable[[], object]) -> None:
         function()
 
 
-def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(repo: Repository) -> None:
+def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(
+    repo: Repository, specedit: Specedit, script: Callable[..., Path]
+) -> None:
     root = repo.root
     staged = b"username = 2\n"
     entry = git.Staged("b.py", hashlib.sha1(b"blob %d\0%b" % (len(staged), staged)).hexdigest())
@@ -204,11 +206,6 @@ def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(repo: Repos
     asked(lambda: git.merge(root, b"a\n", b"a\n", b"b\n"))
     asked(lambda: git.hooks_folder(root))
     asked(lambda: git.hooks_path(root))
-
-
-def test_guarantee_10_no_command_runs_what_a_repository_says(
-    repo: Repository, specedit: Specedit, script: Callable[..., Path]
-) -> None:
     script(replace=[["username", "email"]])
     for words in (
         ("edit", "Say email.", "sub/a.py", "--diff"),

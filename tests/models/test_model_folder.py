@@ -145,6 +145,7 @@ def test_code_in_a_folder_never_runs_and_nobody_is_asked(
     assert not marker.exists()
 
 
+@pytest.mark.tools
 def test_the_folder_that_is_refused_would_have_run(folder: Path, marker: Path) -> None:
     # The attack above is real: told to trust it, transformers runs the folder's code.
     (folder / "modeling_strange.py").write_text(CODE.format(marker=str(marker)), "utf-8")

@@ -303,7 +303,7 @@ def test_training_lowers_the_loss_and_raises_acceptance(
     before = watched.accepted(learner.network)
     starts = learner._starts[:8]
     first = float(learner.loss(starts, 4, 3).detach())
-    for _ in range(120):
+    for _ in range(60):
         learner.one_step(3)
     after = watched.accepted(learner.network)
     assert float(learner.loss(starts, 4, 3).detach()) < 0.8 * first
@@ -426,7 +426,7 @@ def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_
 def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_path: Path) -> None:
     learn = told(engine, 60)
     learner = learner_of(learn, Teacher(weights))
-    for _ in range(150):
+    for _ in range(90):
         learner.one_step(3)
     heads = written(tmp_path / "h.safetensors", learner.network, weights.source)
     guesser = Guesser(engine.passes, heads)
