@@ -162,7 +162,7 @@ class CSharp(CSharpNamespaces):
 
 def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
     """The extension method that a call means: no class that is known here has the method."""
-    methods: list[Hashable] = []
+    methods: list[Declared] = []
     others = False
     for one in uses.declared:
         if _is_extension(one):
@@ -174,7 +174,7 @@ def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
     known = uses.typing.type_of(uses.rules.receiver(leaf))
     if (known is None and others) or uses.typing.members(known or (), uses.name, True):
         return None
-    return methods[:1] if len({id(one.owner) for one in methods}) == 1 else None
+    return [methods[0]] if len({id(one.owner) for one in methods}) == 1 else None
 
 
 def _is_extension(one: Declared) -> bool:
