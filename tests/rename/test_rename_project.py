@@ -408,8 +408,8 @@ def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
     )
     code, _, err = desk.specedit(*CODE)
     assert code == 0 and "gen.py" not in touched(desk) and "vendor/lib.py" not in touched(desk)
-    assert "gen.py: a generated file: name it to rename there" in err
-    assert "vendor/lib.py: a vendored file: name it to rename there" in err
+    assert "gen.py: a generated file, left as it is: run its generator again (it says “" in err
+    assert "vendor/lib.py: a vendored file, left as it is: name it to rename there" in err
     desk.repo.commit({"made.py": "# @generated\ndef built():\n    pass\n"})
     code, _, err = desk.specedit("rename", "built", "made")
     assert code == 2 and "declares it (function), in a generated file" in " ".join(err.split())

@@ -74,6 +74,8 @@ def _inside(typing: Typing, node: Branch, deep: int) -> Branch | None:
         if inner is None:
             return None
         node = inner
+    if node.type == "try_expression":
+        return _of_type(typing, inside(typing, first_of(node), deep + 1), deep)
     if node.type != "call_expression":
         return _of_type(typing, typing.type_written(node), deep)
     leaf = typing.called_leaf(node)
@@ -82,9 +84,10 @@ def _inside(typing: Typing, node: Branch, deep: int) -> Branch | None:
         return _of_type(typing, type_part(called, typing.rules), deep)
     function = node.part("function")
     member = typing.member_leaf(function) if function is not None else None
-    if member is None or typing.scopes.label(member) not in KEEPS:
-        return None
-    return inside(typing, typing.rules.receiver(member), deep + 1)
+    held = inside(typing, typing.rules.receiver(member), deep + 1) if member is not None else None
+    if member is not None and typing.scopes.label(member) in TAKES:
+        return _of_type(typing, held, deep)
+    return held if member is not None and typing.scopes.label(member) in KEEPS else None
 
 
 def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
