@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -137,7 +138,7 @@ def repeated(
         rules = rules_from([example])
         if len(rules) > 1:
             raise UsageError("The example has several changes; give one.")
-        rule = rules[0]
+        rule = replace(rules[0], needs=())  # the code has no file around it that says more
     names = [os.path.relpath(name, root) for name in inside]
     found = find([rule], names, partial(read_text, root=root), named=place.is_file())
     return without_broken(found, settings, root)

@@ -19,7 +19,8 @@ from specedit.repeat.origin import FILE, FREE, LOCAL, MEMBER, Origins, is_import
 from specedit.repeat.piece import Piece, is_word, piece_of
 
 ENOUGH = 1.0  # weight of what is fixed in a rule
-ENOUGH_TO_ADD = 1.15  # of a rule that removes nothing: its places are not told by what goes
+ENOUGH_TO_ADD = 1.3  # of a rule that removes nothing: its places are not told by what goes,
+ENOUGH_FOR_ARGUMENTS = 1.15  # unless it changes the arguments of a call alone
 CLIMBS = 4
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
 _FIXED_FIELDS = frozenset(
@@ -453,9 +454,21 @@ def _missing(rule: RepeatRule, origins: Origins) -> str:
         if origin in (LOCAL, FILE):
             names = f"{roots[0].text} {rule.after[0].text}"
             return f"it is a rename: specedit rename {names} follows what the name means"
-    if total < (ENOUGH if gone else ENOUGH_TO_ADD):
+    enough = ENOUGH_FOR_ARGUMENTS if _changes_arguments(rule) else ENOUGH_TO_ADD
+    if total < (ENOUGH if gone else enough):
         return f"only {', '.join(f'`{word}`' for word in words[:4])} tells its places"
     return ""
+
+
+def _changes_arguments(rule: RepeatRule) -> bool:
+    """Whether a rule is about a call that stays the same but for its arguments."""
+    if len(rule.before) != 1 or len(rule.after) != 1:
+        return False
+    old, new = rule.before[0], rule.after[0]
+    is_call = any(word in old.kind for word in ("call", "invocation", "creation", "new_expression"))
+    same = old.kind == new.kind and len(old.children) == len(new.children) > 1
+    rest = zip(old.children[:-1], new.children[:-1], strict=True) if same else ()
+    return same and is_call and all(a.key == b.key for a, b in rest)
 
 
 # from several

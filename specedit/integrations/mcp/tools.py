@@ -198,9 +198,8 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
 
 
 def repeat_change(call: Call, to: ToRepeat) -> ToolResult:
-    """Repeat one change wherever it applies: give code before and after. Names and literals on
-    both sides vary; or write the holes, `f($A, $B)`. Returns the places as a diff; no model runs.
-    """
+    """Repeat one change wherever it applies, given as code before and after. What both sides have
+    varies, or write holes: `f($A)`. Returns the places; no model runs."""
     root, place = call.workspace.root_of(to.path)
     if not place.exists():
         raise InputError("no such file", file=to.path)
