@@ -168,6 +168,16 @@ def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str)
     assert result.text == text and why in result.skipped[0][1]
 
 
+def test_two_examples_of_one_shape_are_one_rule() -> None:
+    text = "class {0}:\n    def f(self):\n        super({0}, self).f()\n"
+    before, after = text.format("A") + text.format("B"), text.format("A") + text.format("B")
+    (rule,) = rules("a.py", before, after.replace("(A, self)", "()").replace("(B, self)", "()"))
+    assert len(rule.examples) == 2
+    assert rewritten(rule, text.format("C"), "b.py").text == text.format("C").replace(
+        "super(C, self)", "super()"
+    )
+
+
 def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
     before = "def f(ctx):\n    call_it(background())\n"
     after = "def f(ctx):\n    call_it(ctx)\n"
