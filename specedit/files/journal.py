@@ -198,7 +198,7 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
         return
     held, there = digest(regular.read(draft)), digest(regular.read(path))
     if held not in (new, old) and there == new:
-        from specedit.files.exchange import exchange
+        from specedit.files.atomic import exchange
 
         if not exchange(draft, path):
             return

@@ -23,7 +23,7 @@ from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.diff import hunks
 from specedit.view import live
-from specedit.view.progress import ChangeSoFar, so_far
+from specedit.view.live import ChangeSoFar, so_far
 
 BEFORE = "".join(f"line {n}\n" for n in range(30))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "a\nb\n")

@@ -18,7 +18,7 @@ from specedit.errors import UsageError
 from specedit.files import atomic, regular
 from specedit.import_time import frozen
 from specedit.settings import Settings, nearest
-from specedit.settings.checks import shown
+from specedit.settings.table import shown
 from specedit.version import VERSION
 
 FIX, CHECK = "fix", "check"

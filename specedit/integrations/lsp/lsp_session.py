@@ -36,14 +36,16 @@ from specedit.integrations.lsp.connection import (
     range_of,
 )
 from specedit.integrations.lsp.document_edits import (
+    Document,
+    Documents,
     EditProgress,
     TreeEdit,
     change_documents,
     edit_lines,
     identifier_at,
     rename_at,
+    uri_of,
 )
-from specedit.integrations.lsp.documents import Document, Documents, uri_of
 from specedit.settings import Settings
 from specedit.version import VERSION
 
