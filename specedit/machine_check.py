@@ -14,8 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from specedit.decode import cost
-from specedit.engines.cores import default_threads, logical_cores, thread_count
-from specedit.engines.devices import may_have_gpu, processor_name
+from specedit.engines.cores import (
+    default_threads,
+    logical_cores,
+    may_have_gpu,
+    processor_name,
+    thread_count,
+)
 from specedit.engines.exact import available, conversion
 from specedit.engines.exact.kernels import NO_KERNELS
 from specedit.engines.exact.kernels.library import load

@@ -115,9 +115,9 @@ def recover(but: str | None = None) -> None:
         store = home()
         if not marks(store):
             return
-        from specedit.files import recovery
+        from specedit.files import undo
 
-        for line in recovery.recover(store, but=but):
+        for line in undo.recover(store, but=but):
             say(line)
 
 

@@ -206,7 +206,7 @@ def test_threads_are_bounded_by_the_cores(
     monkeypatch.setattr("specedit.engines.exact.available", lambda *files: None)
     monkeypatch.setattr("specedit.engines.exact.conversion.convert", lambda *files: iter(()))
     monkeypatch.setattr("specedit.engines.exact.open_exact", opening)
-    monkeypatch.setattr("specedit.engines.devices.require_torch", lambda *names: None)
+    monkeypatch.setattr("specedit.engines.cores.require_torch", lambda *names: None)
     generic = SimpleNamespace(open_huggingface=opening)
     monkeypatch.setitem(sys.modules, "specedit.engines.huggingface", generic)
     model = tiny_gguf(tmp_path / "model.gguf")

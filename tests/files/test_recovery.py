@@ -18,10 +18,9 @@ from specedit.api import Editor
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, journal, recorder, replacement
 from specedit.files.recorder import Recorder
-from specedit.files.recovery import recover
 from specedit.files.source import read
 from specedit.files.trial import Trial
-from specedit.files.undo import forget, undo
+from specedit.files.undo import forget, recover, undo
 from specedit.integrations.lsp.lsp_session import Session
 from specedit.settings import resolve
 

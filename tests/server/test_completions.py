@@ -25,7 +25,7 @@ from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer, raw_ids
 from specedit.models.vocabulary import load_tokenizer
-from specedit.server.completions import completion_plan, completion_request
+from specedit.server.chat_request import completion_plan, completion_request
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from specedit.errors import SpeceditError
-from specedit.files.recovery import recover
 from specedit.files.startup import home
+from specedit.files.undo import recover
 from specedit.import_time import regex
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
