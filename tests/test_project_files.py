@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -33,6 +34,8 @@ def test_the_test_groups_are_the_markers() -> None:
 
 def test_one_version_everywhere() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert {citation["version"], PROJECT["project"]["version"]} == {VERSION}
+    extension = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text("utf-8"))
+    versions = {citation["version"], PROJECT["project"]["version"], extension["version"]}
+    assert versions == {VERSION}
     assert citation["license"] == PROJECT["project"]["license"]
     assert VERSION in (ROOT / "CHANGELOG.md").read_text("utf-8")

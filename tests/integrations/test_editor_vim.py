@@ -120,6 +120,55 @@ def test_the_identifier_under_the_cursor_is_renamed(vim: Vim) -> None:
     assert text(result["undone"]) == BUFFER
 
 
+# Keys for the preview, and the text that they lead to: two parts, and a first line is new.
+TWO_PARTS = [["x = 1", "w = 0\nx = 1"], ["y = Old", "y = New"]]
+FIRST, SECOND = "w = 0\n" + BUFFER, BUFFER.replace("y = Old", "y = New")
+KEYS = {
+    "both": ("yy", "w = 0\n" + SECOND),
+    "first": ("yn", FIRST),
+    "second": ("ny", SECOND),
+    "all": ("\\<CR>", "w = 0\n" + SECOND),
+    "none": ("\\<Esc>", BUFFER),
+    "next": ("\\<Tab>yq", SECOND),
+    "around": ("\\<Tab>\\<Tab>yq", FIRST),
+    "closed": ("y:tabclose\\<CR>", FIRST),
+}
+
+
+@pytest.mark.parametrize(("keys", "wanted"), KEYS.values(), ids=KEYS)
+def test_parts_are_accepted_and_rejected_in_a_preview(
+    tmp_path: Path, keys: str, wanted: str
+) -> None:
+    vim = make("neovim", Desk.make(tmp_path))
+    vim.desk.play(replace=TWO_PARTS)
+    result = vim.drive(
+        "SpeceditPreview Do it.",
+        "call Wait()",
+        "let g:shown = getline(1, '$')",
+        f'call feedkeys("{keys}", "tx")',
+        "sleep 50m",
+        "call assert_equal(1, tabpagenr('$'))",
+        "call writefile(g:shown + v:errors, 'shown')",
+    )
+    both = ["w = 0", "x = 1", "Old = 2", "y = Old", "y = New", "z = 3"]
+    assert (vim.desk.root / "shown").read_text("utf-8").splitlines() == both
+    assert text(result["lines"]) == wanted
+    assert (result["undo"], text(result["undone"])) == (int(wanted != BUFFER), BUFFER)
+
+
+def test_a_preview_of_a_buffer_that_changes_is_dropped(tmp_path: Path) -> None:
+    vim = make("neovim", Desk.make(tmp_path))
+    result = vim.drive(
+        "SpeceditPreview Do it.",
+        "call Wait()",
+        "call setbufline('a é.py', 1, 'typed = 1')",
+        'call feedkeys("\\<CR>", "tx")',
+        "sleep 50m",
+    )
+    assert text(result["lines"]) == BUFFER.replace("x = 1", "typed = 1")
+    assert "the buffer changed meanwhile" in result["messages"]
+
+
 FAILURES = {
     "refused": {"replace": [["Old = 2", "Old = = 2"]]},
     "no model": None,
