@@ -197,17 +197,6 @@ def test_several_files_are_counted() -> None:
     assert "[2/3]" in shown(display, display.console)
 
 
-def test_a_comparison_is_reported_and_does_not_grow_the_change() -> None:
-    display = live.Live(terminal(), compares=True)
-    display.begin("a.py", BEFORE)
-    feed(display, "a.py", *EVENTS)
-    assert display._change is not None
-    rows = display._change.rows(20)
-    feed(display, "a.py", *EVENTS[2:-1])
-    assert "decoding again without drafts" in line(display)
-    assert display._change.rows(20) == rows
-
-
 def test_a_run_that_starts_over_grows_anew() -> None:
     display = live.Live(terminal())
     display.begin("a.py", BEFORE)
