@@ -28,7 +28,6 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.import_time import frozen
 from specedit.integrations.hook.hook_rules import CHECK, FIX, CleanFiles, Rule, Step
 from specedit.settings import Settings
 from specedit.view.live import Live
@@ -38,7 +37,7 @@ BY_MODEL = "?"  # after the digest of a text that no model changed: nothing else
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StepResult:
     """The edit that a step makes of a file's staged content, or its failure."""
 
@@ -47,7 +46,7 @@ class StepResult:
     mode: str  # of the rule: FIX writes the edit
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FileNote:
     """Why a file was not checked or not rewritten, or with `fixed`, what the work tree holds."""
 

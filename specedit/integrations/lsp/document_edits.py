@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -38,7 +38,6 @@ from specedit.edit.splice import whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source, read
-from specedit.import_time import frozen, regex
 from specedit.integrations.lsp.connection import (
     INVALID_PARAMS,
     REQUEST_FAILED,
@@ -53,13 +52,13 @@ from specedit.syntax.lines import opcodes
 from specedit.view.colours import count
 from specedit.view.trace import TraceWriter
 
-LINE = regex(r"[^\r\n]*(?:\r\n?|\n)")
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
 BOM = "\ufeff"
 
 Place = tuple[int, int]  # a line, and a column in characters or UTF-16 units, from 0
 
 
-@frozen
+@dataclass(frozen=True)  # its cached properties need no slots
 class Document:
     """One version of a document: text and version never come from different moments."""
 
@@ -203,7 +202,7 @@ def uri_of(params: object) -> str:
     return uri
 
 
-COMMENT = regex(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
+COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
 
 
 def edit_lines(
@@ -367,10 +366,10 @@ def _without_comment(document: Document, first: int, last: int) -> tuple[str, Do
     return "", document
 
 
-WORD = regex(r"[^\W\d][\w$]*")
+WORD = re.compile(r"[^\W\d][\w$]*")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TreeEdit:
     """The documents that a rename changes, each with its new text, and what stays uncertain."""
 
