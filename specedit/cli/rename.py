@@ -253,7 +253,7 @@ def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
 
     edits: list[Edit] = []
     names = targets.names
-    for item in of_files(names, (), allowed_links(names), skips=targets.searched):
+    for item in of_files(names, set, allowed_links(names), skips=targets.searched):
         try:
             planned = planner(item.read())
             edits.append(planned if isinstance(planned, Edit) else _by_rule(planned))

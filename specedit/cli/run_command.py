@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -51,7 +52,9 @@ def run_command(
     if names == STDIN:
         return _filter(command, planner, settings)
     writes = not (settings.check or settings.diff)
-    dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
+    dirty = cache(partial(uncommitted, names, settings)) if writes or settings.clean_only else set
+    if settings.clean_only:
+        dirty()  # an error if there are any
     skips = targets.searched and not settings.strict
     inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     alone = len(inputs) == 1
@@ -61,7 +64,15 @@ def run_command(
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
         closing(connect(settings)) as backend,
-        Display(command, names, settings, asks=asks, patches=settings.diff, moves=moves) as display,
+        Display(
+            command,
+            names,
+            settings,
+            asks=asks,
+            patches=settings.diff,
+            moves=moves,
+            meanwhile=dirty,
+        ) as display,
     ):
         try:
             report = run_files(inputs, request, backend, display)
@@ -126,7 +137,8 @@ class Display(ExitStack, Sink):
     """Passes a run's events to the screen.
 
     The screen is created when the backend reports something: a warm server reads the prompt while
-    this process imports what displays and checks its answer (60 ms)."""
+    this process imports what displays and checks its answer, and does what is to be done
+    `meanwhile` (120 ms)."""
 
     def __init__(
         self,
@@ -137,8 +149,10 @@ class Display(ExitStack, Sink):
         asks: bool = False,
         patches: bool = False,
         moves: Mapping[str, str] = NO_MOVES,
+        meanwhile: Callable[[], object] = bool,
     ) -> None:
         super().__init__()
+        self._meanwhile = meanwhile
         self._moves = moves
         self._patches = patches  # put each patch on stdout as soon as its file is done
         self.edits: list[Edit] = []  # of the files that are done
@@ -161,7 +175,8 @@ class Display(ExitStack, Sink):
 
             from specedit.view.screen import Screen
 
-            import_module("specedit.check.answer")  # while the model loads
+            import_module("specedit.edit.imports.completion")  # while the model loads
+            self._meanwhile()
             self._created = self.enter_context(Screen(self._settings, self._names))
         while self._waiting:
             self._waiting.pop(0)(self._created)

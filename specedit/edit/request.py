@@ -31,7 +31,7 @@ class Input:
 
     name: str
     read: Callable[[], Source]
-    uncommitted: bool = False  # its text is in no commit, so git cannot restore it
+    is_uncommitted: Callable[[], bool] = bool  # its text is in no commit: git cannot restore it
 
 
 @frozen
@@ -56,16 +56,22 @@ class Request:
 
 def of_files(
     names: Iterable[str],
-    uncommitted: Collection[str] = (),
+    uncommitted: Callable[[], Collection[str]] = set,
     beyond: Mapping[str, Path] = MappingProxyType({}),
     root: Path = Path(),
     *,
     skips: bool = False,
 ) -> list[Input]:
-    """`beyond`: the links out of a work tree that may be followed, each with its target. `root`:
+    """`uncommitted`: asked before a file is written.
+
+    `beyond`: the links out of a work tree that may be followed, each with its target. `root`:
     the names count from it. `skips`: a search chose the files; one that is not text stays."""
     return [
-        Input(name, partial(_read, name, beyond.get(name), root, skips), name in uncommitted)
+        Input(
+            name,
+            partial(_read, name, beyond.get(name), root, skips),
+            lambda name=name: name in uncommitted(),  # type: ignore[misc]
+        )
         for name in names
     ]
 

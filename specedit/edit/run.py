@@ -6,7 +6,7 @@ user's command judges each try, else the checks alone do (`tries`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from specedit.check.finding import DECLINED, Finding
@@ -31,11 +31,13 @@ def run_edit(
     backend: Backend,
     sink: Sink,
     recorder: Recorder | None = None,
+    is_uncommitted: Callable[[], bool] = bool,
 ) -> Edit:
     """Edit one text; the Edit is `failed` where the file cannot be done. Nothing is written without
     a `recorder`."""
     if request.settings.test:
-        return _tested([Input(source.name, lambda: source)], request, backend, sink)[0]
+        unread = Input(source.name, lambda: source, is_uncommitted)
+        return _tested([unread], request, backend, sink)[0]
     try:
         sink.file(source.name)
         planned = request.planner(source)
@@ -51,8 +53,9 @@ def run_edit(
         edit = _as_chosen(file.job, edit, sink.proposed(file.job, edit))
         if recorder is None or not edit.changed:
             return edit
+        uncommitted = is_uncommitted()
         recorder.write(source, edit.after)
-        return as_written(edit, uncommitted=False)
+        return as_written(edit, uncommitted)
     except FileError as problem:
         if isinstance(problem, NotDefined) and not request.alone:
             problem = Skipped(problem.reason)  # the instruction is about another file
@@ -76,11 +79,9 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
             source = unread.read()
             if request.writes:
                 check_writable(source)
-            edit = run_edit(source, request, backend, sink, recorder)
+            edit = run_edit(source, request, backend, sink, recorder, unread.is_uncommitted)
         except FileError as problem:
             edit = failed(unread.name, problem)
-        if edit.written:
-            edit = as_written(edit, unread.uncommitted)
         sink.done(edit)
         sources.append(source)
         edits.append(edit)
@@ -111,6 +112,7 @@ def _written_together(
         return edits
     texts = [(source, edits[at].after) for at in changed if (source := sources[at]) is not None]
     broken = next((edit.path for edit in edits if edit.status in ("refused", "failed")), "")
+    uncommitted = {at for at in changed if not broken and inputs[at].is_uncommitted()}
     if not broken:
         try:
             Recorder(home(), request.command, request.wish).write_all(texts, request.moves)
@@ -120,7 +122,7 @@ def _written_together(
         if broken:
             edits[at] = with_others_failed(edits[at], broken)
         else:
-            edits[at] = as_written(edits[at], inputs[at].uncommitted)
+            edits[at] = as_written(edits[at], at in uncommitted)
     return edits
 
 

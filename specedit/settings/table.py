@@ -39,13 +39,16 @@ def _setting(
     """`paths`: the value is the name of a file, unless it is one of `words`."""
     meta = {"help": help, "choices": choices, "kind": kind, "most": most}
     meta |= {"paths": paths, "words": words}
-    if isinstance(default, list):
+    if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=meta)
     return field(default=default, metadata=meta)
 
 
 _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
 _flag = partial(_setting, kind=FLAG)
+
+
+TABLES = ("hook", "repeat")  # settings that are tables: rules, which only a repository has
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ class Settings:
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
+    repeat: dict[str, Any] = _open({}, "Rules of repeat, as [tool.specedit.repeat.NAME]")
     # Not a setting: the names of the settings above whose value a repository chose.
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -224,6 +228,10 @@ def checked(name: str, value: Any, where: str) -> Any:
             raise UsageError(
                 f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
             )
+        return value
+    if name == "repeat":
+        if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
+            raise UsageError(f"{where}: {name} must be tables ([tool.specedit.{name}.NAME]).")
         return value
     if name in ("draft", "allow") and isinstance(value, list):
         value = ",".join(map(str, value))
