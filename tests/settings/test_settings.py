@@ -13,8 +13,8 @@ from specedit.settings import Settings, layers, resolve
 
 
 def project(folder: Path, text: str) -> Path:
-    (layers / "pyproject.toml").write_text(text, encoding="utf-8")
-    return layers
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    return folder
 
 
 def test_without_anything_every_value_is_its_default(tmp_path: Path) -> None:
