@@ -276,7 +276,8 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
     verb = "rename" if report.command == "rename" else "change"
     word = f"would {verb}" if any(e.status == "would-edit" for e in changed) else f"{verb}d"
     places = count(sum(len(edit.changes) for edit in changed), "place")
-    yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
+    if changed or not report.count("refused", "failed"):
+        yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
     if left:
         uses = count(sum(len(edit.left) for edit in left), "use")
         asks = "specedit repeat --ask asks about them"
