@@ -264,7 +264,8 @@ def test_every_table_is_one_of_settings(name: str, body: str, tmp_path: Path) ->
     found = settings.resolve(start=tmp_path, environ={})
     given = tomllib.loads(body)["tool"]["specedit"]
     assert given and {key.replace("-", "_") for key in given} <= set(settings.names())
-    assert len(rules(found.values.hook)) == len(given.get("hook", []))
+    loaded = rules(found.values.hook, saved=found.values.repeat)
+    assert len(loaded) == len(given.get("hook", []))
 
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("yaml")))
@@ -314,7 +315,7 @@ def test_every_link_leads_somewhere(name: str) -> None:
 
 def test_a_newcomer_reads_readme_in_five_minutes() -> None:
     assert PAGES["README"].count("\n") <= 120
-    assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 9_500
+    assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 9_700
     assert {f"(specedit/manual/{name}.md)" for name in manual.TOPICS} <= set(
         re.findall(r"\(specedit/manual/\w+\.md\)", PAGES["README"])
     )

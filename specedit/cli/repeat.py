@@ -36,6 +36,7 @@ def repeat(
         None, "--example", metavar="OLD NEW", help="A file before and after, or two patterns"
     ),
     hunk: str = option("", "Repeat these of several changes", metavar="N,…|all"),
+    save: str = option("", "Save the rule in pyproject.toml; change nothing", metavar="NAME"),
     *,
     resolved: Resolved,
 ) -> int:
@@ -48,8 +49,12 @@ def repeat(
     from specedit.repeat.finding import planned
 
     settings = resolved.values
-    wanted = request.understood(words or (), example)
+    wanted = request.understood(words or (), example, settings)
     found = request.found(wanted, hunk, settings)
+    if wanted.saved is not None and wanted.saved.files:
+        _keep_files(found, wanted.saved.files)
+    if save:
+        return _save(found, save, resolved)
     if not settings.quiet:
         for line in _lines(found):
             say(line)
@@ -69,6 +74,41 @@ def repeat(
     targets = resolve_targets(Targets(tuple(names)), resolved)
     wish = Wish(" -> ".join(found.rules[0].shown()))
     return run_command("repeat", targets, planner, wish, together=True)
+
+
+def _keep_files(found: Found, globs: tuple[str, ...]) -> None:
+    """Leave out the places in files that a saved rule is not for."""
+    import os
+    from pathlib import Path
+
+    from specedit.files import git
+    from specedit.integrations.hook.hook_rules import Rule
+
+    root, rule = git.top(Path.cwd()), Rule((), globs)
+    for name in list(found.files):
+        if not rule.wants(os.path.relpath(Path(name).absolute(), root).replace(os.sep, "/")):
+            del found.files[name]
+
+
+def _save(found: Found, name: str, resolved: Resolved) -> int:
+    """Write the one rule into the repository's pyproject.toml."""
+    from pathlib import Path
+
+    from specedit.errors import UsageError
+    from specedit.files import git
+    from specedit.repeat.saved import save, table_of
+
+    if len(found.rules) != 1:
+        raise UsageError("--save takes one rule.", hint="--hunk N chooses one; name one language.")
+    texts = {path: file.text for path, file in found.files.items()}
+    table = table_of(found.rules[0], name, texts)
+    pyproject = git.top(Path.cwd()) / "pyproject.toml"
+    save(pyproject, name, table, resolved.values.repeat)
+    say(f"saved in {pyproject}:")
+    for line in table.splitlines():
+        say(f"  {line}")
+    say(f'specedit repeat {name} applies it; [[tool.specedit.hook]] repeat = "{name}" does so')
+    return 0
 
 
 def _lines(found: Found) -> list[str]:

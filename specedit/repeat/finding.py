@@ -24,6 +24,7 @@ from specedit.rename.tree import LARGE, origin
 from specedit.repeat.origin import FREE, IMPORT, is_import
 from specedit.repeat.rewriting import Repeated, applied, rewritten
 from specedit.repeat.rule import RepeatRule
+from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
@@ -116,21 +117,20 @@ def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]
     return [os.path.relpath(root / name, here) for name in git.known(root)]
 
 
-def read_text(name: str) -> str:
+def read_text(name: str, root: Path = Path()) -> str:
     """The text of a file that may be searched."""
-    place = Path(name)
+    place = root / name
     if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
         raise InputError("not a regular file, or too large", file=name)
     return read_source(place).text if place.stat().st_size else ""
 
 
-def without_broken(found: Found, settings: Settings) -> Found:
+def without_broken(found: Found, settings: Settings, root: Path = Path()) -> Found:
     """Without the files that the checks would refuse, which are named with the reason."""
     files = {}
     for name, file in found.files.items():
         if file.sure:
-            source = read_source(Path(name))
-            source = replace(source, name=name)
+            source = read_source(name, root)
             text = new_text(source, file.sure, found.rules)[0]
             problems = guarded(source, "", checks_of_repeat(settings), text).problems
             if problems:
@@ -193,6 +193,22 @@ def planned(source: Source, found: Found, settings: Settings, *, asks: bool) -> 
         findings=(*imports, *notes),
         known=text,
     )
+
+
+def places_of(source: Source, name: str, settings: Settings) -> tuple[Repeated, ...]:
+    """The places of a saved rule in one file."""
+    rule = saved_rule(name, settings.repeat).rule
+    if source.language is None or source.language.name != rule.language:
+        return ()
+    return rewritten(rule, source.text, source.name).places
+
+
+def plan_saved(source: Source, name: str, settings: Settings) -> Job | Edit:
+    """A saved rule, applied to one file."""
+    places = places_of(source, name, settings)
+    rule = saved_rule(name, settings.repeat).rule
+    file = FoundFile(source.name, source.text, places)
+    return planned(source, Found([rule], {source.name: file}), settings, asks=False)
 
 
 def _judged(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from specedit.errors import GitError, UsageError
@@ -14,6 +17,7 @@ from specedit.repeat.example import ExampleFile, NodeChange, changes_of
 from specedit.repeat.finding import Found, candidates, find, read_text, without_broken
 from specedit.repeat.handwritten import has_holes, rule_from_text
 from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.saved import SavedRule, saved_rule
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, Language, language_of
 
@@ -25,20 +29,26 @@ class RepeatRequest:
     """An example and the files to look in; none: those of the work tree."""
 
     rules: tuple[RepeatRule, ...]
-    names: tuple[str, ...] = ()  # of files that the user named, or that are in folders he named
+    names: tuple[str, ...] = ()  # of files that were named, or that are in folders that were
     named: bool = False
+    saved: SavedRule | None = None
 
 
-def understood(words: Sequence[str], example: tuple[str, str] | None) -> RepeatRequest:
+def understood(
+    words: Sequence[str], example: tuple[str, str] | None, settings: Settings
+) -> RepeatRequest:
     """The rules of a command line, and its files."""
     rest = list(words)
     if example is None:
         root = _root()
         if rest and not Path(rest[0]).exists():
             revision = rest.pop(0)
+            if revision in settings.repeat:
+                saved = saved_rule(revision, settings.repeat)
+                return RepeatRequest((saved.rule,), *_files(rest), saved)
             if not from_git.is_commit(root, revision):
                 raise UsageError(
-                    f"{revision}: neither a file nor a commit.",
+                    f"{revision}: neither a file, nor a saved rule, nor a commit.",
                     hint="specedit repeat [REV] [FILE]...; --example OLD NEW takes patterns.",
                 )
             examples = from_git.of_commit(root, revision)
@@ -105,6 +115,33 @@ def _of_files(before: str, after: str) -> ExampleFile:
     if old.text == new.text:
         raise UsageError(f"{before} and {after} are the same: there is nothing to repeat.")
     return ExampleFile(after, old.text, new.text, language)
+
+
+def repeated(
+    before: str, after: str, language: str, root: Path, place: Path, settings: Settings
+) -> Found:
+    """The places of one change, given as code before and after it, in a file or a folder of `root`.
+    Names of files count from `root`."""
+    inside = [str(place)] if place.is_file() else [str(one) for one in git.under(place)]
+    if not language:
+        kind = language_of(place.name) if place.is_file() else None
+        known = [kind] if kind is not None else _languages(inside)
+        if len(known) != 1:
+            raise UsageError("`language` says which of several languages it is.")
+        language = known[0].name
+    if (kind := BY_NAME.get(language)) is None or not from_git.is_code(kind):
+        raise UsageError(f"There is no language {language[:50]!r}.", hint="python, java, go, …")
+    if has_holes(before):
+        rule = rule_from_text(before, after, kind)
+    else:
+        example = ExampleFile("", before, after, kind)
+        rules = rules_from([example])
+        if len(rules) > 1:
+            raise UsageError("The example has several changes; give one.")
+        rule = replace(rules[0], needs=())  # the code has no file around it that says more
+    names = [os.path.relpath(name, root) for name in inside]
+    found = find([rule], names, partial(read_text, root=root), named=place.is_file())
+    return without_broken(found, settings, root)
 
 
 def _files(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:

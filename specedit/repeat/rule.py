@@ -19,8 +19,11 @@ from specedit.repeat.origin import FILE, FREE, LOCAL, MEMBER, Origins, is_import
 from specedit.repeat.piece import Piece, is_word, piece_of
 
 ENOUGH = 1.0  # weight of what is fixed in a rule
-ENOUGH_TO_ADD = 1.15  # of a rule that removes nothing: its places are not told by what goes
+ENOUGH_TO_ADD = 1.3  # of a rule that removes nothing: its places are not told by what goes,
+LESS_OF_TWO = 0.3  # weight that two examples of one shape need less
+ENOUGH_FOR_ARGUMENTS = 1.15  # unless it changes the arguments of a call alone
 CLIMBS = 4
+MOST_RULES = 60  # of one example
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
 _FIXED_FIELDS = frozenset(
     {"function", "attribute", "property", "method", "constructor", "field", "macro", "key", "label"}
@@ -35,11 +38,12 @@ _EXPRESSIONS = (
     *("comprehension", "constant", "name", "generic_name", "selector", "literal_value", "symbol"),
 )
 _DEFINING = ("_declaration", "_definition", "_item", "_spec")
+_MORE_EXPRESSIONS = frozenset({"list", "set", "await", "hash", "lambda_literal", "function"})
 _CAMEL = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def is_expression(kind: str) -> bool:
-    return kind.endswith(_EXPRESSIONS) and not kind.endswith(("variadic_type", "arguments"))
+    return kind in _MORE_EXPRESSIONS or kind.endswith(_EXPRESSIONS)
 
 
 @frozen
@@ -159,7 +163,7 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
             if rule is None:
                 continue
             rule = _with_needs(rule, wider, new_origins)
-            missing = _missing(rule, origins)
+            missing = _missing(rule)
             if not missing and level == OPEN and _generalised(wider, origins, NAMED) != rule:
                 missing = "any definition of this form is a place"
                 best = replace(rule, doubt=missing)
@@ -407,10 +411,12 @@ def weight(word: str) -> float:
     return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
 
 
-def _weight_of(piece: Piece, parent: Piece | None, origins: Origins) -> float:
+def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
     text = piece.text
     if not piece.named:
         return 0.2 if is_word(text) else 0.05
+    if text == "super":
+        return 0.6
     if text in SELVES or piece.kind in ("true", "false", "none", "null", "nil"):
         return 0.2
     if text[:1] in "\"'`" or "string" in piece.kind:
@@ -418,7 +424,7 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Origins) -> float:
     if not is_word(text):
         return 0.2
     if _is_own_name(piece, parent):
-        origin = origins.of(text)
+        origin = origins.get(text, FREE)
         if origin == LOCAL:
             return 0.2
         if is_import(origin):
@@ -429,14 +435,14 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Origins) -> float:
     return weight(text)
 
 
-def _missing(rule: RepeatRule, origins: Origins) -> str:
+def _missing(rule: RepeatRule, *, less: float = 0.0) -> str:
     """Why a rule is too general; "" where it is specific."""
     total, words = 0.0, []
     signs = 0.0
     for piece, parent in _with_parents(rule.before):
         if piece.hole or piece.children:
             continue
-        value = _weight_of(piece, parent, origins)
+        value = _weight_of(piece, parent, rule.origins)
         if piece.named:
             total += value
             words.append(piece.text)
@@ -449,13 +455,27 @@ def _missing(rule: RepeatRule, origins: Origins) -> str:
     gone = [u for u in rule.old_units if not u.hole and u.text not in left and is_word(u.text)]
     roots = rule.before
     if len(roots) == 1 and roots[0].is_name and len(rule.after) == 1 and rule.after[0].is_name:
-        origin = origins.of(roots[0].text)
+        origin = rule.origins.get(roots[0].text, FREE)
         if origin in (LOCAL, FILE):
             names = f"{roots[0].text} {rule.after[0].text}"
             return f"it is a rename: specedit rename {names} follows what the name means"
-    if total < (ENOUGH if gone else ENOUGH_TO_ADD):
+    if any(rule.origins.get(u.text) == FILE for u in gone) and FILE in dict(rule.needs).values():
+        return f"`{gone[0].text}` and what replaces it are both defined in the file"
+    enough = ENOUGH_FOR_ARGUMENTS if _changes_arguments(rule) else ENOUGH_TO_ADD
+    if total < (ENOUGH if gone else enough) - less:
         return f"only {', '.join(f'`{word}`' for word in words[:4])} tells its places"
     return ""
+
+
+def _changes_arguments(rule: RepeatRule) -> bool:
+    """Whether a rule is about a call that stays the same but for its arguments."""
+    if len(rule.before) != 1 or len(rule.after) != 1:
+        return False
+    old, new = rule.before[0], rule.after[0]
+    is_call = any(word in old.kind for word in ("call", "invocation", "creation", "new_expression"))
+    same = old.kind == new.kind and len(old.children) == len(new.children) > 1
+    rest = zip(old.children[:-1], new.children[:-1], strict=True) if same else ()
+    return same and is_call and all(a.key == b.key for a, b in rest)
 
 
 # from several
@@ -498,6 +518,10 @@ def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
     if None in before or None in after or any(piece and piece.hole for piece in before):
         return None
     olds = tuple(piece for piece in before if piece is not None)
+    used = {unit.hole for piece in after if piece for unit in piece.units()}
+    units_before = [unit for piece in olds for unit in piece.units()]
+    if any(unit.hole and unit.hole not in used and _names_what(unit) for unit in units_before):
+        return None  # what is called or read differs
     news = tuple(piece for piece in after if piece is not None)
     units = [unit for piece in news for unit in piece.units()]
     if len(units) != len(one.new_units):
@@ -511,10 +535,20 @@ def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
         one,
         before=olds,
         after=news,
+        old_text=_unified_text(one, olds),
         origins=names,
         examples=(*one.examples, *other.examples),
         written=(*one.written, *other.written),
     )
+
+
+def _unified_text(one: RepeatRule, pieces: Sequence[Piece]) -> str:
+    units = [unit for piece in pieces for unit in piece.units()]
+    return " ".join(unit.hole or unit.text for unit in units)
+
+
+def _names_what(piece: Piece) -> bool:
+    return piece.field in _FIXED_FIELDS or piece.field == "name"
 
 
 def rules_of(
@@ -536,4 +570,13 @@ def rules_of(
             )
         else:
             rules[rule.key] = rule
-    return list(rules.values()), none
+    joined: list[RepeatRule] = []
+    for rule in list(rules.values())[:MOST_RULES]:
+        for number, known in enumerate(joined):
+            both = unified(known, rule)
+            if both is not None and not _missing(both, less=LESS_OF_TWO):
+                joined[number] = replace(both, doubt="")
+                break
+        else:
+            joined.append(rule)
+    return joined, none

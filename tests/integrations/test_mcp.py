@@ -24,7 +24,10 @@ from specedit.integrations.mcp.agent_server import AgentServer
 
 Play = Callable[..., Path]
 Work = Callable[[Agent], Awaitable[None]]
-TOOLS = ["find_places", "rename_symbol", "apply_change", "edit_symbol", "undo", "status"]
+TOOLS = [
+    *("find_places", "rename_symbol", "repeat_change", "apply_change", "edit_symbol"),
+    *("undo", "status"),
+]
 MODES = ("legacy", "auto")  # protocols until 2025-11-25, and since 2026-07-28
 
 
@@ -52,15 +55,15 @@ def talk(repo: Repository) -> Iterator[Callable[..., Agent]]:
     assert all(server.close(10) for server in servers)
 
 
-def test_six_tools_at_most_are_described_in_few_words(talk: Callable[..., Agent]) -> None:
+def test_seven_tools_at_most_are_described_in_few_words(talk: Callable[..., Agent]) -> None:
     async def work(agent: Agent) -> None:
         tools = (await agent.client.list_tools()).tools
-        assert [one.name for one in tools] == TOOLS and len(tools) <= 6
+        assert [one.name for one in tools] == TOOLS and len(tools) <= 7
         assert all(one.description and len(one.description) < 200 for one in tools)
         assert all(one.input_schema["additionalProperties"] is False for one in tools)
         assert all("status" in (one.output_schema or {})["properties"] for one in tools)
         size = sum(len(json.dumps(one.input_schema)) + len(one.description or "") for one in tools)
-        assert size < 3500
+        assert size < 4900
         hints = {one.name: one.annotations and one.annotations.read_only_hint for one in tools}
         assert [name for name, reads in hints.items() if reads] == ["find_places", "status"]
 
@@ -95,6 +98,33 @@ def test_a_rename_is_a_preview_until_write_and_undo_restores_it(
         assert "left to undo" in await agent.fails("undo")
 
     talk(work, mode=mode)
+
+
+def test_a_change_is_repeated_at_all_its_places(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    repo.commit({"a.py": "old_call(1, a)\n", "b.py": "x = old_call(2, b.c)\nold_call(3)\n"})
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"before": "old_call(1, a)", "after": "pow(a, 1)", "language": "python"}
+        preview = await agent.does("repeat_change", **wanted)
+        assert preview["status"] == "preview" and preview["summary"] == "2 places in 2 files"
+        assert "b.py:1:5: code: x = old_call(2, b.c)" in preview["places"]
+        assert "rule: old_call($A, $B) -> pow($B, $A)" in preview["notes"]
+        assert contents(repo.root) == before
+        await agent.does("repeat_change", **wanted, write=True)
+        assert repo.read("b.py") == "x = pow(b.c, 2)\nold_call(3)\n"
+        await agent.does("undo")
+        assert contents(repo.root) == before
+        holes = {"before": "old_call($A)", "after": "abs($A)", "path": "b.py"}
+        await agent.does("repeat_change", **holes, write=True)
+        assert repo.read("b.py") == "x = old_call(2, b.c)\nabs(3)\n"
+        assert "several changes" in await agent.fails(
+            "repeat_change", before="f_one(1)\ng_two(2)\n", after="f(1)\ng(2)\n", language="python"
+        )
+
+    talk(work)
 
 
 def test_places_are_listed_and_doubtful_ones_are_apart(
@@ -166,6 +196,98 @@ def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[...,
         assert places[-1] == "… and 461 more" and len(places) == 41
         assert result.structured_content["summary"] == "501 places in 1 file"
         assert len(text_of(result)) < 4000
+
+    talk(work)
+
+
+def test_the_rest_of_a_long_result_is_asked_for(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
+
+    async def work(agent: Agent) -> None:
+        seen: list[str] = []
+        for _ in range(30):
+            result = await agent.call("find_places", name="value", skip=len(seen))
+            assert len(text_of(result)) <= 4000
+            found = result.structured_content
+            seen += [place for place in found["places"] if not place.startswith("…")]
+            if "more" not in found:
+                break
+            assert found["more"].endswith(f"find_places with skip: {len(seen)}")
+        assert len(set(seen)) == 501
+        change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))
+        result = await agent.call("apply_change", path="b.py", change=f"value = 1\n{change}# ...\n")
+        assert len(text_of(result)) <= 4000 and "apply_change with skip" in text_of(result)
+
+    talk(work)
+
+
+def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    uses = "".join(f"def f{n}(x):\n    return x.send_all()\n\n\n" for n in range(30))
+    other = "class Other:\n    def send_all(self):\n        pass\n\n\n"
+    repo.commit(
+        {
+            "mail.py": f"class Mail:\n    def send_all(self):\n        pass\n\n\n{other}{uses}",
+        }
+    )
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "Mail.send_all", "new_name": "send_each", "write": True}
+        result = await agent.does("rename_symbol", **wanted)
+        assert result["status"] == "incomplete" and contents(repo.root) == before
+        assert len(result["left"]) == 21 and result["left"][-1] == "… and 10 more"
+        assert result["left"][0] == "mail.py:12:14: return x.send_all()"
+        assert "allow_incomplete: true" in result["summary"]
+        done = await agent.does("rename_symbol", **wanted, allow_incomplete=True)
+        assert done["status"] == "written" and "def send_each" in repo.read("mail.py")
+
+    talk(work)
+
+
+def test_a_rename_that_the_users_program_rejects_is_incomplete(
+    repo: Repository, talk: Callable[..., Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "checker.py"
+    program.write_text(
+        "import sys\nfor n, line in enumerate(open(sys.argv[1]), 1):\n"
+        "    'email' in line and print(f'{sys.argv[1]}:{n}:1: no email')\n"
+    )
+    monkeypatch.setenv("SPECEDIT_CHECK_WITH", f"{sys.executable} {program} {{file}}")
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "user_name", "new_name": "email"}
+        for write in (False, True):
+            result = await agent.does("rename_symbol", **wanted, write=write)
+            assert result["status"] == "incomplete" and contents(repo.root) == before
+            assert any("no email" in one for one in result["left"])
+        done = await agent.does("rename_symbol", **wanted, write=True, allow_incomplete=True)
+        assert done["status"] == "written" and contents(repo.root) != before
+
+    talk(work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "wanted"),
+    [
+        ("apply_change", {"path": "shop/user.py", "change": "# ...\n        return 3\n# ...\n"}),
+        ("rename_symbol", {"name": "title", "new_name": "show", "path": "shop/page.py"}),
+        ("rename_symbol", {"name": "nothing_here", "new_name": "b"}),
+        ("edit_symbol", {"path": "shop/user.py", "symbol": "gone", "instruction": "x = 1"}),
+        ("edit_symbol", {"path": "shop/user.py", "symbol": "total", "instruction": "What is it?"}),
+    ],
+    ids=["doubtful", "taken", "absent", "no symbol", "question"],
+)
+def test_a_tool_speaks_of_its_own_arguments(
+    talk: Callable[..., Agent], tool: str, wanted: dict[str, str]
+) -> None:
+    async def work(agent: Agent) -> None:
+        result = await agent.call(tool, **wanted)
+        assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
 
     talk(work)
 
@@ -285,6 +407,31 @@ def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(
 
     talk(work)
     assert contents(repo.root) == before
+
+
+EXTRA = {  # what an answer adds to the method, and whether it is written
+    "a private helper": ("def _one(self):\n    return 1\n", True),
+    "a public method": ("def one(self):\n    return 1\n", False),
+    "a field": ("one = 1\n", False),
+    "an import": ("import os\n", False),
+}
+
+
+@pytest.mark.parametrize(("extra", "writes"), EXTRA.values(), ids=EXTRA)
+def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
+    repo: Repository, talk: Callable[..., Agent], script: Play, extra: str, writes: bool
+) -> None:
+    script(replace=[["return 1  # the total\n", f"return 2\n\n{extra}"]])
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+        result = await agent.call("edit_symbol", **wanted, write=True)
+        assert result.is_error != writes, text_of(result)
+        assert writes or "has more than that and private helpers" in text_of(result)
+
+    talk(work)
+    assert (contents(repo.root) != before) == writes
 
 
 def test_a_model_is_never_downloaded(repo: Repository, talk: Callable[..., Agent]) -> None:

@@ -168,6 +168,16 @@ def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str)
     assert result.text == text and why in result.skipped[0][1]
 
 
+def test_two_examples_of_one_shape_are_one_rule() -> None:
+    text = "class {0}:\n    def f(self):\n        super({0}, self).f()\n"
+    before, after = text.format("A") + text.format("B"), text.format("A") + text.format("B")
+    (rule,) = rules("a.py", before, after.replace("(A, self)", "()").replace("(B, self)", "()"))
+    assert len(rule.examples) == 2
+    assert rewritten(rule, text.format("C"), "b.py").text == text.format("C").replace(
+        "super(C, self)", "super()"
+    )
+
+
 def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
     before = "def f(ctx):\n    call_it(background())\n"
     after = "def f(ctx):\n    call_it(ctx)\n"
@@ -289,7 +299,7 @@ def test_ask_asks_about_each_place(shop: Repository) -> None:
     ("words", "why"),
     [
         ((), b"no uncommitted change"),
-        (("nowhere",), b"neither a file nor a commit"),
+        (("nowhere",), b"neither a file, nor a saved rule, nor a commit"),
         (("HEAD",), b"has no parent"),
         (("--example", "test_cart.py", "test_shop.py"), b"the same"),
         (("--example", "f($A", "g($A)"), b"does not parse"),
@@ -333,6 +343,44 @@ def test_a_rule_that_fits_its_own_result_is_applied_once(shop: Repository) -> No
     shop.write("a.py", "check_pair(b, a)\ncheck_pair(1, 2)\n")
     assert run().returncode == 0
     assert shop.read("a.py") == "check_pair(b, a)\ncheck_pair(2, 1)\n"
+
+
+def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> None:
+    changed(shop)
+    done = run("--save", "in-to-assertIn")
+    assert done.returncode == 0 and shop.read("test_shop.py") == TESTS, done.stderr
+    assert 'before = "self.assertTrue($A in $B)"' in shop.read("pyproject.toml")
+    assert run("--save", "in-to-assertIn").returncode == 2
+    shop.git("checkout", "-q", "test_cart.py")
+    assert run("in-to-assertIn", "--check").returncode == 1
+    rules = shop.read("pyproject.toml")
+    shop.write("pyproject.toml", rules + '\n[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n')
+    shop.git("add", "-A")
+    shop.write("test_shop.py", TESTS + "x = 1\n")
+    shop.git("add", "test_shop.py")
+    done = in_this_process("hook", "run")
+    assert done.returncode == 1 and b"repeat in-to-assertIn" in done.stderr, done.stderr
+    assert shop.read("test_shop.py") == REPEATED + "x = 1\n"
+    shop.git("add", "-A")
+    assert in_this_process("hook", "run").returncode == 0
+    assert run("in-to-assertIn").returncode == 0
+    assert shop.read("test_cart.py") == REPEATED
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ('before = "f($A"\nafter = "g($A)"\nlanguage = "python"', b"does not parse"),
+        ('before = "f($A)"\nafter = "g($A)"', b"language must be"),
+        ('before = "f($A)"\nafter = "g($A)"\nlanguage = "python"\nrun = "x"', b"no key 'run'"),
+        ('before = 3\nafter = "g($A)"\nlanguage = "python"', b"before must be a text"),
+        ('before = "f($A)"\nafter = "g($A)"\nlanguage = "klingon"', b"language must be one"),
+    ],
+)
+def test_a_wrong_rule_says_what_is_wrong(shop: Repository, table: str, why: bytes) -> None:
+    shop.write("pyproject.toml", f"[tool.specedit.repeat.mine]\n{table}\n")
+    done = run("mine")
+    assert done.returncode == 2 and why in done.stderr, done.stderr
 
 
 def test_imports_follow(shop: Repository) -> None:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from specedit.connect import connect
 from specedit.edit.backend import Backend
 from specedit.errors import SpeceditError
-from specedit.integrations.mcp.agent_call import Call, ToolResult, Workspace, schema_of
+from specedit.integrations.mcp.agent_call import Call, ToolResult, Workspace, own_words, schema_of
 from specedit.integrations.mcp.tools import TOOLS, perform
 from specedit.settings import Settings
 from specedit.version import VERSION
@@ -30,7 +30,8 @@ from specedit.view.terminal import harmless
 ROOTS, ROOTS_S = "roots", 10.0  # the key of our question, and seconds to wait for its answer
 INSTRUCTIONS = """\
 Exact renames, merges and small edits in the workspace. Use rename_symbol instead of \
-search-and-replace, find_places to see what a name refers to, apply_change to write a change of a \
+search-and-replace, find_places to see what a name refers to, repeat_change to make one change at \
+all its places, apply_change to write a change of a \
 large file as a snippet. Nothing is written without write: true; undo reverts the last change. \
 edit_symbol runs a small model: write larger changes yourself."""
 
@@ -181,5 +182,5 @@ def _failure(problem: Exception | str) -> types.CallToolResult:
     if isinstance(problem, ValidationError):
         lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()[:5])
         problem = "; ".join(lines)
-    content = types.TextContent(text=harmless(str(problem))[:4000])
+    content = types.TextContent(text=harmless(own_words(str(problem)))[:4000])
     return types.CallToolResult(content=[content], is_error=True)
