@@ -245,9 +245,9 @@ PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
 DOTTED = regex(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
 MODULE = regex(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 REPLACED = regex(
-    r"^\s*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
+    r"^[^\S\n]*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
 )
-IMPORTED = regex(r"""^\s*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
+IMPORTED = regex(r"""^[^\S\n]*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
 QUALIFIER = regex(r"(?<![\w.])([^\W\d]\w*)\.[^\W\d]")
 VERSION = regex(r"v\d+")
 
