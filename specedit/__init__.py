@@ -30,6 +30,7 @@ The packages, in layers. Imports only point upwards in this list (`tests/test_ar
     decode/                   the loop, widths, drafters, costs; token ids only
     edit/                     plan, prompt, regions, session, tries, report
     rename/                   the places of a name, and what is written there
+    repeat/                   an example of a change, its rule, and the rule's places
     server/                   run a Plan here, in a warm server, or at an address
     view/                     terminal, diff, JSON and trace page
     integrations/             pre-commit hook, editors, LSP, MCP, vLLM

@@ -19,6 +19,7 @@ LAYERS = (  # from the ground up
         "decode",
         "edit",
         "rename",
+        "repeat",
         "inference",
         "server",
         "connect",

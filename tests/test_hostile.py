@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import hostile
 import pytest
 from git_repository import Repository
-from hostile import NAME, OTHER, Outcome
+from hostile import FRAMES, NAME, OTHER, Outcome, pieces
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 SIZES = (60_000, 500_000)  # characters
-FEW = 14  # texts of a language in the default group
+FEW = 60  # the default group reads each so-manieth of the texts,
+SMALL = 20_000  # characters of it
 RULE = f'[[tool.specedit.hook]]\nrename = {{{NAME} = "{OTHER}"}}\nmode = "check"\n'
 
 
@@ -99,23 +100,19 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
 }
 
 
-def _repository(root: Path) -> Repository:
-    """Where the commands run: with a rule for the hook, and a model that says what it is told."""
-    script = root.with_name("script.json")
-    script.write_text(json.dumps({"replace": [[NAME, OTHER]]}))
-    os.environ |= {
-        "SPECEDIT_ENGINE": "scripted",
-        "SPECEDIT_SCRIPT": str(script),
-        "SPECEDIT_SERVER": "off",
-    }
-    repository = Repository.init(root)
-    repository.write("pyproject.toml", RULE)
-    return repository
+@pytest.fixture
+def repository(tmp_path: Path, script: Callable[..., Path]) -> Repository:
+    """Where the commands run: with a rule for the hook, and a model that does as it is asked."""
+    script(replace=[[NAME, OTHER]])
+    made = Repository.init(tmp_path / "tree")
+    made.write("pyproject.toml", RULE)
+    return made
 
 
 def _read(repository: Repository, command: str, suffix: str, text: str) -> Outcome:
+    """What becomes of one command and one text."""
     path = repository.root / f"f{suffix}"
-    path.write_text(text, newline="")
+    path.write_text(text, encoding="utf-8", newline="")
     if command == "hook":
         repository.git("add", path.name)
 
@@ -124,3 +121,53 @@ def _read(repository: Repository, command: str, suffix: str, text: str) -> Outco
         return COMMANDS[command](path)
 
     return hostile.read(work)
+
+
+def _texts(language: str, size: int, share: tuple[int, int] = (0, 1)) -> dict[str, str]:
+    """Hostile texts by name, by turns on their own and in a function. `share`: each so-manieth."""
+    frame, first, step = FRAMES[language], *share
+    named = list(pieces().items())[first::step]
+    return {
+        f"{name} {place}": ends[0] + piece(size) + ends[1]
+        for at, (name, piece) in enumerate(named)
+        for place, ends in [(("alone", frame.alone), ("inside", frame.inside))[at % 2]]
+    }
+
+
+def _problems(
+    repository: Repository, language: str, command: str, texts: Mapping[str, str]
+) -> list[str]:
+    """What is wrong with each, if anything is. Small texts may take any time that is left."""
+    problems = []
+    for name, text in texts.items():
+        outcome = _read(repository, command, FRAMES[language].suffix, text)
+        if outcome.problem and (outcome.problem != "slow" or len(text) > 2 * SMALL):
+            problems.append(
+                f"{command} {language} {name}: {outcome.problem}, {outcome.seconds:.1f} s, "
+                f"{outcome.memory_mb:.0f} MB, {outcome.output[-2000:]}"
+            )
+    return problems
+
+
+@pytest.mark.parametrize("language", FRAMES)
+def test_a_hostile_file_ends_no_rename(repository: Repository, language: str) -> None:
+    turn = list(FRAMES).index(language)
+    texts = _texts(language, SMALL, (4 * turn, FEW))
+    assert not _problems(repository, language, "rename", texts)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_hostile_file_ends_no_command(repository: Repository, command: str) -> None:
+    turn = list(COMMANDS).index(command)
+    texts = _texts("python", SMALL, (8 * turn, FEW))
+    assert not _problems(repository, "python", command, texts)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", FRAMES)
+def test_no_hostile_file_ends_a_command(repository: Repository, language: str, size: int) -> None:
+    problems = []
+    for turn, command in enumerate(COMMANDS):
+        problems += _problems(repository, language, command, _texts(language, size, (turn % 2, 2)))
+    assert not problems, "\n".join(problems)

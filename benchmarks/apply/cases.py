@@ -40,6 +40,7 @@ class Case:
     form: str
     record: Record
     change: str
+    path: str = ""  # of the file, where the change may name it
 
     @property
     def id(self) -> str:

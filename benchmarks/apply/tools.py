@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.apply.cases import Case
 from specedit import Editor
-from specedit.edit.apply.apply_plan import changes_of, parts_by_file, plan_apply
+from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.apply.change import read_change
 from specedit.edit.apply.merging import merge_parts
 from specedit.edit.report import Edit
@@ -51,7 +51,7 @@ def applied(case: Case) -> Answer:
     """What `specedit apply --no-model` writes: the merge, where the checks accept it."""
     source = _source(case)
     try:
-        parts = parts_by_file(changes_of(case.change), source.name)[source.name]
+        parts = parts_of(changes_of(case.change), case.path or source.name)
         planned = plan_apply(source, parts, SETTINGS)
         if isinstance(planned, Edit):
             return Answer(None, "; ".join(str(finding) for finding in planned.findings))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from specedit.check import external
@@ -26,11 +26,10 @@ from specedit.check.finding import (
     NOTHING,
     OFF,
     REFUSE,
+    Checks,
     Finding,
     Spot,
-    Verdicts,
     fresh,
-    verdicts,
 )
 from specedit.check.new_code import (
     changes_elsewhere,
@@ -43,7 +42,7 @@ from specedit.check.new_code import (
 )
 from specedit.check.parsed import Change, parsed_text
 from specedit.errors import TooComplex
-from specedit.import_time import frozen, regex
+from specedit.import_time import regex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
@@ -65,16 +64,6 @@ CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
 )
 # The work tree of a file, and the file's path from there.
 FilePlace = Callable[[], tuple[Path, PurePath]]
-
-
-@frozen
-class Checks:
-    """What a new text has to pass."""
-
-    may_remove: bool = False  # lost definitions are not looked for
-    verdicts: Verdicts = field(default_factory=verdicts)
-    check_with: str = ""  # commands that the user named
-    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw beside the file
 
 
 def check_answer(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import TypeVar
 
 from specedit.import_time import frozen
@@ -141,6 +142,16 @@ def verdicts(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
     if strict:
         chosen = {name: NOTE if name == NOTHING else REFUSE for name in chosen}
     return {**chosen, **_noted(chosen, allowed)}
+
+
+@frozen
+class Checks:
+    """What a new text has to pass."""
+
+    may_remove: bool = False  # lost definitions are not looked for
+    verdicts: Verdicts = field(default_factory=verdicts)
+    check_with: str = ""  # commands that the user named
+    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw beside the file
 
 
 def verdicts_of_rename(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:

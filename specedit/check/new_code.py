@@ -15,7 +15,7 @@ from specedit.check.parsed import Change, ParsedText
 from specedit.import_time import regex
 from specedit.syntax.branch import COMMENTS, Branch
 from specedit.syntax.instruction_names import mentions_of
-from specedit.syntax.lines import changed_runs, opcodes
+from specedit.syntax.lines import GAP, HERE, changed_runs, opcodes
 from specedit.syntax.outline import CALLABLE, Symbol
 
 
@@ -202,8 +202,6 @@ def _code(parsed: ParsedText) -> list[str]:
     return pieces
 
 
-# Lines of a prompt that stand for lines of the file.
-GAP, HERE = "[other lines]", "[the region to edit]"
 STAND_IN = 200  # characters; a stand-in is short
 MARK = regex(
     r"""(?:^|\s)(//+!?|/\*+|<!--+|--+|\{/\*|\(\*|\#+|;+|%+|\*|"{3}|'{3})(?=[\s.…\[(<\w])"""

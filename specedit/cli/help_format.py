@@ -7,7 +7,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {  # by group; `specedit --help` shows them in this order
-    "Edit": ("edit", "refine", "rename", "apply", "ask", "undo"),
+    "Edit": ("edit", "refine", "rename", "repeat", "apply", "ask", "undo"),
     "Model": ("model", "doctor"),
     "Server and editors": ("serve", "warm", "editor", "lsp", "mcp", "hook", "vllm"),
     "Inspect": ("view", "config", "trust", "heads", "help"),

@@ -27,11 +27,11 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     from specedit.integrations.hook.hook_rules import rules
 
     resolved = settled(start=root)
-    pyproject = resolved.pyproject
+    pyproject, values = resolved.pyproject, resolved.values
     if pyproject is None or pyproject.parent.resolve() != root.resolve():
         return [], resolved.values, "has no [[tool.specedit.hook]]"
     why = "is not trusted" if "hook" in resolved.ignored else "has no [[tool.specedit.hook]]"
-    return rules(resolved.values.hook, str(pyproject)), resolved.values, why
+    return rules(values.hook, str(pyproject), values.repeat), values, why
 
 
 @app.command()

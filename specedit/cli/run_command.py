@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.diff import moved_patch
 
 if TYPE_CHECKING:
+    from specedit.check.project_checks import Verification
     from specedit.edit.backend import Answer, Loading, Ready, Written
     from specedit.edit.job import Job
     from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
@@ -38,9 +40,11 @@ def run_command(
     *,
     together: bool = False,
     moves: Mapping[str, str] = NO_MOVES,
+    verification: Verification | None = None,
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: all files
-    are one change. `moves`: the new names of files among them, which move with it."""
+    are one change. `moves`: the new names of files among them, which move with it. `verification`:
+    it is undone where that finds something new."""
     from specedit.connect import connect
     from specedit.edit.report import Report
     from specedit.edit.request import Request, of_files, uncommitted
@@ -51,17 +55,29 @@ def run_command(
     if names == STDIN:
         return _filter(command, planner, settings)
     writes = not (settings.check or settings.diff)
-    dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
+    dirty = cache(partial(uncommitted, names, settings)) if writes or settings.clean_only else set
+    if settings.clean_only:
+        dirty()  # an error if there are any
     skips = targets.searched and not settings.strict
     inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     alone = len(inputs) == 1
     places = absolute(Path.cwd(), moves.items())
-    request = Request(command, planner, settings, writes, wish, together, alone, places)
+    request = Request(
+        command, planner, settings, writes, wish, together, alone, places, verification
+    )
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
         closing(connect(settings)) as backend,
-        Display(command, names, settings, asks=asks, patches=settings.diff, moves=moves) as display,
+        Display(
+            command,
+            names,
+            settings,
+            asks=asks,
+            patches=settings.diff,
+            moves=moves,
+            meanwhile=dirty,
+        ) as display,
     ):
         try:
             report = run_files(inputs, request, backend, display)
@@ -126,7 +142,8 @@ class Display(ExitStack, Sink):
     """Passes a run's events to the screen.
 
     The screen is created when the backend reports something: a warm server reads the prompt while
-    this process imports what displays and checks its answer (60 ms)."""
+    this process imports what displays and checks its answer, and does what is to be done
+    `meanwhile` (120 ms)."""
 
     def __init__(
         self,
@@ -137,8 +154,10 @@ class Display(ExitStack, Sink):
         asks: bool = False,
         patches: bool = False,
         moves: Mapping[str, str] = NO_MOVES,
+        meanwhile: Callable[[], object] = bool,
     ) -> None:
         super().__init__()
+        self._meanwhile = meanwhile
         self._moves = moves
         self._patches = patches  # put each patch on stdout as soon as its file is done
         self.edits: list[Edit] = []  # of the files that are done
@@ -161,7 +180,8 @@ class Display(ExitStack, Sink):
 
             from specedit.view.screen import Screen
 
-            import_module("specedit.check.answer")  # while the model loads
+            import_module("specedit.edit.imports.completion")  # while the model loads
+            self._meanwhile()
             self._created = self.enter_context(Screen(self._settings, self._names))
         while self._waiting:
             self._waiting.pop(0)(self._created)

@@ -12,7 +12,6 @@ from specedit.edit.outcome import Judged, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.locate import in_parts
 from specedit.edit.report import Compared, Edit, Figures
-from specedit.edit.reverting import without_form_changes
 from specedit.edit.sink import Sink
 from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
@@ -62,6 +61,8 @@ def judge(job: Job, answer: Answer) -> Judged:
         results.append(Finding("reasoning", message))
     text = spliced(job.about, job.region, answer.text)
     if job.tidies:
+        from specedit.edit.reverting import without_form_changes  # with what it needs 9 ms
+
         text, reverted = without_form_changes(
             job.about.text, text, job.about.language, job.instruction
         )

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from specedit.check.answer import Checks, check_answer
-from specedit.check.finding import REMOVAL, verdicts
+from specedit.check.finding import CHECKER, REMOVAL, Checks, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
@@ -50,6 +49,8 @@ def checks_of(settings: Settings) -> Checks:
 
 def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
     """`text` as what an instruction made of a file, with what the checks found."""
+    from specedit.check.answer import check_answer  # 10 ms, while the model works
+
     result = check_answer(
         source.text, text, source.language, instruction, checks, partial(_place, source)
     )
@@ -119,6 +120,12 @@ def as_written(edit: Edit, uncommitted: bool) -> Edit:
         return edit
     message = "held uncommitted changes: edited as it was; specedit undo puts it back"
     return edit.noting(Finding("uncommitted", message))
+
+
+def put_back(edit: Edit, errors: str) -> Edit:
+    """The Edit of a file that was written and put back, since checkers report new errors."""
+    back = replace(edit, status="refused", written=False)
+    return back.noting(Finding(CHECKER, f"undone, since {errors}", refuses=True))
 
 
 def with_others_failed(edit: Edit, broken: str) -> Edit:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specedit.edit.imports.completion import judged_with_imports
-from specedit.edit.job import Job, plan_edit, refuse_question
+from specedit.edit.job import Job, judged_with_imports, plan_edit, refuse_question
 from specedit.edit.outcome import Judged, guarded
 from specedit.edit.prompt import Beside
 from specedit.edit.regions.assemble import part_of_changed

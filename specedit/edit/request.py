@@ -18,6 +18,7 @@ from specedit.files.worktree import check_within, in_work_tree
 from specedit.import_time import frozen
 
 if TYPE_CHECKING:
+    from specedit.check.project_checks import Verification
     from specedit.files.recorder import Wish
     from specedit.settings import Settings
 
@@ -31,7 +32,7 @@ class Input:
 
     name: str
     read: Callable[[], Source]
-    uncommitted: bool = False  # its text is in no commit, so git cannot restore it
+    is_uncommitted: Callable[[], bool] = bool  # its text is in no commit: git cannot restore it
 
 
 @frozen
@@ -42,7 +43,7 @@ class Request:
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is
     written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
     answer without a change is asked for again. `moves`: of files of one change, from one absolute
-    path to another."""
+    path to another. `verification`: files of one change are put back where it finds them broken."""
 
     command: str
     planner: Planner
@@ -52,20 +53,27 @@ class Request:
     together: bool = False
     alone: bool = True
     moves: Moves = ()
+    verification: Verification | None = None
 
 
 def of_files(
     names: Iterable[str],
-    uncommitted: Collection[str] = (),
+    uncommitted: Callable[[], Collection[str]] = set,
     beyond: Mapping[str, Path] = MappingProxyType({}),
     root: Path = Path(),
     *,
     skips: bool = False,
 ) -> list[Input]:
-    """`beyond`: the links out of a work tree that may be followed, each with its target. `root`:
+    """`uncommitted`: asked before a file is written.
+
+    `beyond`: the links out of a work tree that may be followed, each with its target. `root`:
     the names count from it. `skips`: a search chose the files; one that is not text stays."""
     return [
-        Input(name, partial(_read, name, beyond.get(name), root, skips), name in uncommitted)
+        Input(
+            name,
+            partial(_read, name, beyond.get(name), root, skips),
+            lambda name=name: name in uncommitted(),  # type: ignore[misc]
+        )
         for name in names
     ]
 

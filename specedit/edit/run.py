@@ -6,23 +6,35 @@ user's command judges each try, else the checks alone do (`tries`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from specedit.check.finding import DECLINED, Finding
 from specedit.edit.backend import Backend
 from specedit.edit.job import Job
-from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
+from specedit.edit.outcome import (
+    as_written,
+    failed,
+    guarded,
+    outcome,
+    put_back,
+    with_others_failed,
+)
 from specedit.edit.regions.locate import locate
 from specedit.edit.report import Edit, Report
 from specedit.edit.request import Input, Request
 from specedit.edit.sink import Sink
 from specedit.edit.tries.loop import TriedFile, checked_edit
-from specedit.errors import FileError, NotDefined, Skipped
+from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
+from specedit.files.undo import undo
+
+if TYPE_CHECKING:
+    from specedit.check.project_checks import Verification
 
 
 def run_edit(
@@ -31,11 +43,13 @@ def run_edit(
     backend: Backend,
     sink: Sink,
     recorder: Recorder | None = None,
+    is_uncommitted: Callable[[], bool] = bool,
 ) -> Edit:
     """Edit one text; the Edit is `failed` where the file cannot be done. Nothing is written without
     a `recorder`."""
     if request.settings.test:
-        return _tested([Input(source.name, lambda: source)], request, backend, sink)[0]
+        unread = Input(source.name, lambda: source, is_uncommitted)
+        return _tested([unread], request, backend, sink)[0]
     try:
         sink.file(source.name)
         planned = request.planner(source)
@@ -51,8 +65,9 @@ def run_edit(
         edit = _as_chosen(file.job, edit, sink.proposed(file.job, edit))
         if recorder is None or not edit.changed:
             return edit
+        uncommitted = is_uncommitted()
         recorder.write(source, edit.after)
-        return as_written(edit, uncommitted=False)
+        return as_written(edit, uncommitted)
     except FileError as problem:
         if isinstance(problem, NotDefined) and not request.alone:
             problem = Skipped(problem.reason)  # the instruction is about another file
@@ -76,11 +91,9 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
             source = unread.read()
             if request.writes:
                 check_writable(source)
-            edit = run_edit(source, request, backend, sink, recorder)
+            edit = run_edit(source, request, backend, sink, recorder, unread.is_uncommitted)
         except FileError as problem:
             edit = failed(unread.name, problem)
-        if edit.written:
-            edit = as_written(edit, unread.uncommitted)
         sink.done(edit)
         sources.append(source)
         edits.append(edit)
@@ -111,17 +124,40 @@ def _written_together(
         return edits
     texts = [(source, edits[at].after) for at in changed if (source := sources[at]) is not None]
     broken = next((edit.path for edit in edits if edit.status in ("refused", "failed")), "")
+    uncommitted = {at for at in changed if not broken and inputs[at].is_uncommitted()}
     if not broken:
         try:
-            Recorder(home(), request.command, request.wish).write_all(texts, request.moves)
+            recorder = Recorder(home(), request.command, request.wish)
+            recorder.write_all(texts, request.moves)
         except FileError as problem:  # a full disk, a file that another program changed
             broken = f"{problem.file or edits[changed[0]].path} ({problem.reason})"
+        else:
+            if request.verification and (errors := _new_errors(request.verification, recorder)):
+                return [put_back(edit, errors) if edit.changed else edit for edit in edits]
     for at in changed:
         if broken:
             edits[at] = with_others_failed(edits[at], broken)
         else:
-            edits[at] = as_written(edits[at], inputs[at].uncommitted)
+            edits[at] = as_written(edits[at], at in uncommitted)
     return edits
+
+
+def _new_errors(verification: Verification, recorder: Recorder) -> str:
+    """What checkers report of the written files and did not before; then they are put back, as
+    after an interrupt."""
+    errors = "the check was interrupted"
+    try:
+        errors = verification.broken()
+    finally:
+        undone = undo(home(), recorder.run.name) if errors else None
+    if undone is not None and undone.refused:
+        left = undone.refused[0]
+        raise InputError(
+            f"{errors}; and the change could not be undone: {left.problem}",
+            file=left.path,
+            hint="`specedit undo --partly` puts back the other files.",
+        )
+    return errors
 
 
 def _tested(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> list[Edit]:

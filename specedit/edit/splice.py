@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from specedit.check.new_code import HERE
 from specedit.errors import InputError, UsageError
 from specedit.import_time import frozen
 from specedit.syntax import trees
+from specedit.syntax.lines import HERE
 
 if TYPE_CHECKING:
     from specedit.files.source import Source

@@ -6,19 +6,22 @@ Each counts only where it is the whole instruction and the file leaves no choice
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
 from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
 from specedit.import_time import regex
-from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning, meanings_over
-from specedit.scoping.project import Project
-from specedit.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import CALLABLE
+
+if TYPE_CHECKING:
+    from specedit.scoping.meaning import Meaning
+    from specedit.scoping.typing import Typing
+
+    _Renamed = tuple[list[Meaning], str, tuple[int, int]]  # what, where, its first and last line
 
 # `Rename the local variable total to result in checkout`
 _IDENTIFIER = r"[`'\"]?(?P<{}>[A-Za-z_$][\w$]*)(?:\(\))?[`'\"]?"
@@ -46,7 +49,6 @@ _RENAMES = [
     )
 ]
 LOCAL = frozenset({"local", "parameter"})
-_Renamed = tuple[list[Meaning], str, tuple[int, int]]  # what, where, its first and last line
 
 
 def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None:
@@ -57,6 +59,10 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     if match is None or source.language is None:
         return None
     old, new, function = match["old"], match["new"], match.groupdict().get("function")
+    from specedit.scoping.languages import rules_of
+    from specedit.scoping.meaning import meanings_over
+    from specedit.scoping.project import Project
+
     word = rf"(?<![\w$]){re.escape(old)}(?![\w$])"
     if rules_of(source.language.name) is None or not re.search(word, source.text):
         return None
@@ -94,6 +100,8 @@ def _in_function(
 ) -> _Renamed | None:
     """What the name means as a local of the only function of that name."""
     named = trees.find_symbol(text, language, function)
+    from specedit.scoping.meaning import meanings_over
+
     holders = [one for one in named if one.kind in CALLABLE]
     if len(holders) != 1:
         return None
@@ -109,6 +117,8 @@ def _in_function(
 
 def _in_file(typing: Typing, old: str) -> _Renamed | None:
     """What the name means where it means one thing in all of the file."""
+    from specedit.scoping.meaning import meanings_over
+
     every = meanings_over([typing], old)
     if len(every) != 1 or not every[0].declared:
         return None
@@ -163,6 +173,8 @@ def quoted_replacement(source: Source, instruction: str) -> tuple[str, Finding] 
 
 def _in_prose(text: str, language: Language, at: int) -> bool:
     """Whether a place of a text is in a comment or a string."""
+    from specedit.scoping.languages import rules_of
+
     rules, data = rules_of(language.name), text.encode("utf-8", "surrogatepass")
     offset = len(text[:at].encode("utf-8", "surrogatepass"))
     literals = rules.strings if rules else frozenset[str]()

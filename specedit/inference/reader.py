@@ -34,19 +34,27 @@ class Fences:
     def __init__(self, closing: str, nested: bool = False) -> None:
         self.closing = closing
         self._nested = nested
-        self._line = ""  # what follows the last newline,
+        self._pieces: list[str] = []  # what follows the last newline,
         self._at = 0  # and where that begins
         self._inside = 0  # the length of the fence that opened a block of the answer's own
         self._doubt: int | None = None  # where a bare fence stands that opened one, or ended all
 
     def read(self, delta: str) -> int | None:
         """More of the answer: where it ended, if it has."""
-        *whole, self._line = (self._line + delta).split("\n")
+        self._pieces.append(delta)
+        if "\n" not in delta:
+            return None
+        *whole, rest = self._line.split("\n")
+        self._pieces = [rest]
         for line in whole:
             if (cut := self._ended_at(line)) is not None:
                 return cut
             self._at += len(line) + 1
         return None
+
+    @property
+    def _line(self) -> str:
+        return "".join(self._pieces)
 
     def _ended_at(self, line: str) -> int | None:
         if not self.closing:
@@ -72,8 +80,9 @@ class Fences:
         """Up to where the text belongs to the answer, whatever follows."""
         if self._doubt is not None:
             return self._doubt
-        fence = self.closing and ("```".startswith(self._line[:3]) or bare(self._line))
-        return self._at if fence else self._at + len(self._line)
+        line = self._line
+        fence = self.closing and ("```".startswith(line[:3]) or bare(line))
+        return self._at if fence else self._at + len(line)
 
     def end(self) -> int | None:
         """The answer is over, in mid-line or behind a last whole line: where its text ended."""

@@ -13,8 +13,8 @@ from specedit.errors import UsageError
 from specedit.settings import nearest
 
 TOPICS = (  # in reading order
-    *("edit", "rename", "apply", "hook", "editors", "agents", "server", "models", "settings"),
-    *("trust", "vllm", "engine"),
+    *("edit", "rename", "repeat", "apply", "hook", "editors", "agents", "server", "models"),
+    *("settings", "trust", "vllm", "engine"),
 )
 SUBJECTS = {  # the topic of each command that has no page of its own name
     **dict.fromkeys(("ask", "refine", "undo", "view"), "edit"),

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from specedit.check.answer import Checks
-from specedit.check.finding import CHECKER, EXISTING_NAME, OFF, verdicts_of_rename
+from specedit.check.finding import CHECKER, EXISTING_NAME, OFF, Checks, verdicts_of_rename
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, expected, make_job
 from specedit.edit.outcome import Judge, Judged, guarded

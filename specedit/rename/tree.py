@@ -140,18 +140,25 @@ class Tree:
                     f"line {line} declares it ({what}), in a {reasons[path]} file; "
                     "nothing was renamed",
                     file=path,
-                    hint="Rename it where that file comes from, or name the files to rename.",
+                    hint=self._how_to_make(path)
+                    or "Rename it where that file comes from, or name the files to rename.",
                 )
-        left = {
-            path: (doubt(f"a {why} file: name it to rename there", (), "stays"),)
-            for path, why in reasons.items()
-        }
+        left: dict[str, tuple[Finding, ...]] = {}
+        for path, why in reasons.items():
+            how = self._how_to_make(path) or "name it to rename there"
+            left[path] = (doubt(f"a {why} file, left as it is: {how}", (), "stays"),)
         files = {path: one for path, one in result.files.items() if path not in reasons}
         if files and self.tracks and (apart := git.submodules(self.root)):
             first = next(iter(files))
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
             files[first] = replace(files[first], notes=(*files[first].notes, note))
         return replace(result, files=files, unchanged={**result.unchanged, **left})
+
+    def _how_to_make(self, path: str) -> str:
+        """How a generated file is written anew, as far as its head says."""
+        head = _head(self.project.text(path))
+        made = next((line for line in head if _GENERATED.search(line)), "").strip(" /*#<!->")
+        return f"run its generator again (it says “{made[:120]}”)" if made else ""
 
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
@@ -198,9 +205,13 @@ def origin(path: str, text: str | None) -> str:
     """ "generated" or "vendored", where a file's name or its first lines say so; else ""."""
     if VENDORED & set(Path(path).parts[:-1]):
         return "vendored"
-    head = "\n".join((text or "")[:2000].splitlines()[:10])
-    named = _GENERATED_NAME.search(path) or _GENERATED.search(head)
+    named = _GENERATED_NAME.search(path) or any(map(_GENERATED.search, _head(text)))
     return "generated" if named else ""
+
+
+def _head(text: str | None) -> list[str]:
+    """The lines that may say what wrote a file."""
+    return (text or "")[:2000].splitlines()[:10]
 
 
 def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> Job | Edit:

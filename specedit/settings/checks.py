@@ -55,6 +55,10 @@ def checked(name: str, value: Any, where: str) -> Any:
                 f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
             )
         return value
+    if name == "repeat":
+        if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
+            raise UsageError(f"{where}: {name} must be tables ([tool.specedit.{name}.NAME]).")
+        return value
     if name in ("draft", "allow") and isinstance(value, list):
         value = ",".join(map(str, value))
     if name == "check_with" and isinstance(value, dict):

@@ -23,7 +23,7 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
 from specedit.settings.checks import checked, own
-from specedit.settings.table import names, nearest
+from specedit.settings.table import TABLES, names, nearest
 
 TRUSTED, DECLINED, CHANGED, UNKNOWN = "trusted", "declined", "changed", "unknown"
 LARGEST_FILE = 4 << 20  # bytes of a file of settings
@@ -148,8 +148,8 @@ def _toml(value: Any) -> str:
 
 
 def no_rules(values: dict[str, Any], where: str) -> None:
-    if "hook" in values:
-        raise UsageError(f"{where}: hook rules belong in a repository's pyproject.toml.")
+    for name in (name for name in TABLES if name in values):
+        raise UsageError(f"{where}: {name} rules belong in a repository's pyproject.toml.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,15 @@ from specedit.settings.folder import (
     user_file,
     user_values,
 )
-from specedit.settings.table import Settings, about, flags, is_restricted, names, nearest
+from specedit.settings.table import (
+    TABLES,
+    Settings,
+    about,
+    flags,
+    is_restricted,
+    names,
+    nearest,
+)
 
 # Variables that are not settings: folders, and secrets that belong in no file.
 NOT_SETTINGS = frozenset({"HOME", "CONFIG", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})
@@ -155,8 +163,8 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
         if name not in names():
             known = [f"SPECEDIT_{n.upper()}" for n in names()]
             raise UsageError(f"There is no setting {variable}.", hint=nearest(variable, known))
-        if name == "hook":
-            raise UsageError(f"{variable}: hook rules belong in pyproject.toml.")
+        if name in TABLES:
+            raise UsageError(f"{variable}: {name} rules belong in pyproject.toml.")
         values[name] = checked(name, parsed(name, text, variable), variable)
     return values
 

@@ -31,13 +31,16 @@ def _setting(
     """`paths`: the value is the name of a file, unless it is one of `words`."""
     meta = {"help": help, "choices": choices, "kind": kind, "most": most}
     meta |= {"paths": paths, "words": words}
-    if isinstance(default, list):
+    if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=meta)
     return field(default=default, metadata=meta)
 
 
 _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
 _flag = partial(_setting, kind=FLAG)
+
+
+TABLES = ("hook", "repeat")  # settings that are tables: rules, which only a repository has
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,7 @@ class Settings:
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
+    repeat: dict[str, Any] = _open({}, "Rules of repeat, as [tool.specedit.repeat.NAME]")
     # Not a setting: the names of the settings above whose value a repository chose.
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 

@@ -35,7 +35,9 @@ DEEPEST = 1_000  # levels of nodes (met: 672 where a macro confuses the parser, 
 MOST_NODES = 100_000, 0.5  # (0.65 for each byte of small files, 0.56 of a large minified one)
 MOST_LEVELS = 3_000_000, 16.0  # levels of all nodes together, which is what looking up costs (15.0)
 MOST_STEPS = 3_000, 0.025  # hundreds of operations of the parser (0.021)
-MOST_SECONDS = 0.5, 1e-6  # of processor time (0.5e-6)
+MOST_READS = 7_000, 0.01  # pieces of the text that the parser asks for (128 for 11 kB, 0.004)
+# For what these counts do not show. Many times what was met: the machine's load decides nothing.
+MOST_SECONDS = 0.7, 1.5e-6  # of processor time (0.15 s for 320 kB, 0.02 s for 24 kB)
 MOST_OPEN = 1_000  # "<" of one statement that nothing closes: Java's grammar takes them squared
 
 
@@ -65,8 +67,23 @@ def parse(text: str, language: Language) -> Tree:
     return _parse(text.encode("utf-8", "surrogatepass"), language)
 
 
-@lru_cache(maxsize=2)  # the text before a change and the text after it are asked for again
 def _parse(data: bytes, language: Language) -> Tree:
+    tree = _tree_or_reason(data, language)
+    if isinstance(tree, str):
+        raise TooComplex(tree, hint=HINT)
+    return tree
+
+
+@lru_cache(maxsize=3)  # the text before a change and the text after it are asked for again
+def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
+    """The tree of a text, or why it has none: a refusal takes as long as the limits allow."""
+    try:
+        return _whole_tree(data, language)
+    except TooComplex as problem:
+        return problem.reason
+
+
+def _whole_tree(data: bytes, language: Language) -> Tree:
     """The tree of a text; of what `#if` chooses from, each part, where that parses."""
     tree = _bounded(data, language.grammar)
     if tree.root_node.has_error and language.name == "csharp" and b"#if" in data:
@@ -125,19 +142,22 @@ def _parser(grammar: str) -> Parser:
 
 
 def _parsed(data: bytes, grammar: str, before: Tree | None) -> Tree:
-    steps, most, late = 0, _limit(MOST_STEPS, len(data)), False
+    steps = reads = 0
+    late, most_steps = False, _limit(MOST_STEPS, len(data))
+    most_reads = _limit(MOST_READS, len(data))
     end = time.thread_time() + _limit(MOST_SECONDS, len(data))
 
     def read(start: int, _: object) -> bytes:
-        nonlocal late
+        nonlocal late, reads
+        reads += 1
         late = late or time.thread_time() > end
-        return b"" if late else data[start : start + _CHUNK]
+        return b"" if late or reads > most_reads else data[start : start + _CHUNK]
 
     def stops(_: int, has_error: bool) -> bool:  # an error in here ends the process
         nonlocal late, steps
         steps += 1
         late = late or time.thread_time() > end
-        return late or steps > most
+        return late or steps > most_steps or reads > most_reads
 
     parser = _parser(grammar)
     parse = partial(parser.parse, read, progress_callback=stops)
@@ -147,9 +167,9 @@ def _parsed(data: bytes, grammar: str, before: Tree | None) -> Tree:
         parser.reset()  # here, where the stack is large enough
         reason = "parsing takes too long" if late else "parsing takes too many steps"
         raise _refusal(reason) from None
-    if late:
-        raise _refusal("parsing takes too long")
-    end = math.inf  # a node's text is read by `read`, too
+    if late or reads > most_reads:
+        raise _refusal("parsing takes too long" if late else "parsing takes too many steps")
+    end = most_reads = math.inf  # a node's text is read by `read`, too
     return tree
 
 

@@ -174,12 +174,15 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
     """The places that a rename changes and leaves, and how many are in each file."""
     changed = [edit for edit in report.edits if edit.changed]
     left = [edit for edit in report.edits if edit.left]
-    word = "would rename" if any(e.status == "would-edit" for e in changed) else "renamed"
+    verb = "rename" if report.command == "rename" else "change"
+    word = f"would {verb}" if any(e.status == "would-edit" for e in changed) else f"{verb}d"
     places = count(sum(len(edit.changes) for edit in changed), "place")
-    yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
+    if changed or not report.count("refused", "failed"):
+        yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
     if left:
         uses = count(sum(len(edit.left) for edit in left), "use")
-        how = "(specedit rename --dry-list shows them)"
+        asks = "specedit repeat --ask asks about them"
+        how = f"({asks if report.command == 'repeat' else 'specedit rename --dry-list shows them'})"
         files = count(len(left), "file")
         yield Text(f"left: {uses} in {files} that may be meant {how}", "yellow")
     shown = changed if verbose else changed[:LISTED]

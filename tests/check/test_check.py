@@ -7,8 +7,8 @@ from check_cases import TABLE, TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.check.answer import LONGEST, Checks, check_answer
-from specedit.check.finding import DEFAULT, NOTE, REFUSE, verdicts
+from specedit.check.answer import LONGEST, check_answer
+from specedit.check.finding import DEFAULT, NOTE, REFUSE, Checks, verdicts
 from specedit.errors import TooComplex
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES

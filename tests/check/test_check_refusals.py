@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.check.answer import Checks, check_answer
-from specedit.check.finding import ALL_OFF, Finding
+from specedit.check.answer import check_answer
+from specedit.check.finding import ALL_OFF, Checks, Finding
 from specedit.check.new_code import stands_in
 from specedit.syntax.languages import BY_NAME, Language
 

@@ -131,6 +131,30 @@ def test_the_selected_lines_are_those_of_the_action(editor: Editor, tmp_path: Pa
     assert results == [[[1, 2]], [[2, 3]], [[2, 3]], []]
 
 
+def test_a_change_made_by_hand_is_repeated_in_other_files(editor: Editor, tmp_path: Path) -> None:
+    made = Repository.init(tmp_path)
+    text = "x = 1\nold_call(1, a)\n"
+    made.commit({"a.py": text, "b.py": "old_call(b.c,  2)\nold_call(3)\n", "c.py": "y = 1\n"})
+    uri, other = (tmp_path / "a.py").as_uri(), (tmp_path / "b.py").as_uri()
+    editor.open(uri, text)
+
+    def actions() -> list[Any]:
+        span = {"start": place((1, 3)), "end": place((1, 3))}
+        params = {"textDocument": {"uri": uri}, "range": span, "context": {"diagnostics": []}}
+        result: list[Any] = editor.wait(editor.request("textDocument/codeAction", params))["result"]
+        return result
+
+    assert actions() == []
+    editor.replace(uri, "x = 1\npow(a, 1)\n")
+    (action,) = actions()
+    assert action["title"] == "Repeat this change"
+    editor.open(other, made.read("b.py"))
+    answer = editor.wait(editor.request("workspace/executeCommand", action["command"]))
+    assert answer["result"] == {"status": "edited"}
+    assert editor.texts[other] == "pow(2, b.c)\nold_call(3)\n"
+    assert editor.texts[uri] == "x = 1\npow(a, 1)\n"
+
+
 # stale edits
 
 

@@ -24,7 +24,10 @@ from specedit.integrations.mcp.agent_server import AgentServer
 
 Play = Callable[..., Path]
 Work = Callable[[Agent], Awaitable[None]]
-TOOLS = ["find_places", "rename_symbol", "apply_change", "edit_symbol", "undo", "status"]
+TOOLS = [
+    *("find_places", "rename_symbol", "repeat_change", "apply_change", "edit_symbol"),
+    *("undo", "status"),
+]
 MODES = ("legacy", "auto")  # protocols until 2025-11-25, and since 2026-07-28
 
 
@@ -52,15 +55,15 @@ def talk(repo: Repository) -> Iterator[Callable[..., Agent]]:
     assert all(server.close(10) for server in servers)
 
 
-def test_six_tools_at_most_are_described_in_few_words(talk: Callable[..., Agent]) -> None:
+def test_seven_tools_at_most_are_described_in_few_words(talk: Callable[..., Agent]) -> None:
     async def work(agent: Agent) -> None:
         tools = (await agent.client.list_tools()).tools
-        assert [one.name for one in tools] == TOOLS and len(tools) <= 6
+        assert [one.name for one in tools] == TOOLS and len(tools) <= 7
         assert all(one.description and len(one.description) < 200 for one in tools)
         assert all(one.input_schema["additionalProperties"] is False for one in tools)
         assert all("status" in (one.output_schema or {})["properties"] for one in tools)
         size = sum(len(json.dumps(one.input_schema)) + len(one.description or "") for one in tools)
-        assert size < 3500
+        assert size < 4400
         hints = {one.name: one.annotations and one.annotations.read_only_hint for one in tools}
         assert [name for name, reads in hints.items() if reads] == ["find_places", "status"]
 
@@ -95,6 +98,33 @@ def test_a_rename_is_a_preview_until_write_and_undo_restores_it(
         assert "left to undo" in await agent.fails("undo")
 
     talk(work, mode=mode)
+
+
+def test_a_change_is_repeated_at_all_its_places(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    repo.commit({"a.py": "old_call(1, a)\n", "b.py": "x = old_call(2, b.c)\nold_call(3)\n"})
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"before": "old_call(1, a)", "after": "pow(a, 1)", "language": "python"}
+        preview = await agent.does("repeat_change", **wanted)
+        assert preview["status"] == "preview" and preview["summary"] == "2 places in 2 files"
+        assert "b.py:1:5: code: x = old_call(2, b.c)" in preview["places"]
+        assert "rule: old_call($A, $B) -> pow($B, $A)" in preview["notes"]
+        assert contents(repo.root) == before
+        await agent.does("repeat_change", **wanted, write=True)
+        assert repo.read("b.py") == "x = pow(b.c, 2)\nold_call(3)\n"
+        await agent.does("undo")
+        assert contents(repo.root) == before
+        holes = {"before": "old_call($A)", "after": "abs($A)", "path": "b.py"}
+        await agent.does("repeat_change", **holes, write=True)
+        assert repo.read("b.py") == "x = old_call(2, b.c)\nabs(3)\n"
+        assert "several changes" in await agent.fails(
+            "repeat_change", before="f_one(1)\ng_two(2)\n", after="f(1)\ng(2)\n", language="python"
+        )
+
+    talk(work)
 
 
 def test_places_are_listed_and_doubtful_ones_are_apart(

@@ -205,6 +205,22 @@ def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hoo
     assert len(files["shop/view.py"]["left"]) == 2
 
 
+TORN = """\
+class View {
+    void Show() { Console.Total();
+#if DEBUG
+    void Other(int one) { Show(
+#else
+}}
+"""
+
+
+def test_a_use_in_a_part_that_does_not_parse_is_left(desk: Hooked) -> None:
+    desk.repo.commit({"Cart.cs": "class Cart { void Total() {} }\n", "View.cs": TORN})
+    code, _, err = desk.specedit("rename", "Cart.Total", "Sum", "--no-model")
+    assert code == 2 and "left: 1 use in 1 file that may be meant: View.cs:2" in err
+
+
 JAVA = {
     "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
     "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
@@ -392,8 +408,8 @@ def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
     )
     code, _, err = desk.specedit(*CODE)
     assert code == 0 and "gen.py" not in touched(desk) and "vendor/lib.py" not in touched(desk)
-    assert "gen.py: a generated file: name it to rename there" in err
-    assert "vendor/lib.py: a vendored file: name it to rename there" in err
+    assert "gen.py: a generated file, left as it is: run its generator again (it says “" in err
+    assert "vendor/lib.py: a vendored file, left as it is: name it to rename there" in err
     desk.repo.commit({"made.py": "# @generated\ndef built():\n    pass\n"})
     code, _, err = desk.specedit("rename", "built", "made")
     assert code == 2 and "declares it (function), in a generated file" in " ".join(err.split())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from specedit.errors import TooComplex
+from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES, language_of
 from specedit.syntax.trees import errors, find_symbol, symbols
 
@@ -131,3 +133,21 @@ def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
     text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\n"
     assert [one.qualified for one in find_symbol(text, BY_NAME["python"], "m")] == ["A.m", "B.m"]
     assert [one.first_line for one in find_symbol(text, BY_NAME["python"], "B.m")] == [4]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        pytest.param("python", "a = 1\n" + "#\n" * 30_000, "too many steps", id="read again"),
+        pytest.param("csharp", ";" * 60_000, "too many steps", id="many operations"),
+        pytest.param("c", "a || " * 12_000, "more than 1,000 levels deep", id="deep"),
+        pytest.param("java", "a<" * 30_000, "`<` that nothing closes", id="open"),
+    ],
+)
+def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str, reason: str
+) -> None:
+    monkeypatch.setattr(trees, "MOST_SECONDS", (3600.0, 0.0))
+    for _ in range(2):
+        with pytest.raises(TooComplex, match=reason):
+            errors(text, BY_NAME[name])

@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from specedit.check.answer import LOST, Checks
-from specedit.check.finding import DEFAULT, NOTE, OFF, Finding, Spot
+from specedit.check.answer import LOST
+from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
 from specedit.edit.apply.merging import merge_parts, merged_parts

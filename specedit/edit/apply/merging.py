@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from specedit.edit.apply.change import ChangeHunk, Part, Snippet
-from specedit.edit.apply.laying import Laid, Open, best_lines, laid
+from specedit.edit.apply.doubts import Open
+from specedit.edit.apply.laying import Laid, laid
 from specedit.edit.apply.merged import (
     Ambiguity,
     Doubtful,
@@ -47,7 +48,7 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
             )
             doubtful = result
         elif not result.refused:
-            lines = best_lines(result.items)
+            lines = list(result.lines)
     if refused:
         return Merged(None, (), tuple(dict.fromkeys(refused)))
     if doubtful is not None:
@@ -60,12 +61,13 @@ def _doubtful(result: Laid) -> Merged:
     """The file with all but the doubtful parts, and the readings of these."""
     lines: list[str] = []
     spans: list[tuple[int, int, Open]] = []
-    for item in result.items:
-        if isinstance(item, str):
-            lines.append(item)
-        else:
-            spans.append((len(lines), len(lines) + len(item.before), item))
-            lines += item.before
+    at = 0
+    for part in result.opened:
+        lines += result.lines[at : part.first]
+        spans.append((len(lines), len(lines) + len(part.before), part))
+        lines += part.before
+        at = part.first + len(part.readings[0])
+    lines += result.lines[at:]
     best = [Splice(a, b, part.readings[0], "matched", part.doubts) for a, b, part in spans]
     readings = [tuple(best)]
     for n, (a, b, part) in enumerate(spans):

@@ -119,17 +119,23 @@ def likeness(one: str, other: str) -> float:
 
 def same_line(one: str, other: str) -> bool:
     """Whether two lines are one line changed: both set the same name, or one has the other's words
-    and more."""
+    and more, the first one apart where there are many."""
     for sign in ("=", ":", "("):
-        a, found, _ = one.partition(sign)
-        b, also, _ = other.partition(sign)
+        a, found, _ = one.replace("::", ".").partition(sign)
+        b, also, _ = other.replace("::", ".").partition(sign)
         named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
         if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
             return True
     words, others = (_words(text) for text in (one, other))
     small, large = sorted((words, others), key=len)
+    return len(small) > 1 and (
+        _within(small, large) or (len(small) > 3 and _within(small[1:], large))
+    )
+
+
+def _within(small: Sequence[str], large: Sequence[str]) -> bool:
     rest = iter(large)
-    return len(small) > 1 and all(word in rest for word in small)
+    return all(word in rest for word in small)
 
 
 def _words(line: str) -> list[str]:

@@ -46,19 +46,27 @@ def reindented(
 def _pairs(
     lines: Sequence[str], own: Definition, old: Definition, index: FileIndex
 ) -> list[tuple[str, str]]:
-    """First lines, and equal ones where the file indents with another character."""
-    heads = [(lines[own.first], index.lines[old.first])]
-    inside = {index.lines[row].strip(): index.lines[row] for row in range(old.first, old.last)}
+    """First lines, and equal ones where the file indents with another character, or by another
+    number of them for each level."""
+    head = (lines[own.first], index.lines[old.first])
+    inside: dict[str, set[str]] = {}
+    for row in range(old.first, old.last):
+        inside.setdefault(index.lines[row].strip(), set()).add(index.lines[row])
     equal = [
-        (line, inside[line.strip()])
+        (line, next(iter(inside[line.strip()])))
         for line in lines[own.first + 1 : own.last]
-        if line.strip() in inside and weight(line) >= 0.6
+        if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6
     ]
-    if any(a == b and margin(a) for a, b in equal):
-        return heads
-    if any(set(margin(a)) ^ set(margin(b)) and margin(a) and margin(b) for a, b in equal):
-        return heads + equal
-    return heads
+    deeper = [(a, b) for a, b in equal if margin(a) and margin(b)]
+    if any(a == b for a, b in deeper):
+        return [head]
+    if any(set(margin(a)) ^ set(margin(b)) for a, b in deeper):
+        return [head, *equal]
+    base = [len(margin(line)) for line in head]
+    levels = {(len(margin(a)) - base[0], len(margin(b)) - base[1]) for a, b in deeper}
+    (one, other), *rest = sorted(levels) or [(0, 0)]
+    scaled = rest and 0 < one != other > 0 and all(a * other == b * one for a, b in rest)
+    return [head, *equal] if scaled else [head]
 
 
 def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[tuple[int, str]]:

@@ -6,11 +6,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk
+from specedit.edit.apply.comparison import (
+    END,
+    LINE,
+    NEW,
+    FileColumn,
+    SnippetRow,
+    may_stay_between,
+)
 from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.part_places import (
     FileIndex,
@@ -20,7 +27,7 @@ from specedit.edit.apply.part_places import (
     squeezed,
     weight,
 )
-from specedit.edit.apply.structure import VALUE, Definition
+from specedit.edit.apply.structure import Definition
 
 LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at
@@ -28,8 +35,11 @@ SURE = 0.9  # margin of a hunk's place over the second best
 LARGEST = 6_000_000  # pairs of lines that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
+SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
-EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
+EDGE = (
+    2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
+)
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
 BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
 
@@ -48,106 +58,108 @@ class Likeness:
                 self._words.setdefault(word, []).append(row)
 
     def rows(self, line: str, most: int = 6) -> list[tuple[int, float]]:
-        """The file lines most like a line, with their likeness."""
+        """The file lines most like a line, or that set the same name, with their likeness."""
         words = set(_WORD.findall(line))
         shared: Counter[int] = Counter()
         for word in words:
             rows = self._words.get(word, ())
             if len(rows) <= _COMMON:
                 shared.update(rows)
+        texts: dict[str, list[int]] = {}
+        for row in shared:
+            texts.setdefault(self._lines[row], []).append(row)
         candidates = sorted(
-            (2 * count / (len(words) + self._sizes[row]), row) for row, count in shared.items()
+            (2 * shared[rows[0]] / (len(words) + self._sizes[rows[0]]), rows[0], text)
+            for text, rows in texts.items()
         )[-most:]
-        result = [(row, likeness(line, self._lines[row])) for _, row in candidates]
-        return [(row, ratio) for row, ratio in result if ratio >= LIKE]
+        result: list[tuple[int, float]] = []
+        for _, _, text in candidates:
+            ratio = likeness(line, text)
+            if ratio >= LIKE or same_line(line, text):
+                result += [(row, ratio) for row in texts[text]]
+        return result
 
 
-@dataclass(frozen=True, slots=True)
-class SnippetRow:
-    """A line of a snippet, or a definition of it that the file has, too."""
-
-    text: str
-    number: int  # in the snippet, from 0
-    definition: Definition | None = None  # of the file
-    inner: int | None = None  # which one of the scope's definitions
-    blank: bool = False
-    maybe: bool = False  # a comment that may stand for lines left out
-    fresh: bool = False  # of a definition that the file does not have
-    edge: bool = False  # no line: where the scope begins
-    apart: bool = False  # lines are left out above
-    lead: int = 0  # blank lines above and below it, beside what is left out
-    trail: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FileColumn:
-    """A line of the file, or a definition, its lines [first, last), that the snippet shows."""
-
-    text: str
-    first: int
-    last: int
-    definition: Definition | None = None
-    free: bool = False  # the change says that it is removed
-
-
-def costs_of(
-    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], bind: Mapping[int, int]
-) -> Costs:
-    """What the matches of a scope's rows with its columns are worth. `bind`: rows that match one
-    column, which no other row matches."""
+def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs:
+    """What the matches of rows with columns are worth."""
     import numpy as np
 
+    keys = {column.key: n for n, column in enumerate(columns)}
+    bind = {n: keys[row.column] for n, row in enumerate(rows) if row.column in keys}
     scores = np.full((len(rows), len(columns)), NO)
     insert = np.full(len(rows), 0.05)
     weights = np.array([weight(row.text) for row in rows])
-    free = [n for n, column in enumerate(columns) if n not in set(bind.values())]
-    exact: dict[str, list[int]] = {}
-    same: dict[str, list[int]] = {}
-    for n in free:
-        exact.setdefault(columns[n].text, []).append(n)
-        same.setdefault(columns[n].text.rstrip(), []).append(n)
-    like: Likeness | None = None
+    taken = set(bind.values())
+    free: dict[Definition | None, list[int]] = {}  # by what they are in
+    exact: dict[tuple[Definition | None, str], list[int]] = {}
+    same: dict[tuple[Definition | None, str], list[int]] = {}
+    bare: dict[tuple[Definition | None, str], list[int]] = {}
+    for k, column in enumerate(columns):
+        if k not in taken and not column.fixed:
+            free.setdefault(column.owner, []).append(k)
+            exact.setdefault((column.owner, column.text), []).append(k)
+            same.setdefault((column.owner, column.text.rstrip()), []).append(k)
+            bare.setdefault((column.owner, column.text.strip()), []).append(k)
+    like: dict[Definition | None, Likeness] = {}
     for n, row in enumerate(rows):
-        if n in bind or row.fresh or row.edge:
+        if n in bind or row.part == NEW or row.fresh:
             continue
-        equal = same.get(row.text.rstrip(), [])
+        equal = same.get((row.owner, row.text.rstrip()), [])
         if weights[n] >= 0.6:
-            if not equal:
-                like = like or Likeness([columns[k].text for k in free])
-                for k, ratio in like.rows(row.text):
-                    same_one = same_line(row.text, columns[free[k]].text)
-                    worth = 0.85 * ratio if same_one else 0.6 * (ratio - 0.5)
-                    scores[n, free[k]] = weights[n] * worth
+            if not equal and (near := free.get(row.owner)):
+                if row.owner not in like:
+                    like[row.owner] = Likeness([columns[k].text for k in near])
+                siblings = max(
+                    (
+                        likeness(row.text, other.text)
+                        for other in rows[max(0, n - 1) : n + 2]
+                        if other is not row and (other.owner, other.text.rstrip()) in same
+                    ),
+                    default=0.0,
+                )  # of its list
+                for k, ratio in like[row.owner].rows(row.text):
+                    same_one = same_line(row.text, columns[near[k]].text)
+                    if not same_one and SIBLINGS <= siblings >= ratio - NEARLY:
+                        continue
+                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
+                    scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         elif equal:
             insert[n] = 0.15
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
+        if weights[n] >= 0.6:
+            scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
         scores[n, equal] = 0.95 * worth
-        scores[n, exact.get(row.text, [])] = worth
+        scores[n, exact.get((row.owner, row.text), [])] = worth
         last = n + 1 == len(rows) or rows[n + 1].apart
-        if (row.apart or last) and weights[n] >= 0.6 and equal:
+        if ((row.apart or last) and row.text.strip() and equal) or any(
+            columns[k].defines for k in equal
+        ):
             insert[n] += EDGE
-    for n, column in bind.items():
-        scores[n, column] = 2.0
+    for n, k in bind.items():
+        scores[n, k] = 2.0
         insert[n] = 50.0
-    skips = [0.0 if row.apart else NEVER for row in rows]
-    solid = [n for n, row in enumerate(rows) if not row.blank]
-    for above, below in pairwise(solid):
-        both = [stays_beside(rows[n]) or n in bind for n in (above, below)]
-        if all(both) and any(stays_beside(rows[n]) for n in (above, below)):
-            skips[above + 1 : below + 1] = [
-                min(BETWEEN, skip) for skip in skips[above + 1 : below + 1]
-            ]
-    return Costs(
-        scores,
-        [*skips, 0.0],
-        [_gone_cost(rows, n, same) if row.maybe else NEVER for n, row in enumerate(rows)],
-        insert,
-        np.array([_drop(column) for column in columns]),
-    )
+    gone = [NEVER] * len(rows)
+    for n, row in enumerate(rows):
+        if row.maybe:
+            gone[n] = _gone_cost(rows, n, same)
+    drop = np.array([_drop(column) for column in columns])
+    return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
 
 
-def _gone_cost(rows: Sequence[SnippetRow], n: int, same: Mapping[str, object]) -> float:
+def _skips(rows: Sequence[SnippetRow]) -> list[float]:
+    """What it costs that lines of the file stay above a row: nothing where the snippet leaves lines
+    out; little between two definitions, and between one and the ends of its holder."""
+    skips = [0.0 if row.apart or row.part == END or not n else NEVER for n, row in enumerate(rows)]
+    for n, (above, below) in enumerate(pairwise(rows), 1):
+        if may_stay_between(above, below):
+            skips[n] = min(skips[n], BETWEEN * (1.5 if below.part == NEW else 1.0))
+    return skips
+
+
+def _gone_cost(
+    rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
+) -> float:
     """What it costs that a comment stands for lines left out: nothing where only a line of the
     file is shown beside it."""
     first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
@@ -155,18 +167,17 @@ def _gone_cost(rows: Sequence[SnippetRow], n: int, same: Mapping[str, object]) -
         *([rows[n + 1]] if first and not last else []),
         *([rows[n - 1]] if last and n else []),
     ]
-    alone = beside and all(row.text.rstrip() in same and not row.blank for row in beside)
+    alone = beside and all(
+        (row.owner, row.text.rstrip()) in same and row.part == LINE for row in beside
+    )
     return 0.0 if alone else STANDS_FOR
 
 
-def stays_beside(row: SnippetRow) -> bool:
-    """Whether file lines beside a row stay, though the snippet does not show them."""
-    return row.definition is not None and row.definition.kind != VALUE
-
-
 def _drop(column: FileColumn) -> float:
+    if column.fixed or column.free:
+        return 50.0 if column.fixed else 0.0
     comment = comment_text(column.text) is not None
-    return 0.0 if column.free else (0.1 if comment else 0.5) * weight(column.text)
+    return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
 
 
 def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
@@ -197,12 +208,13 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     aligner = Aligner(costs)
     path = aligner.path()
     places = [_of_path(path, signs)]
-    equal = sum(
-        weights[n]
-        for n, step in enumerate(path)
-        if step.matched and squeezed(old[n]) == squeezed(lines[step.at])
-    )
-    if equal < max(1.0, 0.5 * weights.sum()):
+    equal = near = 0.0
+    for n, step in enumerate(path):
+        if step.matched and squeezed(old[n]) == squeezed(lines[step.at]):
+            equal += weights[n]
+        elif step.matched and scores[n, step.at] >= weights[n] * (MISQUOTED - 0.3):
+            near += weights[n]
+    if equal < 1.0 or equal + near < 0.5 * weights.sum():
         return []
     for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
         places.append(_of_path(aligner.path_through(number, at), signs))

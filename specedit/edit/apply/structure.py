@@ -205,8 +205,9 @@ def paired(
             taken.add(equal[0])
         else:
             waiting.append(definition)
-    overloads = language is None or language.name in _OVERLOADS
+    overloaded = language is None or language.name in _OVERLOADS
     for definition in waiting:
+        overloads = overloaded and definition.kind == CALLED
         named = by_name.get((definition.name, definition.kind), [])
         left = [other for other in named if other not in taken]
         rated = sorted(
@@ -238,9 +239,9 @@ def continuous(
     begin = own.first
     for end in [*(n for n in range(own.first, own.last) if shown.kinds[n] == LEFT_OUT), own.last]:
         places = [
-            rows[shown.lines[n].rstrip()]
+            rows[shown.lines[n].strip()]
             for n in range(begin, end)
-            if weight(shown.lines[n]) == 1 and shown.lines[n].rstrip() in rows
+            if weight(shown.lines[n]) == 1 and shown.lines[n].strip() in rows
         ]
         inside = [any(old.top <= row < old.last for row in found) for found in places]
         if inside and sum(inside) * 2 < len(inside):

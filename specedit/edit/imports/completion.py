@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specedit.check.answer import LONGEST, Checks
-from specedit.check.finding import Finding
+from specedit.check.answer import LONGEST
+from specedit.check.finding import Checks, Finding
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import ParsedText, parsed_text
 from specedit.edit.imports import removal

@@ -58,6 +58,16 @@ def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
     """The lines, from 0, below the imports of a text that are new imports."""
     after, pattern = ParsedText(text, before.language), re.compile(_LINES[before.language.name])
     lines, known = text.split("\n"), {line.strip() for line in before.text.split("\n")}
+    is_import = [pattern.fullmatch(line.strip()) is not None for line in lines]
+    added = [
+        number
+        for number, line in enumerate(lines)
+        if is_import[number]
+        and line.strip() not in known
+        and (before.language.name != "python" or _of_library(line.strip()))
+    ]
+    if not added:
+        return []
     stated, _ = import_lines(after, tree)
     end = stated[-1].last + 1 if stated else head_end(after, lines)
     quoted: set[int] = set()  # lines in comments and in strings of several lines
@@ -68,16 +78,13 @@ def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
         if "comment" in one.type or "string" in one.type:
             last = one.line + after.text_of(one).rstrip("\n").count("\n")
             quoted.update(range(one.line - ("comment" in one.type), last))
-    is_import = [pattern.fullmatch(line.strip()) is not None for line in lines]
     below = (n for n in range(end, len(lines)) if lines[n].strip() and not is_import[n])
     first = next(below, end)  # the first line that ends the imports at the top of the file
     return [
         number
-        for number in range(first, len(lines))
-        if is_import[number]
-        and lines[number].strip() not in known
+        for number in added
+        if number >= first
         and number not in quoted
-        and (before.language.name != "python" or _of_library(lines[number].strip()))
         and not (before.language.name == "python" and number in local)
     ]
 
@@ -98,11 +105,13 @@ def without_unused(
     before: ParsedText, after: ParsedText, instruction: str, tree: WorkTree
 ) -> tuple[ParsedText, list[str]]:
     """The new text without the imports that the edit made unused."""
-    if KEEPS.search(instruction) or PurePath(tree.path or "x").name == "__init__.py":
+    if KEEPS.search(instruction):
         return after, []
     notes = []
     earlier = {(one.what, one.local) for one in stated_imports(before)}
     unused = {local for _, local in earlier if local in _words(before)} - _words(after)
+    if not unused or PurePath(tree.path or "x").name == "__init__.py":
+        return after, []
     for local in sorted(unused):
         same = [one for one in stated_imports(after) if one.local == local]
         if len(same) != 1 or (same[0].what, local) not in earlier or _stays(same[0], after, tree):

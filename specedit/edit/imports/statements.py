@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from specedit.check.parsed import ParsedText
 from specedit.import_time import frozen, regex
-from specedit.scoping.scope import Declared
 from specedit.syntax.branch import Branch
+
+if TYPE_CHECKING:
+    from specedit.check.parsed import ParsedText
+    from specedit.scoping.scope import Declared
 
 DEFAULT, NAMESPACE, STATIC = "default", "*", "static"
 IMPORTS = {  # types of statements that import

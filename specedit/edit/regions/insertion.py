@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specedit.check.new_code import GAP
 from specedit.edit.regions.blocks import Block, blocks_of, title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
 from specedit.import_time import frozen
 from specedit.syntax import trees
-from specedit.syntax.lines import lines_of
+from specedit.syntax.lines import GAP, lines_of
 from specedit.syntax.outline import CALLABLE
 
 SHOWN = 40  # lines that are shown of the imports, a class's own lines, and a definition

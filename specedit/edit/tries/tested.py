@@ -53,7 +53,7 @@ def tested_edits(
         except FileError as problem:
             planned = failed(unread.name, problem)
         if isinstance(planned, Job):
-            files.append(TriedFile(source, planned, unread.uncommitted))
+            files.append(TriedFile(source, planned, unread.is_uncommitted()))
         else:
             edits[unread.name] = planned
     broken = next((edit.path for edit in edits.values() if edit.status in NOT_DONE), "")

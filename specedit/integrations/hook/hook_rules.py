@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from pathspec import GitIgnoreSpec
@@ -17,11 +18,13 @@ from pathspec import GitIgnoreSpec
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
 from specedit.import_time import frozen
+from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings, nearest
 from specedit.settings.checks import shown
 from specedit.version import VERSION
 
 FIX, CHECK = "fix", "check"
+NONE: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_SECONDS = 60.0
 MAX_SECONDS = 1e9
 MAX_TRIES = 64
@@ -35,14 +38,17 @@ RELEVANT = (  # settings that change an answer
 
 @frozen
 class Step:
-    """One edit of a file: a rename or an instruction."""
+    """One edit of a file: a rename, an instruction, or a change that is repeated."""
 
     instruction: str = ""
     old: str = ""
     new: str = ""
+    repeat: str = ""  # the name of a saved rule, whose pattern is `old` and becomes `new`
 
     @property
     def title(self) -> str:
+        if self.repeat:
+            return f"repeat {self.repeat}"
         return self.instruction or f"rename {self.old} to {self.new}"
 
 
@@ -100,6 +106,7 @@ GLOBS = 'a list of globs such as ["src/**/*.cs"]'
 VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may hold
     "rename": (_are_names, 'a table of names such as {Username = "Email"}'),
     "instruction": (_is_text, "a text that says what to do"),
+    "repeat": (_is_text, "the name of a rule of [tool.specedit.repeat]"),
     "files": (_are_globs, GLOBS),
     "exclude": (_are_globs, GLOBS),
     "max_seconds": (
@@ -116,28 +123,39 @@ VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may ho
 OPTIONS = ("max_seconds", "mode", "test", "tries")
 
 
-def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") -> list[Rule]:
-    """The rules of a pyproject.toml, or an error that names the wrong key."""
+def rules(
+    tables: Sequence[Mapping[str, Any]],
+    where: str = "pyproject.toml",
+    saved: Mapping[str, Any] = NONE,
+) -> list[Rule]:
+    """The rules of a pyproject.toml, or an error that names the wrong key. `saved`: the tables of
+    [tool.specedit.repeat]."""
     return [
-        _rule(table, f"{where}: [[tool.specedit.hook]] number {number}")
+        _rule(table, f"{where}: [[tool.specedit.hook]] number {number}", saved)
         for number, table in enumerate(tables, start=1)
     ]
 
 
-def _rule(table: Mapping[str, Any], where: str) -> Rule:
+def _rule(table: Mapping[str, Any], where: str, saved: Mapping[str, Any]) -> Rule:
     for key, value in table.items():
         if key not in VALUES:
             raise UsageError(f"{where} has no key {key!r}.", hint=nearest(key, list(VALUES)))
         is_valid, what = VALUES[key]
         if not is_valid(value):
             raise UsageError(f"{where}: {key} must be {what}, not {shown(value)}.")
-    if len({"rename", "instruction"} & set(table)) != 1:
-        example = 'rename = {Username = "Email"}, or instruction = "…"'
-        raise UsageError(f"{where} must have one of rename and instruction.", hint=example)
+    if len({"rename", "instruction", "repeat"} & set(table)) != 1:
+        example = 'rename = {Username = "Email"}, instruction = "…", or repeat = "NAME"'
+        raise UsageError(f"{where} must have one of rename, instruction, repeat.", hint=example)
     steps = [Step(old=old, new=new) for old, new in table.get("rename", {}).items()]
+    files = _globs(table, "files", where)
+    if "repeat" in table:
+        one = saved_rule(table["repeat"], saved)
+        before, after = one.rule.shown()
+        steps = [Step(old=before, new=after, repeat=one.name)]
+        files = files or _globs({"files": list(one.files)}, "files", where)
     return Rule(
         tuple(steps or [Step(table["instruction"])]),
-        _globs(table, "files", where) or ("**",),
+        files or ("**",),
         _globs(table, "exclude", where),
         **{key: table[key] for key in OPTIONS if key in table},
     )

@@ -101,11 +101,13 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document | None] = {}  # None: a change of it could not be applied
+        self._first: dict[str, str] = {}  # the text when it was opened
 
     def opened(self, params: object) -> None:
         item = param(params, "textDocument", dict)
         uri, version = param(item, "uri", str), param(item, "version", int)
         self._open[uri] = Document.of(uri, version, param(item, "text", str))
+        self._first[uri] = param(item, "text", str)
 
     def changed(self, params: object) -> None:
         document = self.open(uri_of(params))
@@ -120,6 +122,11 @@ class Documents:
 
     def closed(self, params: object) -> None:
         self._open.pop(uri_of(params), None)
+        self._first.pop(uri_of(params), None)
+
+    def when_opened(self, uri: str) -> str | None:
+        """The text of a document when it was opened; None where it is not open."""
+        return self._first.get(uri)
 
     def open(self, uri: str) -> Document:
         document = self._open.get(uri)

@@ -39,19 +39,22 @@ from specedit.integrations.lsp.document_edits import (
     EditProgress,
     TreeEdit,
     change_documents,
+    changed_lines,
     edit_lines,
     identifier_at,
     rename_at,
+    repeat_at,
 )
 from specedit.integrations.lsp.documents import Document, Documents, uri_of
 from specedit.settings import Settings
 from specedit.version import VERSION
 
-EDIT, UNDO = "specedit.edit", "specedit.undo"
+EDIT, UNDO, REPEAT = "specedit.edit", "specedit.undo", "specedit.repeat"
 PROPOSE, APPLY, REPORT = "specedit/propose", "specedit/apply", "specedit/report"
 STATUS = "specedit/status"  # of the warm server
 REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
+REPEAT_TITLE = "Repeat this change"
 REFACTOR = "refactor.rewrite"
 CHANGED = "the text changed meanwhile; nothing was edited"
 
@@ -151,7 +154,7 @@ class Session(Connection):
                 "textDocumentSync": {"openClose": True, "change": 1},  # whole texts
                 "renameProvider": {"prepareProvider": True} if prepares else True,
                 "codeActionProvider": {"codeActionKinds": [REFACTOR]},
-                "executeCommandProvider": {"commands": [EDIT, UNDO]},
+                "executeCommandProvider": {"commands": [EDIT, UNDO, REPEAT]},
             },
             "serverInfo": {"name": "specedit", "version": VERSION},
         }
@@ -212,21 +215,28 @@ class Session(Connection):
         included = not isinstance(kinds, list) or any(
             kind == "" or f"{REFACTOR}.".startswith(f"{kind}.") for kind in kinds
         )
-        if start == end or not included:
+        if not included:
             return []
-        document = self._documents.get(uri_of(params))
+        document, is_empty = self._documents.get(uri_of(params)), start == end
         start, end = document.place(start), document.place(end)  # it may be past the end
         lines = [start[0] + 1, max(start[0] + 1, end[0] + (1 if end[1] else 0))]
-        command = {"title": TITLE, "command": EDIT, "arguments": [uri_of(params), lines]}
+        offered = [] if is_empty else [(TITLE, EDIT)]
+        first = self._documents.when_opened(document.uri)
+        if first is not None and changed_lines(document, first, checked_lines(lines)) is not None:
+            offered.append((REPEAT_TITLE, REPEAT))
+        commands = [
+            {"title": title, "command": command, "arguments": [uri_of(params), lines]}
+            for title, command in offered
+        ]
         if not self._can("textDocument", "codeAction", "codeActionLiteralSupport"):
-            return [command]
-        return [{"title": TITLE, "kind": REFACTOR, "command": command}]
+            return commands
+        return [{"title": one["title"], "kind": REFACTOR, "command": one} for one in commands]
 
     def _start_command(self, number: int | str, params: object) -> None:
         command = param(params, "command", str)
         assert isinstance(params, dict)
         arguments = checked(params.get("arguments") or [], "arguments", list)
-        if command not in (EDIT, UNDO):
+        if command not in (EDIT, UNDO, REPEAT):
             raise RequestError(INVALID_PARAMS, f"unknown command {command}")
         if not self._can("workspace", "applyEdit"):
             problem = "the editor does not support workspace/applyEdit"
@@ -238,8 +248,11 @@ class Session(Connection):
         by_place = dict(enumerate(arguments))
         uri = checked(by_place.get(0), "the first argument, a URI,", str)
         lines = checked_lines(by_place.get(1))
-        text = checked(by_place.get(2, ""), "the third argument, an instruction,", str)
         document = self._documents.get(uri)
+        if command == REPEAT:
+            self._start_repeat(Pending(number, edits=True), document, lines)
+            return
+        text = checked(by_place.get(2, ""), "the third argument, an instruction,", str)
         request = Pending(number, edits=True, token=params.get("workDoneToken"))
 
         def edit(request: Pending) -> None:
@@ -248,6 +261,34 @@ class Session(Connection):
 
         self._start(request, edit)
         self._begin_progress(request)
+
+    def _start_repeat(self, request: Pending, document: Document, lines: tuple[int, int]) -> None:
+        first = self._documents.when_opened(document.uri)
+        example = changed_lines(document, first, lines) if first is not None else None
+        if first is None or example is None:
+            raise RequestError(
+                REQUEST_FAILED, "these lines have not changed since they were opened"
+            )
+        opened, before = self._documents.files(), first
+
+        def repeat(request: Pending) -> None:
+            result = repeat_at(document, before, example, opened, self._settings)
+            edits = [one.edit_to(text) for one, text in result.texts]
+            used = (document, *(one for one, _ in result.texts))
+            with self._lock:
+                if request.stopped.is_set():
+                    return
+                if result.doubts:
+                    self._log("\n".join(result.doubts))
+                if not all(map(self._documents.is_current, used)):
+                    raise RequestError(CONTENT_MODIFIED, CHANGED)
+                if not edits:
+                    self._show(WARNING, "no other place fits this change; the log says why")
+                    self._finish(request, {"status": "unchanged"})
+                else:
+                    self._apply(request, edits, ("", "", ""))
+
+        self._start(request, repeat)
 
     def _edit(
         self, request: Pending, document: Document, lines: tuple[int, int], instruction: str
@@ -275,7 +316,7 @@ class Session(Connection):
                 self._show(WARNING, CHANGED)
                 self._finish(request, {"status": "refused", "problem": CHANGED})
             else:
-                self._apply(request, change, (document.uri, document.text, text))
+                self._apply(request, [change], (document.uri, document.text, text))
 
     def _refuse_second(self) -> None:
         if any(request.edits for request in self._running.values()):
@@ -372,9 +413,11 @@ class Session(Connection):
             self._reply(request.id, {"undone": 0})
             return
         self._running[request.id] = request
-        self._apply(request, document.edit_to(before), (uri, after, before))
+        self._apply(request, [document.edit_to(before)], (uri, after, before))
 
-    def _apply(self, request: Pending, change: Message, made: tuple[str, str, str]) -> None:
+    def _apply(
+        self, request: Pending, changes: Sequence[Message], made: tuple[str, str, str]
+    ) -> None:
         """Send an edit for one version of a document, and answer the request when the editor has
         answered. An editor that does not support versioned edits ignores the version."""
         undoes = not request.edits
@@ -393,7 +436,7 @@ class Session(Connection):
 
         request.sent = True
         label = "specedit: undo" if undoes else "specedit"
-        edit = {"documentChanges": [change]}
+        edit = {"documentChanges": list(changes)}
         self._ask("workspace/applyEdit", {"label": label, "edit": edit}, applied)
 
 

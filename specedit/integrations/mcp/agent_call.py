@@ -157,8 +157,8 @@ class Call:
         """Run a command over files of a root to its end, or until the call is cancelled."""
         writes = writes and not (settings.check or settings.diff)
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
-        dirty = uncommitted(names, settings, root) if writes or settings.clean_only else ()
-        inputs = of_files(names, dirty, root=root, skips=command == "rename")
+        dirty = uncommitted(names, settings, root) if writes or settings.clean_only else set()
+        inputs = of_files(names, lambda: dirty, root=root, skips=command == "rename")
         with closing(self.connect(settings)) as backend:
             request = Request(
                 AGENT + command,

@@ -25,6 +25,8 @@ from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Worksp
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
 from specedit.rename.tree_rename import Target
+from specedit.repeat.finding import planned
+from specedit.repeat.request import repeated
 from specedit.settings import resolve
 from specedit.syntax.identifiers import split_member
 from specedit.version import VERSION
@@ -82,6 +84,19 @@ class ToApply(Arguments):
         ),
     ]
     ask_model: bool = False
+    write: Write = False
+
+
+class ToRepeat(Arguments):
+    before: Annotated[
+        str,
+        Field(
+            description="Code before; $A is one node, $$$A several", min_length=1, max_length=20_000
+        ),
+    ]
+    after: Annotated[str, Field(description="The same code after", max_length=20_000)]
+    path: Annotated[PathName, Field(description="A file or folder; empty: the work tree")] = ""
+    language: Annotated[str, Field(description="python, java, …; else that of `path`")] = ""
     write: Write = False
 
 
@@ -182,6 +197,26 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
 
 
+def repeat_change(call: Call, to: ToRepeat) -> ToolResult:
+    """Repeat one change wherever it applies, given as code before and after. What both sides have
+    varies, or write holes: `f($A)`. Returns the places; no model runs."""
+    root, place = call.workspace.root_of(to.path)
+    if not place.exists():
+        raise InputError("no such file", file=to.path)
+    settings = call.settings(root)
+    found = repeated(to.before, to.after, to.language, root, place, settings)
+    names = [name for name, file in found.files.items() if file.places]
+    planner = partial(planned, found=found, settings=settings, asks=False)
+    wish = Wish(" -> ".join(found.rules[0].shown()))
+    result = call.run("repeat", root, names, planner, settings, wish, writes=to.write)
+    before, after = found.rules[0].shown()
+    result.notes.insert(0, f"rule: {before} -> {after}")
+    result.notes += [f"{name}: left: {why}" for name, why in found.left.items()]
+    for name, file in found.files.items():
+        result.notes += [f"{name}:{line}: left: {why}" for line, why in file.skipped]
+    return result
+
+
 def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     """Let a small local model make one small change in one function, method or class; the rest of
     the file stays as it is. Returns the diff. Takes seconds to minutes."""
@@ -250,6 +285,7 @@ class AgentTool:
 TOOLS = {
     "find_places": AgentTool(find_places, ToFind, writes=False),
     "rename_symbol": AgentTool(rename_symbol, ToRename, writes=True),
+    "repeat_change": AgentTool(repeat_change, ToRepeat, writes=True),
     "apply_change": AgentTool(apply_change, ToApply, writes=True),
     "edit_symbol": AgentTool(edit_symbol, ToEdit, writes=True),
     "undo": AgentTool(undo, NoArguments, writes=True),

@@ -1,0 +1,337 @@
+"""Measures `specedit repeat` on real commits.
+
+python -m benchmarks.repeat CASES FOLDER [--half deciding|confirming|all] [--examples N] [--out F]
+
+CASES is cases.jsonl beside this file, or the output of benchmarks.repeat.mine; FOLDER holds the
+repositories. The first places of a case are the example, and the others are the truth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from specedit.errors import SpeceditError
+from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.rewriting import Repeated, rewritten
+from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.syntax.languages import BY_NAME, language_of
+
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+@dataclass(frozen=True)
+class LineHunk:
+    """Lines [first, last) of the old text, from 0, become `new`."""
+
+    first: int
+    last: int
+    new: tuple[str, ...]
+
+
+class Repository:
+    def __init__(self, folder: Path, name: str) -> None:
+        place = folder / name.replace("/", "+") / "repo"
+        self.place = place / ".git" if (place / ".git").exists() else place
+
+    def git(self, *words: str, codes: tuple[int, ...] = (0,)) -> bytes:
+        done = subprocess.run(
+            ["git", f"--git-dir={self.place}", *words], capture_output=True, check=False
+        )
+        if done.returncode not in codes:
+            raise RuntimeError(done.stderr.decode()[:300])
+        return done.stdout
+
+    def text(self, commit: str, path: str) -> str | None:
+        try:
+            return self.git("cat-file", "blob", f"{commit}:{path}").decode("utf-8-sig")
+        except (UnicodeDecodeError, RuntimeError):
+            return None
+
+    def holding(self, commit: str, word: str, endings: Sequence[str]) -> list[str]:
+        globs = [f"*{end}" for end in endings]
+        words = ("grep", "-lzIFw", "-e", word, commit, "--", *globs)
+        names = self.git(*words, codes=(0, 1)).decode("utf-8", "surrogateescape").split("\0")
+        return [name.partition(":")[2] for name in names if name]
+
+    def hunks(self, commit: str, path: str) -> list[LineHunk]:
+        out = self.git("diff", "-U0", "--no-renames", f"{commit}^", commit, "--", path)
+        results: list[LineHunk] = []
+        first = last = 0
+        new: list[str] = []
+        is_open = False
+        for line in out.decode("utf-8", "replace").split("\n"):
+            if found := HUNK.match(line):
+                if is_open:
+                    results.append(LineHunk(first, last, tuple(new)))
+                count = int(found[2] or 1)
+                first = int(found[1]) - (1 if count else 0)
+                last, new, is_open = first + count, [], True
+            elif is_open and line.startswith("+"):
+                new.append(line[1:])
+        if is_open:
+            results.append(LineHunk(first, last, tuple(new)))
+        return results
+
+
+def with_hunks(text: str, hunks: Sequence[LineHunk]) -> str:
+    lines = text.split("\n")
+    for hunk in sorted(hunks, key=lambda one: one.first, reverse=True):
+        lines[hunk.first : hunk.last] = hunk.new
+    return "\n".join(lines)
+
+
+def line_hunks(text: str, places: Sequence[Repeated]) -> list[LineHunk]:
+    """What places change, in lines."""
+    data = text.encode()
+    regions: list[list[Repeated]] = []
+    ends: list[int] = []
+    for place in sorted(places, key=lambda one: one.start):
+        start = data.rfind(b"\n", 0, place.start) + 1
+        end = data.find(b"\n", max(place.start, place.end - 1))
+        end = len(data) if end < 0 else end
+        if regions and start <= ends[-1] + 1:
+            regions[-1].append(place)
+            ends[-1] = max(ends[-1], end)
+        else:
+            regions.append([place])
+            ends.append(end)
+    results = []
+    for region, end in zip(regions, ends, strict=True):
+        start = data.rfind(b"\n", 0, region[0].start) + 1
+        old, new, at = data[start:end], b"", start
+        for place in region:
+            new += data[at : place.start] + place.new.encode()
+            at = place.end
+        new += data[at:end]
+        removed_all = at == end + 1
+        olds, news = old.decode().split("\n"), new.decode().split("\n")
+        if removed_all and news and not news[-1]:
+            news.pop()
+        first = data.count(b"\n", 0, start)
+        matcher = SequenceMatcher(None, olds, news, autojunk=False)
+        for tag, a, b, c, d in matcher.get_opcodes():
+            if tag != "equal":
+                results.append(LineHunk(first + a, first + b, tuple(news[c:d])))
+    return results
+
+
+@dataclass
+class Result:
+    case: dict[str, object]
+    rules: list[RepeatRule] = field(default_factory=list)
+    why: str = ""  # there is no rule
+    truth: int = 0
+    found: int = 0
+    equal: int = 0
+    proposed: int = 0  # true places, equal, that are only proposed
+    changed: int = 0
+    changed_equal: int = 0
+    others: list[tuple[str, int, str, str, str]] = field(default_factory=list)
+    missed: list[tuple[str, int]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run_case(case: dict[str, object], repository: Repository, examples: int) -> Result:
+    commit = str(case["commit"])
+    places = [(str(path), int(line)) for path, line in case["places"]]  # type: ignore[attr-defined]
+    before = f"{commit}^"
+    result = Result(case)
+    hunks = {path: repository.hunks(commit, path) for path in dict.fromkeys(p for p, _ in places)}
+    chosen: dict[str, list[LineHunk]] = {}
+    for path, line in places[:examples]:
+        chosen.setdefault(path, []).extend(h for h in hunks[path] if h.first == line - 1)
+    changes = []
+    for path, parts in chosen.items():
+        text = repository.text(before, path)
+        if text is None:
+            result.why = "not UTF-8"
+            continue
+        language = language_of(path, text)
+        assert language is not None
+        try:
+            changes += changes_of(ExampleFile(path, text, with_hunks(text, parts), language))
+        except SpeceditError as problem:
+            result.why = str(problem)
+    rules, none = rules_of(changes)
+    result.rules = rules
+    if not rules:
+        result.why = result.why or "; ".join(why for _, why in none)
+    start = time.process_time()
+    found = repeat(rules, repository, before, chosen)
+    result.seconds = time.process_time() - start
+    truth = places[examples:]
+    for path, line in truth:
+        result.truth += 1
+        wanted = next((h for h in hunks[path] if h.first == line - 1), None)
+        if wanted is None:
+            continue
+        sure, every = found.get(path, ("", [], []))[1:]
+        text = found[path][0] if path in found else ""
+        states = [_state(text, hunk_list, wanted) for hunk_list in (sure, every)]
+        result.found += states[0] != ""
+        result.equal += states[0] == "equal"
+        result.proposed += states[1] == "equal" and states[0] == ""
+        if states[0] == "":
+            result.missed.append((path, line))
+    for path, (text, sure, _) in found.items():
+        of_commit = hunks[path] if path in hunks else repository.hunks(commit, path)
+        lines = text.split("\n")
+        for hunk in sure:
+            result.changed += 1
+            state = _right(hunk, of_commit, lines)
+            result.changed_equal += state == "equal"
+            if state != "equal":
+                old = "\n".join(lines[hunk.first : hunk.last])
+                result.others.append((path, hunk.first + 1, state, old, "\n".join(hunk.new)))
+    return result
+
+
+def _state(text: str, ours: Sequence[LineHunk], wanted: LineHunk) -> str:
+    """ "" (not found), "differs" or "equal"."""
+    inside = [h for h in ours if wanted.first <= h.first and h.last <= wanted.last]
+    if not any(h.first < wanted.last and wanted.first < max(h.last, h.first + 1) for h in ours):
+        return ""
+    lines = text.split("\n")
+    new = list(lines[wanted.first : wanted.last])
+    for hunk in sorted(inside, key=lambda one: one.first, reverse=True):
+        new[hunk.first - wanted.first : hunk.last - wanted.first] = hunk.new
+    return "equal" if tuple(new) == wanted.new else "differs"
+
+
+def _right(ours: LineHunk, commit: Sequence[LineHunk], lines: Sequence[str]) -> str:
+    """ "equal", "differs" or "left": what the commit made of the lines that we change."""
+    near = [h for h in commit if h.first < max(ours.last, ours.first + 1) and ours.first < h.last]
+    if not near:
+        return "left"
+    new = list(lines[ours.first : ours.last])
+    text = "\n".join(("", *ours.new, ""))
+    if any(text in "\n".join(("", *h.new, "")) for h in near):
+        return "equal"
+    inside = [h for h in near if ours.first <= h.first and h.last <= ours.last]
+    for hunk in sorted(inside, key=lambda one: one.first, reverse=True):
+        new[hunk.first - ours.first : hunk.last - ours.first] = hunk.new
+    return "equal" if tuple(new) == ours.new else "differs"
+
+
+Found = dict[str, tuple[str, list[LineHunk], list[LineHunk]]]
+
+
+def repeat(
+    rules: Sequence[RepeatRule],
+    repository: Repository,
+    commit: str,
+    examples: dict[str, list[LineHunk]],
+) -> Found:
+    """The texts before, with what the rules change for sure and with proposals."""
+    results: Found = {}
+    places: dict[str, list[Repeated]] = {}
+    texts: dict[str, str] = {}
+    for rule in rules:
+        endings = BY_NAME[rule.language].extensions
+        for path in repository.holding(commit, rule.anchor, endings) if rule.anchor else ():
+            if path not in texts:
+                text = repository.text(commit, path)
+                if text is None or len(text) > 2_000_000:
+                    continue
+                texts[path] = text
+            language = language_of(path, texts[path])
+            if language is None or language.name != rule.language:
+                continue
+            try:
+                done = rewritten(rule, texts[path], path)
+            except SpeceditError:
+                continue
+            taken = places.setdefault(path, [])
+            for place in done.places:
+                if all(place.end <= o.start or o.end <= place.start for o in taken):
+                    taken.append(place)
+    for path, found in places.items():
+        ours = [
+            hunk
+            for hunk in line_hunks(texts[path], found)
+            if not any(h.first < hunk.last and hunk.first < h.last for h in examples.get(path, ()))
+        ]
+        sure = [
+            hunk
+            for hunk in line_hunks(texts[path], [one for one in found if not one.doubt])
+            if hunk in ours
+        ]
+        results[path] = texts[path], sure, ours
+    return results
+
+
+def half_of(name: str) -> str:
+    """Which half a repository is in."""
+    digest = hashlib.sha256(name.encode()).digest()[0]
+    return "deciding" if digest % 2 else "confirming"
+
+
+def run(cases: Sequence[dict[str, object]], folder: Path, examples: int) -> Iterator[Result]:
+    for case in cases:
+        yield run_case(case, Repository(folder, str(case["repository"])), examples)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--half", default="deciding")
+    parser.add_argument("--examples", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    cases = [json.loads(line) for line in arguments.cases.read_text().splitlines()]
+    wanted = [one for one in cases if arguments.half in ("all", half_of(str(one["repository"])))]
+    total: Counter[str] = Counter()
+    languages: dict[str, Counter[str]] = {}
+    out = arguments.out.open("w") if arguments.out else None
+    for result in run(wanted, arguments.folder, arguments.examples):
+        counts = {
+            "cases": 1,
+            "without a rule": not result.rules,
+            "truth": result.truth,
+            "found": result.found,
+            "equal": result.equal,
+            "proposed": result.proposed,
+            "changed": result.changed,
+            "changed equal": result.changed_equal,
+            "left": sum(one[2] == "left" for one in result.others),
+            "differs": sum(one[2] == "differs" for one in result.others),
+        }
+        total.update(counts)
+        languages.setdefault(str(result.case["language"]), Counter()).update(counts)
+        if out is not None:
+            row = {
+                **{k: result.case[k] for k in ("repository", "commit", "language")},
+                "rules": [(*r.shown(), r.doubt) for r in result.rules],
+                **{"why": result.why, **counts, "others": result.others, "missed": result.missed},
+                "example": result.case["places"][0],  # type: ignore[index]
+                "seconds": round(result.seconds, 2),
+            }
+            print(json.dumps(row), file=out, flush=True)
+    for name, counts in (*sorted(languages.items()), ("all", total)):
+        print(f"{name:12} {share(counts)}")
+
+
+def share(counts: Counter[str]) -> str:
+    truth, changed = max(1, counts["truth"]), max(1, counts["changed"])
+    return (
+        f"{counts['cases']:4} cases, {counts['without a rule']:3} without a rule; of "
+        f"{counts['truth']:5} true places {100 * counts['found'] / truth:5.1f} % found, "
+        f"{100 * counts['equal'] / truth:5.1f} % equal, {100 * counts['proposed'] / truth:5.1f} % "
+        f"proposed; of {counts['changed']:5} changed {100 * counts['changed equal'] / changed:5.1f}"
+        f" % equal, {counts['differs']} differ, {counts['left']} left by the commit"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""`specedit repeat [REV|FILE...]`: repeat a change that was made once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from specedit.cli.options import argument, option, settings_options
+from specedit.cli.streams import put_json, say
+from specedit.errors import FAILED
+from specedit.settings import Resolved
+
+if TYPE_CHECKING:
+    from specedit.edit.job import Job
+    from specedit.edit.report import Edit
+    from specedit.files.source import Source
+    from specedit.repeat.finding import Found
+
+SHOWN = 12  # files that the list names
+
+
+@settings_options(
+    *("diff", "check", "ask", "json", "test", "test_timeout", "clean_only"),
+    *("strict", "allow", "check_with", "quiet", "verbose"),
+    asks=True,
+    helps={"check": "Write nothing; exit 1 if a place is left"},
+)
+def repeat(
+    words: list[str] | None = argument(
+        "[REV] [FILE]...",
+        "The commit that is the example (default: the uncommitted change), and where to look",
+        None,
+    ),
+    example: tuple[str, str] | None = typer.Option(
+        None, "--example", metavar="OLD NEW", help="A file before and after, or two patterns"
+    ),
+    hunk: str = option("", "Repeat these of several changes", metavar="N,…|all"),
+    save: str = option("", "Save the rule in pyproject.toml; change nothing", metavar="NAME"),
+    *,
+    resolved: Resolved,
+) -> int:
+    """Repeat a change that was made once, wherever it applies."""
+    from specedit.cli.run_command import run_command
+    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.edit.report import Report
+    from specedit.files.recorder import Wish
+    from specedit.repeat import request
+    from specedit.repeat.finding import planned
+
+    settings = resolved.values
+    wanted = request.understood(words or (), example, settings)
+    found = request.found(wanted, hunk, settings)
+    if wanted.saved is not None and wanted.saved.files:
+        _keep_files(found, wanted.saved.files)
+    if save:
+        return _save(found, save, resolved)
+    if not settings.quiet:
+        for line in _lines(found):
+            say(line)
+    names = [name for name, file in found.files.items() if file.places]
+    if not settings.ask and not found.sure:
+        if settings.json:
+            put_json(Report("repeat", ()))
+        if found.doubtful:
+            say(_proposals(found), "specedit repeat --ask asks about each place.")
+            return FAILED
+        say("nothing is left to repeat")
+        return 0
+
+    def planner(source: Source) -> Job | Edit:
+        return planned(source, found, settings, asks=settings.ask)
+
+    targets = resolve_targets(Targets(tuple(names)), resolved)
+    wish = Wish(" -> ".join(found.rules[0].shown()))
+    return run_command("repeat", targets, planner, wish, together=True)
+
+
+def _keep_files(found: Found, globs: tuple[str, ...]) -> None:
+    """Leave out the places in files that a saved rule is not for."""
+    import os
+    from pathlib import Path
+
+    from specedit.files import git
+    from specedit.integrations.hook.hook_rules import Rule
+
+    root, rule = git.top(Path.cwd()), Rule((), globs)
+    for name in list(found.files):
+        if not rule.wants(os.path.relpath(Path(name).absolute(), root).replace(os.sep, "/")):
+            del found.files[name]
+
+
+def _save(found: Found, name: str, resolved: Resolved) -> int:
+    """Write the one rule into the repository's pyproject.toml."""
+    from pathlib import Path
+
+    from specedit.errors import UsageError
+    from specedit.files import git
+    from specedit.repeat.saved import save, table_of
+
+    if len(found.rules) != 1:
+        raise UsageError("--save takes one rule.", hint="--hunk N chooses one; name one language.")
+    texts = {path: file.text for path, file in found.files.items()}
+    table = table_of(found.rules[0], name, texts)
+    pyproject = git.top(Path.cwd()) / "pyproject.toml"
+    save(pyproject, name, table, resolved.values.repeat)
+    say(f"saved in {pyproject}:")
+    for line in table.splitlines():
+        say(f"  {line}")
+    say(f'specedit repeat {name} applies it; [[tool.specedit.hook]] repeat = "{name}" does so')
+    return 0
+
+
+def _lines(found: Found) -> list[str]:
+    """What is looked for, and the places by file."""
+    from specedit.view.colours import count
+
+    lines = [f"{before} -> {after}" for before, after in (rule.shown() for rule in found.rules)]
+    files = [(name, file) for name, file in found.files.items() if file.sure]
+    if files:
+        where = [f"{name} ({len(file.sure)})" for name, file in files[:SHOWN]]
+        more = f" and {len(files) - SHOWN} more files" if len(files) > SHOWN else ""
+        total = f"{count(found.sure, 'place')} in {count(len(files), 'file')}"
+        lines.append(f"{total}: {', '.join(where)}{more}")
+    skipped: dict[str, list[str]] = {}
+    for name, file in found.files.items():
+        for line, why in file.skipped:
+            skipped.setdefault(why, []).append(f"{name}:{line}")
+    for name, why in found.left.items():
+        skipped.setdefault(why, []).append(name)
+    for why, places in skipped.items():
+        more = f" and {len(places) - 5} more" if len(places) > 5 else ""
+        lines.append(f"left: {', '.join(places[:5])}{more}: {why}")
+    return lines
+
+
+def _proposals(found: Found) -> str:
+    from specedit.view.colours import count
+
+    files = [(name, file) for name, file in found.files.items() if file.doubtful]
+    where = ", ".join(f"{name} ({len(file.doubtful)})" for name, file in files[:SHOWN])
+    why = files[0][1].doubtful[0].doubt
+    return f"{count(found.doubtful, 'place')} may be meant and nothing was written: {why}: {where}"

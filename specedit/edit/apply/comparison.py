@@ -1,0 +1,570 @@
+"""What a snippet shows and what a file has, as the rows and the columns of one alignment.
+
+A definition that the snippet shows whole is one row, and the file's definition of that name and
+kind in that holder is one column; so is nothing else. The other lines are a row and a column each.
+A line in a definition that is shown in part is compared with that definition's lines alone. What
+the file does not have and nothing stands beside is put last in its holder before anything is
+compared, and what a comment removes is taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from specedit.edit.apply.markers import (
+    LEFT_OUT,
+    MAYBE,
+    REMOVED,
+    ShownLines,
+    is_remark,
+    names_removed,
+)
+from specedit.edit.apply.merged import Ambiguity
+from specedit.edit.apply.part_places import FileIndex, margin
+from specedit.edit.apply.reindent import reindented
+from specedit.edit.apply.structure import (
+    CALLED,
+    SPACE,
+    TYPE,
+    VALUE,
+    Definition,
+    continuous,
+    paired,
+    snippet_definitions,
+    words_of_lines,
+)
+from specedit.syntax.languages import Language
+
+LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
+HEAD, START, END = "head", "start", "end"  # of a definition that is shown in part
+BOUND = frozenset({WHOLE, NEW, HEAD, START, END})  # a definition, or an end of one
+Key = tuple[str, int]  # of a column: what it is, and its first line in the file
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetRow:
+    """A line of the snippet, a definition that it shows whole, or no line: an end of a definition
+    that it shows in part."""
+
+    lines: tuple[str, ...]
+    number: int  # of its first line in the snippet, from 0
+    part: str = LINE
+    owner: Definition | None = None  # the file's definition that it is in
+    column: Key | None = None  # the only one that it may be
+    begins: bool = False  # a definition
+    ends: bool = False
+    maybe: bool = False  # a comment that may stand for lines left out
+    fresh: bool = False  # of a value that the file does not have
+    partial: bool = False  # a new definition begins here, and it is not shown whole
+    apart: bool = False  # lines are left out above
+    lead: int = 0  # blank lines above and below, beside what is left out
+    trail: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.lines[0] if self.lines else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumn:
+    """A line of the file, or a definition of it that the snippet shows whole."""
+
+    text: str
+    lines: tuple[str, ...]
+    number: int  # of its first line in the file, from 0
+    key: Key
+    owner: Definition | None = None
+    above: tuple[str, ...] = ()  # comments and attributes that go with it
+    free: bool = False  # the change says that it is removed
+    fixed: bool = False  # new, and in its place
+    defines: bool = False  # a definition begins here
+
+
+@dataclass(slots=True)
+class Comparison:
+    rows: list[SnippetRow] = field(default_factory=list)
+    columns: list[FileColumn] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)  # the snippet's, as deep as the file's
+    refused: list[Ambiguity] = field(default_factory=list)
+    removed: set[Definition] = field(default_factory=set)  # that comments of the snippet name
+    words: dict[int, set[str]] = field(default_factory=dict)  # in such comments, by their lines
+    shown: set[Definition] = field(default_factory=set)  # the file's that the snippet shows
+
+    @property
+    def bound(self) -> dict[int, int]:
+        """The columns of the rows that may be no other one."""
+        at = {column.key: n for n, column in enumerate(self.columns)}
+        return {n: at[row.column] for n, row in enumerate(self.rows) if row.column in at}
+
+
+def compared(
+    shown: ShownLines, file: Sequence[str], old: Sequence[Definition], language: Language | None
+) -> Comparison:
+    return _Comparing(shown, file, old, language).result
+
+
+_Chunk = list[SnippetRow]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What stands for a line or a definition of the snippet; lines are left out between chunks."""
+
+    chunks: list[_Chunk]
+    place: int | None = None  # the first line of the file's definition
+    loose: bool = False  # a line that is in no definition
+
+
+class _Comparing:
+    def __init__(
+        self,
+        shown: ShownLines,
+        file: Sequence[str],
+        old: Sequence[Definition],
+        language: Language | None,
+    ) -> None:
+        self.result = Comparison()
+        self._kinds, self._file, self._old, self._language = shown.kinds, file, old, language
+        self._every = [inner for definition in old for inner in definition.walk()]
+        self._holders = {child: one for one in self._every for child in one.children}
+        self._index = FileIndex(file)
+        own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)
+        rows = self._index.rows(2)
+        if not all(continuous(*pair, shown, file, rows, language) for pair in pairs.items()):
+            own, pairs = (), {}  # its lines are of several definitions
+        self._lines = self.result.lines = reindented(shown, own, pairs, self._index)
+        self._whole: dict[int, tuple[Definition, int]] = {}  # first line: definition, where it ends
+        self._partial: dict[Definition, int] = {}  # the line from which on it is shown
+        self._closed: set[Definition] = set()  # whose last line is shown
+        self._added: dict[int, list[str]] = {}  # what stands before a line of the file
+        chunks = self._chunks(0, len(self._lines), own, pairs, self._every, None)
+        self.result.rows = _joined(chunks)
+        self.result.columns = list(self._columns())
+
+    def _apart(
+        self, own: Sequence[Definition], lines: Sequence[str]
+    ) -> tuple[Sequence[Definition], dict[Definition, Definition]]:
+        """The snippet's definitions, and the file's for which they stand. One that stands for the
+        holder of another's is read as lines with its members."""
+        while True:
+            pairs = paired(own, self._every, lines, self._file, self._language)
+            spans = sorted(
+                ((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2]
+            )
+            outer = {one for (_, last, one), (first, *_) in pairwise(spans) if first < -last}
+            if not outer:
+                return own, self._paired(own, self._every, lines)
+            own = [part for one in own for part in (one.children if one in outer else (one,))]
+
+    def _paired(
+        self, own: Sequence[Definition], old: Sequence[Definition], lines: Sequence[str]
+    ) -> dict[Definition, Definition]:
+        found = paired(own, old, lines, self._file, self._language)
+        pairs = dict(found.pairs)
+        holders = {self._holders.get(old) for old in pairs.values()}
+        for definition, others in found.unsure:
+            here = [one for one in others if self._holders.get(one) in holders]
+            if len(here) == 1:
+                pairs[definition] = here[0]
+            if len(here) == 1 or definition.kind == VALUE:
+                continue
+            places = tuple((other.first + 1, other.last) for other in others)
+            reason = f"may be one of {len(others)} definitions of this name"
+            hint = "show the line that its holder begins with"
+            head = lines[definition.first].strip()
+            self.result.refused.append(Ambiguity(head, reason, places, hint))
+        return pairs
+
+    def _chunks(
+        self,
+        first: int,
+        last: int,
+        own: Sequence[Definition],
+        pairs: dict[Definition, Definition],
+        old: Sequence[Definition],
+        holder: Definition | None,
+    ) -> list[_Chunk]:
+        """The rows of the snippet's lines [first, last), without what has no neighbour; lines are
+        left out between two chunks."""
+        pairs = self._in_order(own, pairs)
+        self.result.shown |= set(pairs.values())
+        self._remove(first, last, own, old, pairs, holder)
+        units: list[_Unit] = []
+        starts = {one.top: one for one in own}
+        partial = {one.first for one in own if one.kind != VALUE and one not in pairs}
+        values = [one for one in own if one.kind == VALUE and one not in pairs]
+        n = first
+        while n < last:
+            definition, line, kind = starts.get(n), self._lines[n], self._kinds[n]
+            end = n + 1
+            if definition in pairs:
+                assert definition is not None
+                other = pairs[definition]
+                units.append(_Unit(self._shown(definition, other, holder), other.first))
+                end = definition.last
+            elif definition is not None and self._is_new(definition):
+                end = definition.last
+                start = self._remarks_above(units, n)
+                row = SnippetRow(
+                    tuple(self._lines[start:end]), start, NEW, holder, begins=True, ends=True
+                )
+                units.append(_Unit([[row]]))
+            elif kind == LEFT_OUT:
+                units.append(_Unit([[], []]))
+            elif kind != REMOVED:
+                fresh = holder is not None and any(one.first <= n < one.last for one in values)
+                part = LINE if line.strip() else BLANK
+                row = SnippetRow((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
+                row = replace(row, partial=n in partial)
+                units.append(_Unit([[row]], loose=part == LINE))
+            n = end
+        chunks: list[_Chunk] = [[]]
+        for unit in self._sorted(units, pairs):
+            chunks[-1] = chunks[-1] + unit.chunks[0]
+            chunks += unit.chunks[1:]
+        if holder is None or holder.kind in (TYPE, SPACE):
+            chunks = self._without_new(chunks, holder, old)
+        return chunks
+
+    def _in_order(
+        self, own: Sequence[Definition], pairs: dict[Definition, Definition]
+    ) -> dict[Definition, Definition]:
+        """The pairs; without those of values where these are in another order than in the file."""
+        ordered = [pairs[one].first for one in own if one in pairs]
+        if ordered == sorted(ordered):
+            return pairs
+        return {one: old for one, old in pairs.items() if one.kind != VALUE}
+
+    def _sorted(self, units: list[_Unit], pairs: dict[Definition, Definition]) -> list[_Unit]:
+        """The units in the file's order, where they are nothing but definitions."""
+        keys: list[int] = []
+        for unit in units:
+            keys.append(unit.place if unit.place is not None else keys[-1] if keys else -1)
+        if keys == sorted(keys):
+            return units
+        if any(unit.loose for unit in units):
+            places = tuple((old.first + 1, old.first + 1) for old in pairs.values())[:8]
+            reason = "shows definitions in another order than the file"
+            text = self._lines[next(iter(pairs)).first].strip()
+            self.result.refused.append(Ambiguity(text, reason, places, "make one change for each"))
+            return units
+        return [units[n] for n in sorted(range(len(units)), key=lambda n: (keys[n], n))]
+
+    def _is_new(self, definition: Definition) -> bool:
+        """Whether the snippet shows all of a definition that the file does not have."""
+        kinds = self._kinds[definition.top : definition.last]
+        return definition.kind != VALUE and LEFT_OUT not in kinds
+
+    def _remarks_above(self, units: list[_Unit], n: int) -> int:
+        """Where a new definition begins with the new comment that stands apart above it; that
+        comment is taken out of the units."""
+        at, start = len(units), n
+        while at and self._kinds[start - 1] == "" and not self._lines[start - 1].strip():
+            at, start = at - 1, start - 1
+        end = start
+        while at and units[at - 1].loose and is_remark(self._lines[start - 1]):
+            at, start = at - 1, start - 1
+        known = self._index.rows(2)
+        new = any(line.strip() not in known for line in self._lines[start:end])
+        if not new or (at and units[at - 1].loose):
+            return n
+        del units[at:]
+        return start
+
+    def _shown(self, own: Definition, old: Definition, holder: Definition | None) -> list[_Chunk]:
+        """The rows of a definition that the file has."""
+        begin = self._begin(own, old)
+        solid = own.kind != VALUE
+        inner = self._paired(own.children, old.children, self._lines)
+        if not any(self._kinds[own.top : own.last]) and not self._misses(own, old, inner):
+            self._whole[old.top] = (old, begin)
+            lines, key = tuple(self._lines[own.top : own.last]), (WHOLE, old.first)
+            row = SnippetRow(lines, own.top, WHOLE, holder, key, begins=solid, ends=solid)
+            self.result.shown |= set(inner.values())
+            return [[row]]
+        self._partial[old] = begin
+        start: _Chunk = []
+        if own.top < own.first and begin < old.first:
+            start.append(SnippetRow((), own.top, START, old, (START, begin)))
+        start += [SnippetRow((self._lines[n],), n, owner=old) for n in range(own.top, own.first)]
+        head = (self._lines[own.first],)
+        start.append(SnippetRow(head, own.first, HEAD, old, (HEAD, old.first)))
+        start[0] = replace(start[0], begins=solid)
+        a, b = own.last - 1, old.last - 1
+        ours, theirs = self._lines[a].strip(), self._file[b].strip()
+        closing = (ours[:1] in "}])" and theirs[:1] in "}])") or ours == theirs
+        word = ours.split(None, 1)[0] if ours else ""
+        closing |= word in ("return", "end") and word == theirs.split(None, 1)[0]
+        closing &= a > own.first and b > old.first and not self._kinds[a] and bool(ours)
+        closing &= all(child.last <= a for child in own.children)
+        closing &= all(child.last <= b for child in old.children)
+        if closing:
+            self._closed.add(old)
+            end = SnippetRow((self._lines[a],), a, HEAD, old, (HEAD, b), ends=solid)
+        else:
+            end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
+        chunks = self._chunks(
+            own.first + 1, own.last - closing, own.children, inner, old.children, old
+        )
+        chunks[0] = [*start, *chunks[0]]
+        chunks[-1] = [*chunks[-1], end]
+        return chunks
+
+    def _begin(self, own: Definition, old: Definition) -> int:
+        """Where the file's lines begin that a definition stands for: with its comments and
+        attributes as far as the snippet shows them."""
+        if own.top == own.first:
+            return old.first
+        first = self._lines[own.top].strip()
+        above = [self._file[n].strip() for n in range(old.top, old.first)]
+        if first in above:
+            return old.top + above.index(first)
+        mark = _mark(first)
+        return old.top + next((n for n, line in enumerate(above) if _mark(line) == mark), 0)
+
+    def _misses(
+        self, own: Definition, old: Definition, pairs: dict[Definition, Definition]
+    ) -> bool:
+        """Whether a definition that is shown without a marker lacks members of the file's. They
+        stay where it shows nothing but changed members; else nothing says what is meant."""
+        if old.kind not in (TYPE, SPACE):
+            return False
+        shown = set(pairs.values())
+        lost = [one for one in old.children if one.kind != VALUE and one not in shown]
+        if not lost:
+            return False
+        inside = {n for one in own.children for n in range(one.top, one.last)}
+        rest = [self._lines[n].strip() for n in range(own.first + 1, own.last) if n not in inside]
+        same = any(
+            self._lines[a.first : a.last] == list(self._file[b.first : b.last])
+            for a, b in pairs.items()
+        )
+        if same or any(line and line[:1] not in tuple("{})];") and line != "end" for line in rest):
+            names = ", ".join(one.name for one in lost[:4])
+            reason = f"shows `{old.name}` without `{names}` or `...`"
+            head = self._lines[own.first].strip()
+            place = (old.first + 1, old.last)
+            self.result.refused.append(
+                Ambiguity(head, reason, (place,), "put `...` where they stay")
+            )
+        return True
+
+    def _remove(
+        self,
+        first: int,
+        last: int,
+        own: Sequence[Definition],
+        old: Sequence[Definition],
+        pairs: dict[Definition, Definition],
+        holder: Definition | None,
+    ) -> None:
+        """Note what the comments of a holder remove: definitions, or other lines with a name."""
+        inner = {n for one in own for n in range(one.first, one.last)}
+        shown = set(pairs.values())
+        for n in range(first, last):
+            if self._kinds[n] != REMOVED or n in inner:
+                continue
+            names = names_removed(self._lines[n], {one.name for one in old})
+            named = [
+                one
+                for one in old
+                if {one.name, one.name.rpartition(".")[2]} & names and one not in shown
+            ]
+            several = {one.name for one in named if sum(a.name == one.name for a in named) > 1}
+            if several:
+                heads = {one: words_of_lines([self._file[one.first]]) & names for one in named}
+                most = {
+                    name: max(len(heads[a]) for a in named if a.name == name) for name in several
+                }
+                named = [a for a in named if a.name not in several or len(heads[a]) == most[a.name]]
+            self.result.removed |= set(named)
+            if not named:
+                self.result.words[n] = names
+
+    def _without_new(
+        self, chunks: Sequence[_Chunk], holder: Definition | None, old: Sequence[Definition]
+    ) -> list[_Chunk]:
+        """The chunks without those that are nothing but new definitions, which stand last in their
+        holder."""
+        known = self._index.rows(2)
+        kept: list[_Chunk] = []
+        for chunk in chunks:
+            new = any(row.part == NEW for row in chunk)
+            if new and all(
+                row.part in (NEW, BLANK) or (is_remark(row.text) and row.text.strip() not in known)
+                for row in chunk
+            ):
+                self._add(chunk, holder, old)
+                kept.append([])
+            else:
+                kept.append(chunk)
+        return kept
+
+    def _add(self, chunk: _Chunk, holder: Definition | None, old: Sequence[Definition]) -> None:
+        """Put new definitions after the last definition of their holder."""
+        lines = [line for row in chunk for line in row.lines]
+        while lines and not lines[-1].strip():
+            lines.pop()
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        depth = len(margin(lines[0]))
+        if holder is None:
+            members = self._old
+            while deeper := self._deeper(members, depth):
+                holder, members = deeper, deeper.children
+        else:
+            members = old
+        solid = [one for one in members if one.kind != VALUE and one not in self.result.removed]
+        if solid:
+            at = max(one.last for one in solid)
+        elif holder is not None:
+            at = holder.last - _closes(self._file[holder.last - 1])
+            while at and not self._file[at - 1].strip():
+                at -= 1
+        else:
+            at = max((n + 1 for n, line in enumerate(self._file) if line.strip()), default=0)
+        before = self._added.setdefault(at, [])
+        first = at == 0 or (not before and opens(self._file[at - 1]))
+        before += [*([] if first else [""] * self._blanks(depth)), *lines]
+
+    def _deeper(self, members: Sequence[Definition], depth: int) -> Definition | None:
+        """The type that a new definition as deep as its members belongs to, where it is one."""
+        if not depth and any(one.kind == CALLED for one in members):
+            return None
+        inside = [
+            one
+            for one in members
+            if one.kind in (TYPE, SPACE)
+            and any(len(margin(self._file[child.first])) == depth for child in one.children)
+        ]
+        shown = [one for one in inside if self.result.shown & set(one.walk())]
+        return shown[0] if len(shown) == 1 else inside[-1] if inside else None
+
+    def _blanks(self, depth: int) -> int:
+        python = self._language is not None and self._language.name == "python"
+        return 2 if python and not depth else 1
+
+    def _columns(self) -> Iterator[FileColumn]:
+        owners: list[Definition | None] = [None] * len(self._file)
+        for old, begin in sorted(self._partial.items(), key=lambda pair: (pair[1], -pair[0].last)):
+            for n in range(begin, old.last):
+                owners[n] = old
+        heads = {old.first: old for old in self._partial}
+        begins = {begin: old for old, begin in self._partial.items() if begin < old.first}
+        ends: dict[int, list[Definition]] = {}
+        for old in self._partial:
+            if old not in self._closed:
+                ends.setdefault(old.last, []).append(old)
+        glued = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
+        gone = self._removed_lines()
+        defining = {one.first for one in self._every if one.kind != VALUE}
+        names = set().union(*self.result.words.values()) if self.result.words else set()
+        n, size = 0, len(self._file)
+        while n <= size:
+            for old in sorted(ends.get(n, ()), key=lambda one: -one.first):
+                yield FileColumn("", (), n, (END, n), old)
+            if n in self._added:
+                lines = tuple(self._added[n])
+                yield FileColumn(lines[0], lines, n, (NEW, n), fixed=True)
+            if n == size:
+                break
+            if n in self._whole:
+                old, begin = self._whole[n]
+                owner = next((one for one in self._above(old) if one in self._partial), None)
+                above = tuple(self._file[old.top : begin])
+                body = tuple(self._file[begin : old.last])
+                yield FileColumn(
+                    self._file[old.first], body, old.first, (WHOLE, old.first), owner, above
+                )
+                n = old.last
+                continue
+            if n in gone or n in glued:
+                n += 1
+                continue
+            if n in begins:
+                old = begins[n]
+                yield FileColumn("", (), n, (START, n), old, tuple(self._file[old.top : n]))
+            above = ()
+            part = LINE
+            if n in heads:
+                part = HEAD
+                if n not in begins and self._partial[heads[n]] == n:
+                    above = tuple(self._file[heads[n].top : n])
+            if any(old.last - 1 == n for old in self._closed):
+                part = HEAD
+            line = self._file[n]
+            free = any(name in line for name in names)
+            yield FileColumn(
+                line, (line,), n, (part, n), owners[n], above, free, defines=n in defining
+            )
+            n += 1
+
+    def _above(self, one: Definition) -> Iterator[Definition]:
+        while (holder := self._holders.get(one)) is not None:
+            yield holder
+            one = holder
+
+    def _removed_lines(self) -> set[int]:
+        """The lines of what is removed, and the blank lines that separate it."""
+        gone: set[int] = set()
+        file = self._file
+        for old in sorted(self.result.removed, key=lambda one: one.first):
+            gone |= set(range(old.top, old.last))
+            above, below = old.top - 1, old.last
+            while above in gone:
+                above -= 1
+            after = file[below].strip() if below < len(file) else ""
+            if above >= 0 and opens(file[above]) and not after:
+                while below < len(file) and not file[below].strip():
+                    gone.add(below)
+                    below += 1
+            elif not after or after[:1] in "})":
+                while above >= 0 and (not file[above].strip() or above in gone):
+                    gone.add(above)
+                    above -= 1
+        return gone
+
+
+def _joined(chunks: Sequence[_Chunk]) -> list[SnippetRow]:
+    """The rows of all chunks. Blank lines beside what is left out, and between definitions, are
+    numbers of the rows beside them."""
+    result: list[SnippetRow] = []
+    for chunk in chunks:
+        blank, apart = list[SnippetRow](), True
+        for row in chunk:
+            if row.part == BLANK:
+                blank.append(row)
+                continue
+            if blank and not apart and not may_stay_between(result[-1], row):
+                result += blank
+                blank = []
+            elif blank and not apart:
+                result[-1] = replace(result[-1], trail=len(blank))
+            result.append(replace(row, apart=apart, lead=len(blank)))
+            blank, apart = [], False
+        if blank and not apart:
+            result[-1] = replace(result[-1], trail=len(blank))
+    return result
+
+
+def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
+    """Whether lines of the file may stay between two rows, although the snippet shows none."""
+    if above.part not in BOUND or below.part not in BOUND:
+        return False
+    return above.ends or below.begins
+
+
+def _mark(line: str) -> str:
+    """What a comment or attribute begins with: `///`, `/**`, `@`."""
+    return line[: next((n for n, char in enumerate(line) if char.isalnum() or char == " "), 1)]
+
+
+def opens(line: str) -> bool:
+    """Whether a block begins at the end of a line."""
+    return line.rstrip()[-1:] in ("{", "(", "[", ":")
+
+
+def _closes(line: str) -> bool:
+    return line.strip()[:1] in ("}", ")", "]") or line.strip() == "end"

@@ -1,0 +1,285 @@
+"""What is doubtful in an alignment: other places that are nearly as good, lines at the open ends of
+chunks, and the readings of each doubtful part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from specedit.edit.apply.alignment import AlignedLine
+from specedit.edit.apply.comparison import END, LINE, NEW, START, Comparison, FileColumn, SnippetRow
+from specedit.edit.apply.merged import Ambiguity, clearer, short
+from specedit.edit.apply.part_places import likeness, margin, same_line, weight
+from specedit.edit.apply.segments import Alignment
+from specedit.syntax.lines import common, opcodes
+
+MARGIN = 0.6  # by which the best alignment must lead
+MOST = 60  # alternatives that are looked at
+MOVED = 0.7  # least likeness of a line that may have moved
+FEW = 8  # places that a message lists
+BESIDE = "may replace this line, or stand beside it"
+EITHER = "may be new, or this line"
+NOWHERE = "shows no line of the file beside it, so nothing says where it belongs"
+
+_Path = Sequence[AlignedLine]
+_Lines = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Lines of the file that a doubtful part of the change may replace."""
+
+    first: int  # in the lines of the best reading
+    before: _Lines
+    readings: tuple[_Lines, ...]  # the best first
+    shown: _Lines
+    doubts: tuple[Ambiguity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    opened: tuple[Open, ...] = ()
+    refused: tuple[Ambiguity, ...] = ()  # doubts without another reading
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    what: Ambiguity
+    row: int
+    readings: tuple[_Lines, ...]
+
+
+def opened(
+    comparison: Comparison,
+    file: Sequence[str],
+    alignment: Alignment,
+    best: Sequence[str],
+    written: Callable[[_Path], list[str]],
+) -> Doubts:
+    """The doubtful parts of an alignment. Readings that differ in blank lines alone are one."""
+    path, bind = alignment.path, comparison.bound
+    rows, columns = comparison.rows, comparison.columns
+    essence = _essence(best)
+    found: list[_Doubt] = []
+
+    def other(readings: Sequence[_Path]) -> tuple[_Lines, ...]:
+        texts = dict.fromkeys(tuple(written(one)) for one in readings)
+        return tuple(text for text in texts if _essence(text) != essence)
+
+    def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
+        texts = other(readings)
+        if texts:
+            places = tuple((number + 1, number + 1) for number in numbers[:FEW])
+            shown = [row.text for row in rows if row.lines]
+            hint = clearer(file, numbers, shown)
+            found.append(_Doubt(Ambiguity(rows[n].text.strip(), reason, places, hint), n, texts))
+
+    for n, ats in _edges(rows, columns, path, bind):
+        numbers = [columns[at].number for at in ats]
+        if path[n].matched:
+            doubt(n, BESIDE, numbers, [_beside(path, n)])
+        else:
+            paths = (alignment.through(n, at) for at in ats)
+            doubt(n, EITHER, numbers, [one for one in paths if one is not None])
+    places: dict[int, dict[int, _Path]] = {}
+    for n, at in islice(alignment.alternatives(MARGIN), MOST):
+        alternative = alignment.through(n, at)
+        if alternative is None or not rows[n].text.strip():
+            continue
+        if not in_new_block(rows, alternative, n):
+            places.setdefault(n, {})[at] = alternative
+    for n, others in places.items():
+        matched = [path[n].at] if path[n].matched else []
+        numbers = sorted({columns[at].number for at in (*others, *matched)})
+        reason = f"fits {len(numbers)} places equally" if len(numbers) > 1 else EITHER
+        doubt(n, reason, numbers, list(others.values()))
+    refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
+    if refused:
+        return Doubts(refused=(*refused, *(one.what for one in found)))
+    return Doubts(tuple(_parts(comparison, path, file, best, found)))
+
+
+def _essence(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.strip()]
+
+
+def _beside(path: _Path, n: int) -> list[AlignedLine]:
+    """The alignment with a matched row as a new one above or below its line."""
+    several = n + 1 < len(path) and not path[n + 1].kept
+    at = path[n].at + (path[n].kept and several)
+    return [*path[:n], AlignedLine(at, False, path[n].kept), *path[n + 1 :]]
+
+
+def _chunks(path: _Path) -> Iterator[range]:
+    """The rows between lines that stay."""
+    starts = [n for n in range(len(path)) if path[n].kept or not n]
+    for start, end in zip(starts, [*starts[1:], len(path)], strict=True):
+        yield range(start, end)
+
+
+def _edges(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path, bind: Mapping[int, int]
+) -> Iterator[tuple[int, list[int]]]:
+    """The rows that are unsure at the open ends of chunks, with the columns that they replace, or
+    may be."""
+
+    def equal(n: int) -> bool:
+        step = path[n]
+        return step.matched and (n in bind or rows[n].text.strip() == columns[step.at].text.strip())
+
+    for chunk in _chunks(path):
+        strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
+        first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
+        for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
+            changed = path[n].matched and not equal(n) and rows[n].part == LINE
+            if changed and _in_run(path, n, equal):
+                continue
+            if changed and not same_line(rows[n].text, columns[path[n].at].text):
+                yield n, [path[n].at]
+        for n in sorted({chunk.start, chunk.stop - 1}):
+            row = rows[n]
+            if path[n].matched or path[n].gone or row.fresh or row.part != LINE:
+                continue
+            text = row.text.rstrip()
+            at = [
+                k
+                for k, column in enumerate(columns)
+                if column.owner == row.owner and column.text.rstrip() == text and not column.fixed
+            ]
+            if at and not in_new_block(rows, path, n):
+                yield n, at[:FEW]
+
+
+def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:
+    """Whether rows beside each other replace lines beside each other."""
+    for above in (n - 1, n):
+        if 0 <= above < len(path) - 1 and not path[above + 1].kept:
+            both = path[above].matched and path[above + 1].matched
+            if both and not equal(above) and not equal(above + 1):
+                return path[above].at + 1 == path[above + 1].at
+    return False
+
+
+def in_new_block(rows: Sequence[SnippetRow], path: _Path, n: int) -> bool:
+    """Whether a row is in a block that begins with a new line."""
+    depth = len(margin(rows[n].text))
+    for above in range(n - 1, -1, -1):
+        if rows[above + 1].apart:
+            return False
+        if rows[above].text.strip():
+            size = len(margin(rows[above].text))
+            closes = rows[n].text.strip()[:1] in ("}", ")", "]")
+            if size < depth or (
+                closes and size == depth and rows[above].text.rstrip()[-1:] in "{(["
+            ):
+                return not path[above].matched and not path[above].gone
+    return False
+
+
+def _floating(rows: Sequence[SnippetRow], path: _Path) -> Iterator[Ambiguity]:
+    """The parts between what is left out that show no line of the file."""
+    start = 0
+    for end in range(1, len(rows) + 1):
+        if end < len(rows) and not rows[end].apart:
+            continue
+        own = [n for n in range(start, end) if rows[n].part not in (START, END)]
+        anchored = any(
+            (path[n].matched or path[n].gone)
+            and (n in own or any(rows[k].owner != rows[n].owner for k in own))
+            for n in range(start, end)
+        )
+        if own and not anchored:
+            yield Ambiguity(rows[own[0]].text.strip(), NOWHERE, hint="show the line above it")
+        start = end
+
+
+def _partial(rows: Sequence[SnippetRow], path: _Path) -> Iterator[Ambiguity]:
+    """New definitions of which the snippet leaves lines out that the file does not have."""
+    for row, step in zip(rows, path, strict=True):
+        if row.partial and not step.matched:
+            reason = "is shown in part, and the file does not have it"
+            yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
+
+
+def _moved(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path
+) -> Iterator[Ambiguity]:
+    """New lines above one that stays and that a new definition has, too: it may have moved."""
+    new = [line for row in rows if row.part == NEW for line in row.lines]
+    for n, row in enumerate(rows):
+        ends = n + 1 == len(rows) or path[n + 1].kept
+        if row.part != LINE or path[n].matched or path[n].gone or not ends:
+            continue
+        below = next((one for one in columns[path[n].at :] if one.text.strip()), None)
+        if below is None or below.owner != row.owner or weight(below.text) < 1:
+            continue
+        if any(likeness(below.text, line) >= MOVED for line in new):
+            reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
+            place = (below.number + 1, below.number + 1)
+            yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")
+
+
+def _parts(
+    comparison: Comparison,
+    path: _Path,
+    file: Sequence[str],
+    best: Sequence[str],
+    found: Sequence[_Doubt],
+) -> Iterator[Open]:
+    """The parts of the best reading that others have differently; those that overlap are one."""
+    blocks = opcodes(file, best)
+    spans: list[tuple[int, int, _Doubt, _Lines]] = []
+    for doubt in found:
+        for text in doubt.readings:
+            head = common(best, text)
+            tail = min(common(best[::-1], text[::-1]), min(len(best), len(text)) - head)
+            spans.append((head, len(best) - tail, doubt, text))
+    spans.sort(key=lambda span: span[:2])
+    groups: list[list[tuple[int, int, _Doubt, _Lines]]] = []
+    ends = -1
+    for span in spans:
+        (start, _), (end, _) = _outer(blocks, span[0], span[1])
+        if groups and start <= ends:
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+        ends = max(ends, end)
+    for group in groups:
+        low, high = min(span[0] for span in group), max(span[1] for span in group)
+        (start, first), (end, last) = _outer(blocks, low, high)
+        readings = [tuple(best[start:end])]
+        for _, _, _, text in group:
+            readings.append(tuple(text[start : len(text) - (len(best) - end)]))
+        doubts = dict.fromkeys(span[2].what for span in group)
+        shown = sorted({n for span in group for n in _near(comparison.rows, span[2].row)})
+        lines = tuple(line for n in shown for line in comparison.rows[n].lines)
+        yield Open(
+            start, tuple(file[first:last]), tuple(dict.fromkeys(readings)), lines, tuple(doubts)
+        )
+
+
+def _outer(
+    blocks: Sequence[tuple[str, int, int, int, int]], start: int, end: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """A span of the new lines widened to whole changes, its ends with those in the file."""
+    low, high = (start, 0), (end, 0)
+    for tag, a, _, c, d in blocks:
+        if c <= start <= d:
+            low = (start, a + start - c) if tag == "equal" else (c, a)
+            break
+    for tag, a, b, c, d in reversed(blocks):
+        if c <= end <= d:
+            high = (end, a + end - c) if tag == "equal" else (d, b)
+            break
+    return low, high
+
+
+def _near(rows: Sequence[SnippetRow], n: int) -> range:
+    """The rows beside a row between which nothing is left out."""
+    start, end = n, n + 1
+    while start and not rows[start].apart:
+        start -= 1
+    while end < len(rows) and not rows[end].apart:
+        end += 1
+    return range(start, end)

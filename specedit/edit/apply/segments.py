@@ -1,0 +1,160 @@
+"""The alignment of a comparison, from each row that is one column alone to the next such row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
+from specedit.edit.apply.comparison import HEAD, LINE, Comparison, FileColumn, SnippetRow, opens
+from specedit.edit.apply.part_places import likeness, margin, same_line
+from specedit.edit.apply.scoring import costs_of
+
+BLOCKS = 4  # times that an alignment is corrected by blocks
+SURELY = 0.8  # likeness of first lines from which two blocks are one
+
+
+class _Segment:
+    """The rows and columns from one bound row to the next, both in."""
+
+    def __init__(
+        self, rows: Sequence[SnippetRow], columns: Sequence[FileColumn], row: int, column: int
+    ):
+        self.rows, self.columns = rows, columns
+        self.row, self.column = row, column  # the first ones in the comparison
+
+    @cached_property
+    def aligner(self) -> Aligner:
+        costs = costs_of(self.rows, self.columns)
+        aligner = Aligner(costs)
+        for _ in range(BLOCKS):
+            if not _by_blocks(self.rows, self.columns, aligner.path(), costs):
+                break
+            aligner = Aligner(costs)
+        return aligner
+
+    def placed(self, path: Sequence[AlignedLine]) -> list[AlignedLine]:
+        return [
+            AlignedLine(step.at + self.column, step.matched, step.kept, step.gone) for step in path
+        ]
+
+
+class Alignment:
+    def __init__(self, comparison: Comparison) -> None:
+        rows, columns = comparison.rows, comparison.columns
+        bound = sorted(comparison.bound.items())
+        if any(c >= d for (_, c), (_, d) in pairwise(bound)):
+            bound = []  # not in the file's order
+        last = (len(rows) - 1, len(columns) - 1)
+        cuts = [(0, 0), *bound, last]
+        if len(rows) == 1:
+            cuts = [(0, 0), last] if not bound else [bound[0], bound[0]]
+        self._segments = [
+            _Segment(rows[a : b + 1], columns[c : d + 1], a, c)
+            for (a, c), (b, d) in pairwise(cuts)
+            if b > a or len(rows) == 1
+        ]
+        self.pairs = sum(len(one.rows) * len(one.columns) for one in self._segments)
+
+    @cached_property
+    def path(self) -> list[AlignedLine]:
+        """The best alignment."""
+        return self._with({})
+
+    def _with(self, other: dict[int, list[AlignedLine]]) -> list[AlignedLine]:
+        result: list[AlignedLine] = []
+        for n, one in enumerate(self._segments):
+            path = one.placed(other.get(n) or one.aligner.path())
+            result += path[1:] if result else path
+        return result
+
+    def through(self, row: int, column: int) -> list[AlignedLine] | None:
+        """The best alignment that matches a row with a column, if they may be the same."""
+        for n, one in enumerate(self._segments):
+            k, at = row - one.row, column - one.column
+            if 0 <= k < len(one.rows) and 0 <= at < len(one.columns):
+                if not one.aligner.may_match(k, at):
+                    continue
+                return self._with({n: one.aligner.path_through(k, at)})
+        return None
+
+    def alternatives(self, margin: float) -> Iterator[tuple[int, int]]:
+        """Matches of rows and columns in other alignments nearly as good."""
+        for one in self._segments:
+            for k, at, _ in one.aligner.alternatives(one.aligner.path(), margin):
+                yield k + one.row, at + one.column
+
+
+def _closes(line: str) -> bool:
+    return line.strip()[:1] in ("}", ")", "]")
+
+
+def enclosing(lines: Sequence[str], n: int) -> int | None:
+    """The line that opens the block of a line, or that a line closes."""
+    depth = len(margin(lines[n]))
+    for above in range(n - 1, -1, -1):
+        text = lines[above]
+        if text.strip() and len(margin(text)) < depth + (_closes(lines[n]) and opens(text)):
+            return above
+    return None
+
+
+def _closing(lines: Sequence[str], n: int) -> int | None:
+    """The line that closes the block that a line opens."""
+    depth = len(margin(lines[n]))
+    for below in range(n + 1, len(lines)):
+        text = lines[below]
+        if text.strip() and len(margin(text)) <= depth:
+            return below if _closes(text) and len(margin(text)) == depth else None
+    return None
+
+
+def _by_blocks(
+    rows: Sequence[SnippetRow],
+    columns: Sequence[FileColumn],
+    path: Sequence[AlignedLine],
+    costs: Costs,
+) -> bool:
+    """Correct the costs where an alignment tears blocks apart: the line that closes a block belongs
+    to the line that opens it, and a block whose first line is only like another one, and that
+    shares nothing else with it, is new. Returns whether anything changed."""
+    keys = {row.column for row in rows}
+    ours, theirs = [row.text for row in rows], [column.text for column in columns]
+    taken = {n for n, column in enumerate(columns) if column.key in keys}
+    changed = False
+
+    def only(n: int, column: int | None) -> None:
+        nonlocal changed
+        wanted = costs.scores[n].copy()
+        wanted[:] = NO
+        if column is not None:
+            wanted[column] = 2.0
+        if (wanted != costs.scores[n]).any():
+            costs.scores[n] = wanted
+            costs.insert[n] = 0.05
+            changed = True
+
+    for n, row in enumerate(rows):
+        if row.part != LINE:
+            continue
+        if _closes(row.text):
+            start = enclosing(ours, n)
+            if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
+                continue
+            if path[start].matched:
+                end = _closing(theirs, path[start].at)
+                done = path[n].matched and path[n].at == end
+                if end is not None and _closes(theirs[end]) and end not in taken and not done:
+                    only(n, end)
+            elif not any(path[k].matched for k in range(start, n)):
+                only(n, None)
+        elif path[n].matched and opens(row.text):
+            old, end = theirs[path[n].at], _closing(ours, n)
+            if row.text.rstrip() == old.rstrip() or same_line(row.text, old) or end is None:
+                continue
+            inside = range(n + 1, end)
+            shared = any(path[k].matched and ours[k].strip() for k in inside)
+            if inside and not shared and likeness(row.text, old) < SURELY:
+                only(n, None)
+    return changed

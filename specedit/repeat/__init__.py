@@ -1,0 +1,1 @@
+"""Repeats a change: an example becomes a rule, and the rule finds and rewrites other places."""

@@ -1,0 +1,231 @@
+"""Finds the places of rules in the files of a work tree, and what becomes of each file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from specedit.check.finding import ALL_OFF, CHECKER, OF_RENAMES, Checks, Finding, Spot, verdicts
+from specedit.edit.backend import Plan
+from specedit.edit.imports.completion import completed_imports
+from specedit.edit.job import Job
+from specedit.edit.outcome import Judged, guarded, outcome
+from specedit.edit.report import Edit, Replaced
+from specedit.edit.splice import whole
+from specedit.errors import FileError, InputError
+from specedit.files import git
+from specedit.files.source import Source
+from specedit.files.source import read as read_source
+from specedit.import_time import frozen
+from specedit.rename.tree import LARGE, origin
+from specedit.repeat.origin import FREE, IMPORT, is_import
+from specedit.repeat.rewriting import Repeated, applied, rewritten
+from specedit.repeat.rule import RepeatRule
+from specedit.repeat.saved import saved_rule
+from specedit.settings import Settings
+from specedit.syntax.languages import language_of
+
+INSTRUCTION = "Repeat the change `{}` -> `{}`. Change nothing else."
+
+
+@frozen
+class FoundFile:
+    """One file with its places, of all rules, in the order of the text."""
+
+    name: str
+    text: str  # that was searched
+    places: tuple[Repeated, ...]
+    skipped: tuple[tuple[int, str], ...] = ()  # lines that fit a rule and stay, and why
+
+    @property
+    def sure(self) -> tuple[Repeated, ...]:
+        return tuple(place for place in self.places if not place.doubt)
+
+    @property
+    def doubtful(self) -> tuple[Repeated, ...]:
+        return tuple(place for place in self.places if place.doubt)
+
+
+@dataclass
+class Found:
+    """What rules come to in the files of a work tree."""
+
+    rules: Sequence[RepeatRule]
+    files: dict[str, FoundFile] = field(default_factory=dict)  # by name, with places
+    left: dict[str, str] = field(default_factory=dict)  # files that were not searched, and why
+
+    @property
+    def sure(self) -> int:
+        return sum(len(file.sure) for file in self.files.values())
+
+    @property
+    def doubtful(self) -> int:
+        return sum(len(file.doubtful) for file in self.files.values())
+
+
+def find(
+    rules: Sequence[RepeatRule],
+    names: Iterable[str],
+    read: Callable[[str], str],
+    *,
+    named: bool = False,
+) -> Found:
+    """The places of the rules in these files. `named`: the user named them, generated or not."""
+    found = Found(rules)
+    anchors = {rule.anchor for rule in rules}
+    for name in names:
+        try:
+            text = read(name)
+        except FileError as problem:
+            found.left[name] = problem.reason
+            continue
+        if anchors and not any(anchor in text for anchor in anchors):
+            continue
+        language = language_of(name, text)
+        places: list[Repeated] = []
+        skipped: list[tuple[int, str]] = []
+        for rule in rules:
+            if language is None or language.name != rule.language or rule.anchor not in text:
+                continue
+            try:
+                result = rewritten(rule, text, name)
+            except FileError as problem:
+                found.left[name] = problem.reason
+                break
+            skipped += result.skipped
+            for place in result.places:
+                if all(place.end <= one.start or one.end <= place.start for one in places):
+                    places.append(place)
+                else:
+                    skipped.append((place.line, "it overlaps another place"))
+        if (places or skipped) and not named and (why := origin(name, text)):
+            found.left[name] = f"a {why} file: name it to change it"
+        elif places or skipped:
+            places.sort(key=lambda one: one.start)
+            found.files[name] = FoundFile(name, text, tuple(places), tuple(sorted(skipped)))
+    return found
+
+
+def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]:
+    """The files of a work tree that hold a word of each rule's places."""
+    words = sorted({rule.anchor for rule in rules if rule.anchor})
+    if len(words) == len({rule.anchor for rule in rules}):
+        return [str(path) for path in git.choose(here, containing=words)]
+    return [os.path.relpath(root / name, here) for name in git.known(root)]
+
+
+def read_text(name: str, root: Path = Path()) -> str:
+    """The text of a file that may be searched."""
+    place = root / name
+    if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
+        raise InputError("not a regular file, or too large", file=name)
+    return read_source(place).text if place.stat().st_size else ""
+
+
+def without_broken(found: Found, settings: Settings, root: Path = Path()) -> Found:
+    """Without the files that the checks would refuse, which are named with the reason."""
+    files = {}
+    for name, file in found.files.items():
+        if file.sure:
+            source = read_source(name, root)
+            text = new_text(source, file.sure, found.rules)[0]
+            problems = guarded(source, "", checks_of_repeat(settings), text).problems
+            if problems:
+                found.left[name] = f"not changed: {problems[0].text}"
+                continue
+        files[name] = file
+    return replace(found, files=files)
+
+
+def new_text(
+    source: Source, places: Sequence[Repeated], rules: Sequence[RepeatRule]
+) -> tuple[str, tuple[Finding, ...]]:
+    """A file's text with these places rewritten, and its imports completed."""
+    text = applied(source.text, places)
+    if not any(_touches_imports(rule) for rule in rules):
+        return text, ()
+    return completed_imports(source, text)
+
+
+def _touches_imports(rule: RepeatRule) -> bool:
+    """Whether a rule brings a name in that may have to be imported, or takes one away that is."""
+    new = {unit.text for unit in rule.new_units}
+    gone = any(is_import(origin) and name not in new for name, origin in rule.origins.items())
+    handwritten = rule.receivers
+    return gone or handwritten or any(origin in (IMPORT, FREE) for _, origin in rule.needs)
+
+
+def checks_of_repeat(settings: Settings) -> Checks:
+    """The checks of a change that the user made once: what it breaks at another place."""
+    chosen = verdicts(strict=settings.strict, allowed=settings.allowed)
+    kept = {kind: chosen[kind] for kind in OF_RENAMES if kind != CHECKER or settings.check_with}
+    return Checks(True, {**ALL_OFF, **kept}, settings.check_with)
+
+
+def planned(source: Source, found: Found, settings: Settings, *, asks: bool) -> Job | Edit:
+    """One file's part of the change. `asks`: the user is asked about each place, doubtful ones,
+    too."""
+    file = found.files.get(source.name)
+    if file is None or not file.places:
+        return outcome(source, source.text)
+    if file.text != source.text:
+        raise InputError("changed while it was read; run it again", file=source.name)
+    places = file.places if asks else file.sure
+    notes = [] if asks else [_proposal(file)] if file.doubtful else []
+    if not places:
+        return outcome(source, source.text).noting(*notes)
+    text, imports = new_text(source, places, found.rules)
+    rule = found.rules[0].shown()
+    instruction = INSTRUCTION.format(*rule)
+    checks = checks_of_repeat(settings)
+    changes = () if asks else tuple(_replaced(file.text, place) for place in places)
+    return Job(
+        source,
+        Plan(()),
+        whole(source),
+        instruction,
+        partial(_judged, source, instruction, checks, changes),
+        checks=checks,
+        divisible=False,
+        findings=(*imports, *notes),
+        known=text,
+    )
+
+
+def places_of(source: Source, name: str, settings: Settings) -> tuple[Repeated, ...]:
+    """The places of a saved rule in one file."""
+    rule = saved_rule(name, settings.repeat).rule
+    if source.language is None or source.language.name != rule.language:
+        return ()
+    return rewritten(rule, source.text, source.name).places
+
+
+def plan_saved(source: Source, name: str, settings: Settings) -> Job | Edit:
+    """A saved rule, applied to one file."""
+    places = places_of(source, name, settings)
+    rule = saved_rule(name, settings.repeat).rule
+    file = FoundFile(source.name, source.text, places)
+    return planned(source, Found([rule], {source.name: file}), settings, asks=False)
+
+
+def _judged(
+    source: Source, instruction: str, checks: Checks, changes: tuple[Replaced, ...], text: str
+) -> Judged:
+    return replace(guarded(source, instruction, checks, text), changes=changes)
+
+
+def _replaced(text: str, place: Repeated) -> Replaced:
+    data = text.encode("utf-8", "surrogatepass")
+    before = data[data.rfind(b"\n", 0, place.start) + 1 : place.start]
+    column = len(before.decode("utf-8", "replace")) + 1
+    return Replaced(place.line, column, "code", place.old, place.new, "fits the example")
+
+
+def _proposal(file: FoundFile) -> Finding:
+    spots = tuple(Spot(place.line) for place in file.doubtful)
+    lines = ", ".join(str(place.line) for place in file.doubtful[:8])
+    text = f"line {lines}: may be meant, and was left: {file.doubtful[0].doubt}"
+    return Finding("undecided", text, spots)

@@ -1,0 +1,106 @@
+"""Where the names of one file come from: imports, the file itself, local variables, or neither."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from specedit.check.language_tables import language_facts
+from specedit.check.parsed import ParsedText
+from specedit.errors import TooComplex
+from specedit.scoping.languages import rules_of
+from specedit.scoping.scope import Declared
+from specedit.syntax.branch import Branch
+from specedit.syntax.languages import Language
+
+LOCAL, MEMBER, FILE, IMPORT, FREE = "local", "member", "file", "import", ""
+
+
+class Origins:
+    """The names of one text. Nothing is analysed before something is asked."""
+
+    def __init__(self, text: str, language: Language) -> None:
+        self._parsed = ParsedText(text, language)
+        self._language = language.name
+
+    def of(self, name: str) -> str:
+        """`LOCAL`, `FILE`, `FREE` (nothing declares it here), or the module that it is imported
+        from."""
+        return self._known.get(name, FREE)
+
+    def declared(self, name: str, at: int) -> Declared | None:
+        """What declares a name, as byte `at` sees it."""
+        typing = self._parsed._typing
+        if typing is None:
+            return None
+        node = typing.scopes.root
+        while (below := _at(node, at)) is not None:
+            node = below
+        try:
+            return typing.lookup(name, node)
+        except (TooComplex, RecursionError):
+            return None
+
+    def seen(self, name: str, at: int) -> str:
+        """Where a name comes from as byte `at` sees it: `LOCAL`, `MEMBER`, `FILE`, `IMPORT`, or
+        `FREE`."""
+        declared = self.declared(name, at)
+        if declared is None:
+            return FREE
+        if not declared.is_own:
+            return IMPORT
+        if declared.owner is not None and declared.kind != "class":
+            return MEMBER
+        is_local = declared.scope is not None and declared.scope.is_local
+        return LOCAL if is_local or declared.kind == "parameter" else FILE
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a name is the language's own."""
+        rules, facts = rules_of(self._language), language_facts(self._language)
+        own = rules is not None and name in rules.builtins | rules.keywords
+        return own or (facts is not None and name in facts.builtins)
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        result: dict[str, str] = {}
+        try:
+            imports = [(one.name, module) for one, module in self._parsed.imports]
+            typing = self._parsed._typing
+        except (TooComplex, RecursionError):
+            return {}
+        if typing is not None:
+            for one in typing.scopes.by_leaf.values():
+                if one.kind == "import" or one.owner is not None:
+                    continue  # a member is not a name of its own
+                is_local = one.scope is not None and one.scope.is_local
+                kind = LOCAL if is_local or one.kind == "parameter" else FILE
+                if result.get(one.name) != FILE:
+                    result[one.name] = kind
+        for name, module in imports:
+            result[name] = f"import {module}"
+        return result
+
+
+def is_import(origin: str) -> bool:
+    return origin.startswith("import ")
+
+
+def agree(example: str, place: str) -> bool:
+    """Whether a name of these origins can mean the same thing."""
+    if example == place:
+        return True
+    if is_import(example) and is_import(place):
+        return _last(example) == _last(place)
+    if is_import(example) or is_import(place):
+        return FILE in (example, place)  # the file that defines it
+    return LOCAL not in (example, place)
+
+
+def _last(origin: str) -> str:
+    module = origin.removeprefix("import ")
+    for sign in ("::", "/", "\\"):
+        module = module.replace(sign, ".")
+    return module.rstrip(".").rpartition(".")[2]
+
+
+def _at(node: Branch, at: int) -> Branch | None:
+    return next((child for child in node.children if child.start <= at < child.end), None)

@@ -1,0 +1,211 @@
+"""What a command line of `repeat` asks for: the example, and where to look."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from specedit.errors import GitError, UsageError
+from specedit.files import git
+from specedit.files.source import read as read_source
+from specedit.import_time import frozen
+from specedit.repeat import from_git
+from specedit.repeat.example import ExampleFile, NodeChange, changes_of
+from specedit.repeat.finding import Found, candidates, find, read_text, without_broken
+from specedit.repeat.handwritten import has_holes, rule_from_text
+from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.saved import SavedRule, saved_rule
+from specedit.settings import Settings
+from specedit.syntax.languages import BY_NAME, Language, language_of
+
+SHOWN = 20  # shapes that an error lists
+
+
+@frozen
+class RepeatRequest:
+    """An example and the files to look in; none: those of the work tree."""
+
+    rules: tuple[RepeatRule, ...]
+    names: tuple[str, ...] = ()  # of files that were named, or that are in folders that were
+    named: bool = False
+    saved: SavedRule | None = None
+
+
+def understood(
+    words: Sequence[str], example: tuple[str, str] | None, settings: Settings
+) -> RepeatRequest:
+    """The rules of a command line, and its files."""
+    rest = list(words)
+    if example is None:
+        root = _root()
+        if rest and not Path(rest[0]).exists():
+            revision = rest.pop(0)
+            if revision in settings.repeat:
+                saved = saved_rule(revision, settings.repeat)
+                return RepeatRequest((saved.rule,), *_files(rest), saved)
+            if not from_git.is_commit(root, revision):
+                raise UsageError(
+                    f"{revision}: neither a file, nor a saved rule, nor a commit.",
+                    hint="specedit repeat [REV] [FILE]...; --example OLD NEW takes patterns.",
+                )
+            examples = from_git.of_commit(root, revision)
+            what = f"{revision} changes no file of a language that can be repeated."
+        else:
+            examples = from_git.uncommitted(root)
+            what = "There is no uncommitted change in a file of a known language."
+        if not examples:
+            raise UsageError(what, hint=from_git.EXAMPLE)
+        return RepeatRequest(rules_from(examples), *_files(rest))
+    files = _files(rest)
+    before, after = example
+    if Path(before).is_file() and Path(after).is_file():
+        return RepeatRequest(rules_from([_of_files(before, after)]), *files)
+    languages = _languages(files[0] or _known())
+    rules, problems = [], []
+    for language in languages:
+        try:
+            rules.append(rule_from_text(before, after, language))
+        except UsageError as problem:
+            problems.append(problem)
+    if not rules and problems:
+        raise problems[0]
+    if not rules:
+        raise UsageError("No file of a known language is named.", hint="--example OLD NEW FILE…")
+    if not has_holes(before) and not any(rule.anchor for rule in rules):
+        raise UsageError(f"`{before}` has no word to look for.")
+    return RepeatRequest(tuple(rules), *files)
+
+
+def _root() -> Path:
+    try:
+        return git.top(Path.cwd())
+    except GitError as problem:
+        raise GitError(problem.message, hint="specedit repeat --example OLD NEW FILE...") from None
+
+
+def rules_from(examples: Sequence[ExampleFile]) -> tuple[RepeatRule, ...]:
+    """The rules of an example; an error that says why there are none."""
+    changes: list[NodeChange] = []
+    for example in examples:
+        changes += changes_of(example)
+    rules, none = rules_of(changes)
+    if rules:
+        return tuple(rules)
+    if not changes:
+        raise UsageError(
+            "The example changes nothing but white space, quotes or comments.",
+            hint=from_git.EXAMPLE,
+        )
+    reasons = [f"{change.file.path}:{change.line}: {why}" for change, why in none]
+    more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    raise UsageError(
+        f"The change is not an example: {'; '.join(reasons[:3])}{more}.",
+        hint="Change one expression, statement or definition by hand: specedit help repeat.",
+    )
+
+
+def _of_files(before: str, after: str) -> ExampleFile:
+    old, new = read_source(Path(before)), read_source(Path(after))
+    language = old.language or new.language
+    if language is None or not from_git.is_code(language):
+        raise UsageError(f"{before}: not a known programming language.", hint="a.py, b.ts, C.java")
+    if old.text == new.text:
+        raise UsageError(f"{before} and {after} are the same: there is nothing to repeat.")
+    return ExampleFile(after, old.text, new.text, language)
+
+
+def repeated(
+    before: str, after: str, language: str, root: Path, place: Path, settings: Settings
+) -> Found:
+    """The places of one change, given as code before and after it, in a file or a folder of `root`.
+    Names of files count from `root`."""
+    inside = [str(place)] if place.is_file() else [str(one) for one in git.under(place)]
+    if not language:
+        kind = language_of(place.name) if place.is_file() else None
+        known = [kind] if kind is not None else _languages(inside)
+        if len(known) != 1:
+            raise UsageError("`language` says which of several languages it is.")
+        language = known[0].name
+    if (kind := BY_NAME.get(language)) is None or not from_git.is_code(kind):
+        raise UsageError(f"There is no language {language[:50]!r}.", hint="python, java, go, …")
+    if has_holes(before):
+        rule = rule_from_text(before, after, kind)
+    else:
+        example = ExampleFile("", before, after, kind)
+        rules = rules_from([example])
+        if len(rules) > 1:
+            raise UsageError("The example has several changes; give one.")
+        rule = replace(rules[0], needs=())  # the code has no file around it that says more
+    names = [os.path.relpath(name, root) for name in inside]
+    found = find([rule], names, partial(read_text, root=root), named=place.is_file())
+    return without_broken(found, settings, root)
+
+
+def _files(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The files named and those in the folders named; whether files were named."""
+    names: list[str] = []
+    named = False
+    for word in words:
+        path = Path(word)
+        if path.is_dir():
+            names += map(str, git.under(path))
+        elif path.is_file():
+            names.append(word)
+            named = True
+        else:
+            raise UsageError(f"{word}: no such file or folder.")
+    if words and not names:
+        raise UsageError(f"{', '.join(words)}: no file that git tracks.")
+    return tuple(dict.fromkeys(names)), named
+
+
+def _known() -> Sequence[str]:
+    return git.known(_root())
+
+
+def _languages(names: Sequence[str]) -> list[Language]:
+    kinds = (language_of(name) for name in names)
+    found = {kind.name for kind in kinds if kind is not None and from_git.is_code(kind)}
+    return [BY_NAME[name] for name in sorted(found)]
+
+
+def found(request: RepeatRequest, hunk: str, settings: Settings) -> Found:
+    """The places of the request's rules, of those that `hunk` chooses."""
+    rules = list(request.rules)
+    if hunk and hunk != "all":
+        rules = [rules[number - 1] for number in _numbers(hunk, len(rules))]
+    names = request.names or candidates(_root(), rules, Path.cwd())
+    if len(rules) > 1 and not hunk and not rules[0].receivers:
+        every = [find([rule], names, read_text, named=request.named) for rule in rules]
+        live = [one for one in every if one.sure or one.doubtful]
+        if len(live) > 1:
+            raise UsageError(_several(every), hint="--hunk N chooses one, --hunk 1,2 or all more.")
+        result = live[0] if live else every[0]
+    else:
+        result = find(rules, names, read_text, named=request.named)
+    return without_broken(result, settings)
+
+
+def _numbers(text: str, most: int) -> list[int]:
+    try:
+        numbers = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--hunk {text}: not numbers.", hint="--hunk 1, or 1,3, or all") from None
+    for number in numbers:
+        if not 1 <= number <= most:
+            raise UsageError(f"--hunk {number}: the example has {most} changes.")
+    return numbers
+
+
+def _several(every: Sequence[Found]) -> str:
+    lines = ["The example has several changes:"]
+    for number, one in enumerate(every[:SHOWN], 1):
+        before, after = one.rules[0].shown()
+        count = f"{one.sure} places" if one.sure else f"{one.doubtful} possible places"
+        lines.append(f"  {number}  {before} -> {after}  ({count})")
+    if len(every) > SHOWN:
+        lines.append(f"  and {len(every) - SHOWN} more")
+    return "\n".join(lines)

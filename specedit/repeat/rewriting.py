@@ -1,0 +1,349 @@
+"""Rewrites the places of a rule in one text, and checks that each became what the rule says."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specedit.import_time import frozen
+from specedit.repeat.example import is_import_node
+from specedit.repeat.matching import Match, matches, tree_of
+from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, MEMBER, Origins, agree
+from specedit.repeat.rule import RepeatRule
+from specedit.syntax.languages import BY_NAME
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@frozen
+class Repeated:
+    """One place of a text that a rule changes: bytes [start, end) become `new`."""
+
+    start: int
+    end: int
+    line: int
+    old: str
+    new: str
+    holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
+    doubt: str = ""  # why it is only proposed
+
+
+@frozen
+class Rewritten:
+    """A text with its places. `text`: with those that are not in doubt; `skipped`: lines that fit
+    and stay, each with the reason."""
+
+    text: str
+    places: tuple[Repeated, ...] = ()
+    skipped: tuple[tuple[int, str], ...] = ()
+
+
+def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
+    """The text of a file with every place of the rule rewritten."""
+    root = tree_of(text, rule.language)
+    found = matches(rule, text, rule.before, root)
+    if not found:
+        return Rewritten(text)
+    data = text.encode("utf-8", "surrogatepass")
+    here = Origins(text, BY_NAME[rule.language])
+    others = [
+        name
+        for name, origin in rule.origins.items()
+        if not agree(origin, here.of(name)) and any(u.text == name for u in rule.old_units)
+    ]
+    lines = [data.count(b"\n", 0, match.start) + 1 for match in found]
+    if others:
+        why = f"`{others[0]}` is something else in this file"
+        return Rewritten(text, skipped=tuple((line, why) for line in lines))
+    skipped: list[tuple[int, str]] = []
+    kept: list[Match] = []
+    done = [] if rule.fits_its_result else _done_before(rule, root, data)
+    own = [
+        (start, start + len(new))
+        for example, start, new in rule.written
+        if example == path and data[start : start + len(new)] == new
+    ]
+    for match, line in zip(found, lines, strict=True):
+        if any(start < match.end and match.start < end for start, end in own):
+            continue  # the example itself
+        if any(start <= match.start and match.end <= end for start, end in done):
+            skipped.append((line, "it is as the example made it already"))
+        elif any(bad.has_error for bad in _around(root, match)):
+            skipped.append((line, "the code there does not parse"))
+        elif why := _means_other(rule, match, root, here, path):
+            skipped.append((line, why))
+        elif _loses_comment(rule, match, root):
+            skipped.append((line, "a comment in it would be lost"))
+        else:
+            kept.append(match)
+    places = [
+        replace(place, doubt=rule.doubt or _doubt(rule, place, here, path))
+        for place in _checked(rule, data, kept, skipped)
+    ]
+    idle = [place for place in places if _assigns_itself(data, place)]
+    skipped += [(place.line, "it would be assigned to itself") for place in idle]
+    places = [place for place in places if place not in idle]
+    sure = [place for place in places if not place.doubt]
+    return Rewritten(applied(text, sure), tuple(places), tuple(sorted(skipped)))
+
+
+def _assigns_itself(data: bytes, place: Repeated) -> bool:
+    """Whether the new text would stand on both sides of one assignment."""
+    start, end = data.rfind(b"\n", 0, place.start) + 1, data.find(b"\n", place.end)
+    before = data[start : place.start].decode("utf-8", "replace").split()
+    after = data[place.end : end if end >= 0 else len(data)].decode("utf-8", "replace").split()
+    new = place.new.strip()
+    if len(before) > 1 and before[-1] in ("=", ":="):
+        return before[-2] == new and "".join(after) in ("", ";")
+    return len(after) == 2 and after[0] in ("=", ":=") and after[1].rstrip(";") == new
+
+
+PACKAGES = frozenset({"go", "java", "csharp", "kotlin", "scala"})  # files of a folder share names
+TYPED = frozenset({"java", "csharp", "kotlin", "scala", "php"})  # a compiler finds a missing import
+_DECLARES = ("parameter", "declarator", "_declaration", "_definition", "_item", "_spec")
+
+
+def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path: str) -> str:
+    """Why a place that fits is none; "" where it is one."""
+    node = root.descendant_for_byte_range(match.start, match.end)
+    while (
+        node is not None
+        and node.parent is not None
+        and ((node.parent.start_byte, node.parent.end_byte) == (match.start, match.end))
+    ):
+        node = node.parent
+    parent = node.parent if node is not None else None
+    if node is not None and len(rule.before) == 1 and rule.before[0].is_name:
+        up, field = parent, ""
+        if parent is not None:
+            number = [child.id for child in parent.children].index(node.id)
+            field = parent.field_name_for_child(number) or ""
+            if field == "name" and parent.type.endswith(_DECLARES):
+                return "it is declared there"
+        while up is not None:
+            if is_import_node(up.type):
+                return "it is an import"
+            up = up.parent
+    if rule.parent and parent is not None and parent.type != rule.parent:
+        return "it stands in another place of the syntax"
+    in_example = any(path == example for example, _ in rule.examples)
+    for name, origin in rule.needs:
+        if name.startswith("self."):
+            continue
+        seen = here.seen(name, match.start)
+        if origin == LOCAL and seen in (FREE, FILE, IMPORT):
+            return f"there is no `{name}` there"
+        if origin == MEMBER and seen == FREE and not in_example:
+            return f"there is no `{name}` there"
+        if origin in (FILE, IMPORT, FREE) and seen == LOCAL:
+            return f"`{name}` is something else there"
+    return ""
+
+
+def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
+    """Why a place is only proposed; "" where it is sure."""
+    if any(path == example for example, _ in rule.examples) or not path:
+        return ""
+    if rule.folder is not None and posixpath.dirname(path) != rule.folder:
+        return "the path that is written counts from another folder"
+    for name, origin in rule.needs:
+        if name.startswith("self."):
+            return f"nothing says that `{name}` exists there"
+        if origin == LOCAL:
+            return f"`{name}` is a variable there, and may hold something else"
+        seen = here.seen(name, place.start)
+        if seen != FREE or here.is_builtin(name) or origin == IMPORT:
+            continue
+        same = any(posixpath.dirname(path) == posixpath.dirname(e) for e, _ in rule.examples)
+        if same and rule.language in PACKAGES and origin != MEMBER:
+            continue
+        if name[:1].isupper() and rule.language in TYPED:
+            continue
+        return f"nothing in this file says what `{name}` is"
+    return ""
+
+
+def applied(text: str, places: Sequence[Repeated]) -> str:
+    """The text with these places rewritten."""
+    data = text.encode("utf-8", "surrogatepass")
+    for place in sorted(places, key=lambda one: one.start, reverse=True):
+        new = place.new.encode("utf-8", "surrogatepass")
+        data = data[: place.start] + new + data[place.end :]
+    return data.decode("utf-8", "surrogatepass")
+
+
+def _around(root: Node, match: Match) -> list[Node]:
+    node = root.descendant_for_byte_range(match.start, match.end)
+    return [node] if node is not None else []
+
+
+def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, int]]:
+    """Where the text already is what the rule writes: only asked where that fits the rule again."""
+    if not rule.after or rule.after[0].hole:
+        return []
+    text = data.decode("utf-8", "surrogatepass")
+    return [(one.start, one.end) for one in matches(rule, text, rule.after, root)]
+
+
+def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
+    """Whether a comment stands between units that the rule does not keep beside each other."""
+    waiting, comments = [root], []
+    while waiting:
+        node = waiting.pop()
+        if node.end_byte <= match.start or node.start_byte >= match.end:
+            continue
+        if "comment" in node.type:
+            comments.append((node.start_byte, node.end_byte))
+        waiting.extend(node.children)
+    kept = {rule.kept[n] for n in rule.kept if rule.kept.get(n + 1) == rule.kept[n] + 1}
+    for start, end in comments:
+        inside = any(a <= start and end <= b for a, b in match.spans)
+        between = any(
+            number + 1 < len(match.spans)
+            and match.spans[number][1] <= start
+            and end <= match.spans[number + 1][0]
+            for number in kept
+        )
+        if not inside and not between:
+            return True
+    return False
+
+
+def _checked(
+    rule: RepeatRule, data: bytes, found: Sequence[Match], skipped: list[tuple[int, str]]
+) -> list[Repeated]:
+    """The places whose new text has the shape that the rule says, with parentheses around what a
+    hole holds where it needs them."""
+    faults = _faults(tree_of(data.decode("utf-8", "surrogatepass"), rule.language))
+    waiting, results = list(found), []
+    for parenthesized in (False, True):
+        places = [_place(rule, data, match, parenthesized=parenthesized) for match in waiting]
+        good = _fitting(rule, data, places)
+        results += [place for place, fits_ in zip(places, good, strict=True) if fits_]
+        waiting = [match for match, fits_ in zip(waiting, good, strict=True) if not fits_]
+        if not waiting or not any(unit.hole for unit in rule.new_units):
+            break
+    for match in waiting:
+        line = data.count(b"\n", 0, match.start) + 1
+        skipped.append((line, "what stands there does not fit into the new form"))
+    results.sort(key=lambda place: place.start)
+    text = applied(data.decode("utf-8", "surrogatepass"), results)
+    if _faults(tree_of(text, rule.language)) > faults:
+        skipped += [(place.line, "the new text would not parse") for place in results]
+        return []
+    return results
+
+
+def _faults(root: Node) -> int:
+    count, waiting = 0, [root] if root.has_error else []
+    while waiting:
+        node = waiting.pop()
+        count += node.is_error or node.is_missing
+        waiting.extend(child for child in node.children if child.has_error or child.is_missing)
+    return count
+
+
+def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[bool]:
+    """Whether in each place, all of them written, the new text is whole nodes, and so is what each
+    hole holds: nothing binds stronger across their ends."""
+    if not rule.after:
+        return [True] * len(places)
+    after = applied(data.decode("utf-8", "surrogatepass"), places)
+    root = tree_of(after, rule.language)
+    shift, results = 0, []
+    for place in sorted(places, key=lambda one: one.start):
+        start = place.start + shift
+        size = len(place.new.encode("utf-8", "surrogatepass"))
+        shift += size - (place.end - place.start)
+        one = len(rule.after) == 1 and not rule.receivers  # else something stays before it
+        spans = [(start, start + size)] if one else []
+        spans += [(start + first, start + last) for first, last in place.holes if last > first]
+        results.append(all(_is_whole(root, *span) for span in spans))
+    return results
+
+
+def _is_whole(root: Node, start: int, end: int) -> bool:
+    """Whether bytes [start, end) are one node, or neighbours in one."""
+    node = root.descendant_for_byte_range(start, end)
+    if node is None or node.has_error:
+        return False
+    if (node.start_byte, node.end_byte) == (start, end):
+        return True
+    starts = {child.start_byte for child in node.children}
+    ends = {child.end_byte for child in node.children}
+    separated = any(child.type == "," for child in node.children)
+    return start in starts and end in ends and (separated or node.type.endswith("string"))
+
+
+def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) -> Repeated:
+    def text_at(start: int, end: int) -> str:
+        return data[start:end].decode("utf-8", "surrogatepass")
+
+    line_start = data.rfind(b"\n", 0, match.start) + 1
+    line = text_at(line_start, match.start)
+    indentation = line[: len(line) - len(line.lstrip())]
+    holes = {
+        unit.hole: text_at(*span)
+        for unit, span in zip(rule.old_units, match.spans, strict=True)
+        if unit.hole
+    }
+    old_gaps = [
+        text_at(one[1], other[0]) for one, other in zip(match.spans, match.spans[1:], strict=False)
+    ]
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    dropped = {  # the comma after a hole that holds nothing
+        number + 1
+        for number, unit in enumerate(rule.new_units)
+        if unit.many and not holes[unit.hole]
+    }
+    for number, unit in enumerate(rule.new_units):
+        if number in dropped and unit.text == ",":
+            continue
+        at = rule.kept.get(number)
+        if unit.hole:
+            text = holes[unit.hole]
+            wraps = parenthesized and not text.isidentifier() and text[:1] not in "(\"'["
+            parts.append(f"({text})" if wraps else text)
+            size = len("".join(parts).encode("utf-8", "surrogatepass"))
+            spans.append((size - len(parts[-1].encode("utf-8", "surrogatepass")), size))
+        elif at is not None:
+            parts.append(text_at(*match.spans[at]))
+        else:
+            parts.append(rule.texts[number])
+        if number < len(rule.gaps) and not (unit.hole and not holes[unit.hole]):
+            after = rule.kept.get(number + 1)
+            if at is not None and after == at + 1:
+                parts.append(old_gaps[at])
+            else:
+                gap = _gap(rule, number, old_gaps)
+                parts.append(gap.replace(f"\n{rule.indentation}", f"\n{indentation}"))
+    start, end = match.start, match.end
+    new = "".join(parts)
+    if not rule.after:
+        start, end = _whole_line(data, start, end)
+    line_number = data.count(b"\n", 0, match.start) + 1
+    return Repeated(start, end, line_number, text_at(match.start, match.end), new, tuple(spans))
+
+
+def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:
+    """What stands between two units of the new side that were not neighbours."""
+    after = rule.kept.get(number + 1)
+    if after is not None and after > 0 and rule.kept.get(number) is None:
+        old = old_gaps[after - 1]
+        if "\n" in old and rule.new_units[number + 1].text in (")", "]", "}"):
+            return old
+    return rule.gaps[number]
+
+
+def _whole_line(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """The span with its line, where nothing else stands on it."""
+    first = data.rfind(b"\n", 0, start) + 1
+    last = data.find(b"\n", end)
+    last = len(data) if last < 0 else last + 1
+    if data[first:start].strip() or data[end:last].strip():
+        return start, end
+    return first, last

@@ -1,0 +1,392 @@
+"""`specedit repeat`: from an example to its places, through the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Done, in_this_process
+from git_repository import Repository
+
+from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.handwritten import rule_from_text
+from specedit.repeat.rewriting import Rewritten, rewritten
+from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.syntax.languages import BY_NAME, language_of
+
+TESTS = """\
+import unittest
+
+
+class TestCart(unittest.TestCase):
+    def test_first(self):
+        self.assertTrue("a" in names)
+        self.assertTrue(
+            names[0] in self.cart,  # the first
+        )
+        self.assertTrue(not names)
+"""
+
+
+def rules(name: str, before: str, after: str) -> list[RepeatRule]:
+    language = language_of(name)
+    assert language is not None
+    return rules_of(changes_of(ExampleFile(name, before, after, language)))[0]
+
+
+def repeated(name: str, before: str, after: str, text: str, path: str = "") -> Rewritten:
+    (rule,) = rules(name, before, after)
+    return rewritten(rule, text, path or name)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "text", "wanted"),
+    [
+        pytest.param(
+            "a.py",
+            "def f(self):\n    self.assertTrue(a in b)\n",
+            "def f(self):\n    self.assertIn(a, b)\n",
+            "def g(self):\n    self.assertTrue(x.y  in [1, 2])\n    other.assertTrue(x in y)\n",
+            "def g(self):\n    self.assertIn(x.y, [1, 2])\n    other.assertTrue(x in y)\n",
+            id="holes",
+        ),
+        pytest.param(
+            "a.py",
+            "import socket\ntry:\n    f()\nexcept socket.error:\n    pass\n",
+            "import socket\ntry:\n    f()\nexcept OSError:\n    pass\n",
+            "import socket\nraise socket.error(1)\nself.socket.error(2)\n",
+            "import socket\nraise OSError(1)\nself.socket.error(2)\n",
+            id="without-holes",
+        ),
+        pytest.param(
+            "a.py",
+            "from typing import Optional\nx: Optional[int] = f()\n",
+            "from typing import Optional\nx: int | None = f()\n",
+            "from typing import Optional\ndef f(x: Optional[dict[str, int]]) -> Optional[A]: ...\n",
+            "from typing import Optional\ndef f(x: dict[str, int] | None) -> A | None: ...\n",
+            id="types",
+        ),
+        pytest.param(
+            "a.py",
+            "def f():\n    run_twice(work)\n",
+            "def f():\n    work.run(2)\n",
+            "def f():\n    run_twice(a + b)\n",
+            "def f():\n    (a + b).run(2)\n",
+            id="parentheses",
+        ),
+        pytest.param(
+            "a.py",
+            "connect_to(host, timeout=30)\n",
+            "connect_to(host, timeout=60)\n",
+            "connect_to('x', timeout=30)\nwait(timeout=30)\nconnect_to(y, timeout=20)\n",
+            "connect_to('x', timeout=60)\nwait(timeout=30)\nconnect_to(y, timeout=20)\n",
+            id="a-bare-literal-needs-what-is-around-it",
+        ),
+        pytest.param(
+            "A.java",
+            "class A { void f() { Assert.assertEquals(a, b); } }",
+            "class A { void f() { assertThat(b).isEqualTo(a); } }",
+            "class B { void g() { Assert.assertEquals(1,\n  x.y()); } }",
+            "class B { void g() { assertThat(x.y()).isEqualTo(1); } }",
+            id="java",
+        ),
+        pytest.param(
+            "a.ts",
+            'const a = legacyGet(o, "x");',
+            'const a = o["x"];',
+            "const b = legacyGet(p.q, 'y');",
+            "const b = p.q['y'];",
+            id="typescript-keeps-quotes",
+        ),
+        pytest.param(
+            "a.go",
+            "package a\nfunc f() { ioutil.ReadFile(name) }",
+            "package a\nfunc f() { os.ReadFile(name) }",
+            'package a\nfunc g() { b, err := ioutil.ReadFile("x" + y) }',
+            'package a\nfunc g() { b, err := os.ReadFile("x" + y) }',
+            id="go",
+        ),
+        pytest.param(
+            "a.rs",
+            "fn f() { let x = try!(g(1)); }",
+            "fn f() { let x = g(1)?; }",
+            "fn h() { let y = old(1); }",
+            "fn h() { let y = old(1); }",
+            id="rust-another-macro",
+        ),
+    ],
+)
+def test_places_are_rewritten_and_others_stay(
+    name: str, before: str, after: str, text: str, wanted: str
+) -> None:
+    assert repeated(name, before, after, text).text == wanted
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("def f(x):\n    x.close()\n", "def f(x):\n    x.stop()\n", "only `close`"),
+        ("def f(x):\n    y = 1\n", "def f(x):\n    y = 2\n", "tells its places"),
+    ],
+    ids=["member", "literal"],
+)
+def test_a_rule_that_is_too_general_is_only_proposed(before: str, after: str, why: str) -> None:
+    for rule in rules("a.py", before, after):
+        assert why in rule.doubt
+        result = rewritten(rule, before, "b.py")
+        assert result.text == before and all(place.doubt for place in result.places)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text", "why"),
+    [
+        pytest.param(
+            "import socket\nsocket.error(1)\n",
+            "import socket\nOSError(1)\n",
+            "from mine import socket\nsocket.error(1)\n",
+            "something else",
+            id="another-import",
+        ),
+        pytest.param(
+            "def f(context):\n    old_call(1, None)\n",
+            "def f(context):\n    old_call(1, context)\n",
+            "def g():\n    old_call(1, None)\n",
+            "there is no `context`",
+            id="a-variable-that-is-not-there",
+        ),
+        pytest.param(
+            "check_pair(a, b)\n",
+            "check_pair(b, a)\n",
+            "check_pair(1,  # the first\n  2)\n",
+            "comment",
+            id="a-comment-would-be-lost",
+        ),
+    ],
+)
+def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str) -> None:
+    result = repeated("a.py", before, after, text)
+    assert result.text == text and why in result.skipped[0][1]
+
+
+def test_two_examples_of_one_shape_are_one_rule() -> None:
+    text = "class {0}:\n    def f(self):\n        super({0}, self).f()\n"
+    before, after = text.format("A") + text.format("B"), text.format("A") + text.format("B")
+    (rule,) = rules("a.py", before, after.replace("(A, self)", "()").replace("(B, self)", "()"))
+    assert len(rule.examples) == 2
+    assert rewritten(rule, text.format("C"), "b.py").text == text.format("C").replace(
+        "super(C, self)", "super()"
+    )
+
+
+def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
+    before = "def f(ctx):\n    call_it(background())\n"
+    after = "def f(ctx):\n    call_it(ctx)\n"
+    text = "def g(ctx):\n    call_it(background())\n"
+    assert repeated("a.py", before, after, text).text == text.replace("background()", "ctx")
+    elsewhere = repeated("a.py", before, after, text, "b.py")
+    assert elsewhere.text == text and "variable" in elsewhere.places[0].doubt
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "text", "wanted"),
+    [
+        (
+            *("python", "assertTrue($A in $B)", "assertIn($A, $B)"),
+            *("self.assertTrue(a in b)\n", "self.assertIn(a, b)\n"),
+        ),
+        (
+            "python",
+            "$A == None",
+            "$A is None",
+            "if f(x) == None: pass\n",
+            "if f(x) is None: pass\n",
+        ),
+        ("python", "old($$$A)", "new($$$A, 1)", "old()\nold(a, b)\n", "new(, 1)\nnew(a, b, 1)\n"),
+        ("javascript", "$A == $A", "true", "x = a.b == a.b; y = a == b;", "x = true; y = a == b;"),
+        ("java", "new Integer($A)", "$A", "class A { int a = new Integer(3); }", None),
+    ],
+    ids=["member", "operator", "many", "the-same-twice", "java"],
+)
+def test_patterns(language: str, before: str, after: str, text: str, wanted: str | None) -> None:
+    rule = rule_from_text(before, after, BY_NAME[language])
+    result = rewritten(rule, text).text
+    if wanted is None:
+        assert result == "class A { int a = 3; }"
+    elif ", 1)\n" in wanted:
+        assert "new(a, b, 1)" in result
+    else:
+        assert result == wanted
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    made = Repository.init(tmp_path / "work")
+    for name, value in made.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path / "store"))
+    made.commit({"test_cart.py": TESTS, "test_shop.py": TESTS, "vendor/test_x.py": TESTS})
+    monkeypatch.chdir(made.root)
+    return made
+
+
+def changed(shop: Repository, old: str = '"a" in names', new: str = '"a", names') -> str:
+    text = TESTS.replace(f"assertTrue({old})", f"assertIn({new})")
+    shop.write("test_cart.py", text)
+    return text
+
+
+def run(*words: str, stdin: bytes = b"") -> Done:
+    return in_this_process("repeat", *words, stdin=stdin)
+
+
+REPEATED = TESTS.replace('assertTrue("a" in names)', 'assertIn("a", names)').replace(
+    "assertTrue(\n            names[0] in self.cart,", "assertIn(\n            names[0], self.cart,"
+)
+
+
+def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None:
+    own = changed(shop)
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert b"self.assertTrue($A in $B) -> self.assertIn($A, $B)" in done.stderr
+    assert shop.read("test_cart.py") == shop.read("test_shop.py") == REPEATED
+    assert shop.read("vendor/test_x.py") == TESTS and b"vendored" in done.stderr
+    assert run().returncode == 0 and shop.read("test_shop.py") == REPEATED
+    assert in_this_process("undo").returncode == 0
+    assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
+
+
+def test_check_and_diff_write_nothing(shop: Repository) -> None:
+    own = changed(shop)
+    assert run("--check").returncode == 1
+    done = run("--diff")
+    assert done.returncode == 0 and b"+        self.assertIn(" in done.stdout
+    assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
+
+
+def test_the_last_commit_is_repeated_in_a_folder(shop: Repository) -> None:
+    changed(shop)
+    shop.git("commit", "-qam", "in")
+    shop.commit({"more/test_b.py": TESTS})
+    done = run("HEAD~1", "more")
+    assert done.returncode == 0, done.stderr
+    assert shop.read("more/test_b.py") == REPEATED and shop.read("test_shop.py") == TESTS
+
+
+def test_patterns_on_the_command_line(shop: Repository) -> None:
+    done = run("--example", "assertTrue($A in $B)", "assertIn($A, $B)", "test_shop.py")
+    assert done.returncode == 0 and shop.read("test_shop.py") == REPEATED
+
+
+def test_several_changes_are_listed_and_one_is_chosen(shop: Repository) -> None:
+    own = changed(shop).replace("assertTrue(not names)", "assertFalse(names)")
+    shop.write("test_cart.py", own)
+    done = run()
+    assert done.returncode == 2 and b"1  self.assertTrue($A in $B)" in done.stderr
+    assert shop.read("test_shop.py") == TESTS
+    assert run("--hunk", "2").returncode == 0
+    assert shop.read("test_shop.py") == TESTS.replace("assertTrue(not names)", "assertFalse(names)")
+    assert run("--hunk", "7").returncode == 2
+
+
+def test_ask_asks_about_each_place(shop: Repository) -> None:
+    changed(shop)
+    done = run("--ask", stdin=b"n\nn\nn\nn\n")
+    assert done.returncode == 0 and shop.read("test_shop.py") == TESTS
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), b"no uncommitted change"),
+        (("nowhere",), b"neither a file, nor a saved rule, nor a commit"),
+        (("HEAD",), b"has no parent"),
+        (("--example", "test_cart.py", "test_shop.py"), b"the same"),
+        (("--example", "f($A", "g($A)"), b"does not parse"),
+        (("--example", "f($A)", "g($B)"), b"$B stands only"),
+        (("--example", "$A", "g($A)"), b"fits everything"),
+        (("--example", "f($A)", "f($A)"), b"the same"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_is_not_an_example_says_why(
+    shop: Repository, words: tuple[str, ...], why: bytes
+) -> None:
+    done = run(*words)
+    assert done.returncode == 2 and why in done.stderr, done.stderr
+    assert not shop.status()
+
+
+def test_an_example_of_white_space_says_so(shop: Repository) -> None:
+    shop.write("test_cart.py", TESTS.replace("(not names)", "( not names )"))
+    done = run()
+    assert done.returncode == 2 and b"white space" in done.stderr
+
+
+def test_an_example_that_does_not_parse_says_so(shop: Repository) -> None:
+    shop.write("test_cart.py", TESTS.replace('assertTrue("a" in names)', 'assertIn("a", names'))
+    done = run()
+    assert done.returncode == 2 and b"does not parse" in done.stderr
+
+
+def test_line_ends_and_tabs_of_a_place_are_kept(shop: Repository) -> None:
+    text = TESTS.replace("\n", "\r\n").replace("        ", "\t\t")
+    shop.commit({"test_shop.py": text})
+    changed(shop)
+    assert run().returncode == 0
+    expected = REPEATED.replace("\n", "\r\n").replace("        ", "\t\t")
+    assert shop.read("test_shop.py") == expected
+
+
+def test_a_rule_that_fits_its_own_result_is_applied_once(shop: Repository) -> None:
+    shop.commit({"a.py": "check_pair(a, b)\ncheck_pair(1, 2)\n"})
+    shop.write("a.py", "check_pair(b, a)\ncheck_pair(1, 2)\n")
+    assert run().returncode == 0
+    assert shop.read("a.py") == "check_pair(b, a)\ncheck_pair(2, 1)\n"
+
+
+def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> None:
+    changed(shop)
+    done = run("--save", "in-to-assertIn")
+    assert done.returncode == 0 and shop.read("test_shop.py") == TESTS, done.stderr
+    assert 'before = "self.assertTrue($A in $B)"' in shop.read("pyproject.toml")
+    assert run("--save", "in-to-assertIn").returncode == 2
+    shop.git("checkout", "-q", "test_cart.py")
+    assert run("in-to-assertIn", "--check").returncode == 1
+    rules = shop.read("pyproject.toml")
+    shop.write("pyproject.toml", rules + '\n[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n')
+    shop.git("add", "-A")
+    shop.write("test_shop.py", TESTS + "x = 1\n")
+    shop.git("add", "test_shop.py")
+    done = in_this_process("hook", "run")
+    assert done.returncode == 1 and b"repeat in-to-assertIn" in done.stderr, done.stderr
+    assert shop.read("test_shop.py") == REPEATED + "x = 1\n"
+    shop.git("add", "-A")
+    assert in_this_process("hook", "run").returncode == 0
+    assert run("in-to-assertIn").returncode == 0
+    assert shop.read("test_cart.py") == REPEATED
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ('before = "f($A"\nafter = "g($A)"\nlanguage = "python"', b"does not parse"),
+        ('before = "f($A)"\nafter = "g($A)"', b"language must be"),
+        ('before = "f($A)"\nafter = "g($A)"\nlanguage = "python"\nrun = "x"', b"no key 'run'"),
+        ('before = 3\nafter = "g($A)"\nlanguage = "python"', b"before must be a text"),
+        ('before = "f($A)"\nafter = "g($A)"\nlanguage = "klingon"', b"language must be one"),
+    ],
+)
+def test_a_wrong_rule_says_what_is_wrong(shop: Repository, table: str, why: bytes) -> None:
+    shop.write("pyproject.toml", f"[tool.specedit.repeat.mine]\n{table}\n")
+    done = run("mine")
+    assert done.returncode == 2 and why in done.stderr, done.stderr
+
+
+def test_imports_follow(shop: Repository) -> None:
+    old = "import socket\n\n\ndef f():\n    raise socket.error(1)\n"
+    shop.commit({"a.py": old, "b.py": old})
+    shop.write("a.py", "def f():\n    raise OSError(1)\n")
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert shop.read("b.py").strip() == "def f():\n    raise OSError(1)"
