@@ -324,10 +324,12 @@ def test_undo_is_refused_after_another_change(window: Window) -> None:
     window.closed()
     window.wait_text(ACCEPTED.rstrip())
     window.keys("Control+End")
-    window.page.keyboard.type("# typed")
+    window.page.keyboard.type("#typed")
+    window.wait_text("#typed")
     window.command("specedit: Undo the Last specedit Change")
     window.message("a.py was changed since; nothing was undone")
     window.keys("Control+Z")
+    until(lambda: "#typed" not in "\n".join(window.lines()), "the typed word is undone")
     window.command("specedit: Undo the Last specedit Change")
     window.wait_text(TWO.rstrip())
 
@@ -353,8 +355,13 @@ def test_the_report_is_shown_and_its_script_runs(window: Window) -> None:
     assert "script-src 'nonce-" in policy and "default-src 'none'" in policy
 
 
-def test_a_missing_program_is_explained_in_one_message(desk: Desk, window: Window) -> None:
+@pytest.fixture
+def absent(desk: Desk) -> None:
+    """Before the window opens: settings that name a program that is not there."""
     settings(desk, {"specedit.path": str(desk.root / "absent")})
+
+
+def test_a_missing_program_is_explained_in_one_message(absent: None, window: Window) -> None:
     window.open("a.py")
     window.instruct("Old becomes New")
     window.message("uv tool install specedit")
@@ -364,11 +371,16 @@ def test_a_missing_program_is_explained_in_one_message(desk: Desk, window: Windo
     until(lambda: window.page.evaluate(copied) == "uv tool install specedit", "it is copied")
 
 
-def test_a_program_that_fails_offers_doctor(desk: Desk, window: Window) -> None:
+@pytest.fixture
+def broken(desk: Desk) -> None:
+    """Before the window opens: settings that name a program that ends at once."""
     program = desk.root.parent / "bin" / "broken"
     program.write_text('#!/bin/sh\n[ "$1" = doctor ] && echo "doctor was here"\nexit 3\n')
     program.chmod(0o755)
     settings(desk, {"specedit.path": str(program)})
+
+
+def test_a_program_that_fails_offers_doctor(broken: None, window: Window) -> None:
     window.open("a.py")
     window.instruct("Old becomes New")
     window.message("does not start")
@@ -394,14 +406,34 @@ def test_an_untrusted_workspace_starts_no_program_of_its_own(
     assert not mark.exists()
 
 
-def test_a_trusted_workspace_uses_its_own_environment(desk: Desk, window: Window) -> None:
+@pytest.fixture
+def environment(desk: Desk) -> None:
+    """Before the window opens: the program is in the folder's environment, and not in settings."""
     own = desk.root / ".venv" / "bin" / "specedit"
     own.parent.mkdir(parents=True)
     shutil.copy(desk.root.parent / "bin" / "specedit", own)
     settings(desk, {})
+
+
+def test_a_trusted_workspace_uses_its_own_environment(environment: None, window: Window) -> None:
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
+
+
+def test_a_change_of_the_settings_starts_the_program_anew(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Escape")
+    window.closed()
+    window.keys("Control+Alt+E")
+    window.page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('Old becomes New')")
+    absent = str(window.desk.root / "absent")
+    settings(window.desk, {"specedit.path": absent, "editor.lineNumbers": "off"})
+    window.page.wait_for_function("!document.querySelector('.line-numbers')")
+    window.keys("Enter")
+    window.message("uv tool install specedit")
 
 
 # cost

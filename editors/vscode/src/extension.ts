@@ -88,8 +88,7 @@ class Extension {
     const lines = selectedLines(editor);
     this.highlight.show(editor, lines ? [{ lines, why: "" }] : []);
     try {
-      const starting = this.client(document.uri); // while the user types the instruction
-      starting.catch(() => {});
+      this.client(document.uri).catch(() => {}); // it starts while the user types the instruction
       const part = lines ? (lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines[0]}–${lines[1]}`) : vscode.workspace.asRelativePath(document.uri);
       const version = document.version;
       const instruction = await askInstruction(this.context.globalState, part);
@@ -102,7 +101,7 @@ class Extension {
         document,
         (regions) => this.highlight.show(editor, regions),
         async (followers, token) => {
-          this.last = await starting;
+          this.last = await this.client(document.uri);
           return this.last.propose(document, instruction, lines, followers, token);
         },
       );
@@ -181,12 +180,11 @@ class Extension {
       return;
     }
     const old = document.getText(range);
-    const client = this.client(document.uri);
-    client.catch(() => {});
+    this.client(document.uri).catch(() => {});
     const name = await vscode.window.showInputBox({ title: `specedit: rename ${old} everywhere`, value: old, prompt: "The new name; a preview follows" });
     if (!name || name === old) return;
     const changes = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: `specedit: renaming ${old}` }, async () =>
-      (await client).rename(document, range.start, name),
+      (await this.client(document.uri)).rename(document, range.start, name),
     );
     if (!changes.length) {
       void vscode.window.showInformationMessage(`specedit: ${old} has no place to rename.`);
