@@ -266,7 +266,8 @@ STRINGS = {
     "app/settings.py": (
         'BACKEND = "app.models.Store"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
     ),
-    "pyproject.toml": '[project.scripts]\nrun = "app.models:Store"\nfar = "lib.models:Store"\n',
+    "app/__main__.py": "from app.models import Store\n\nStore()\n",  # a second way to it
+    "pyproject.toml": ('[project.scripts]\nrun = "app.__main__:Store"\nfar = "lib.models:Store"\n'),
 }
 IN_C = """\
 #include <Python.h>
@@ -292,8 +293,19 @@ def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk: Hooked) ->
         'BACKEND = "app.models.Shop"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
     )
     assert desk.repo.read("pyproject.toml") == (
-        '[project.scripts]\nrun = "app.models:Shop"\nfar = "lib.models:Store"\n'
+        '[project.scripts]\nrun = "app.__main__:Shop"\nfar = "lib.models:Store"\n'
     )
+
+
+@pytest.mark.parametrize("written", ["from . import models", "from app import models"])
+def test_a_module_that_its_package_imports_from_itself_is_followed(
+    desk: Hooked, written: str
+) -> None:
+    use = "from app import models\nimport app\n\nmodels.Store()\napp.models.Store()\n"
+    desk.repo.commit(STRINGS | {"app/__init__.py": f"{written}\n", "use.py": use})
+    code, _, err = desk.specedit("rename", "Store", "Shop", "--no-model", "--scope", "code")
+    assert code == 0, err
+    assert desk.repo.read("use.py") == use.replace("Store", "Shop")
 
 
 def test_a_member_that_is_read_by_its_name_is_renamed(desk: Hooked) -> None:
