@@ -39,6 +39,7 @@ _EXPRESSIONS = (
 )
 _DEFINING = ("_declaration", "_definition", "_item", "_spec")
 _MORE_EXPRESSIONS = frozenset({"list", "set", "await", "hash", "lambda_literal", "function"})
+ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
 _CAMEL = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -62,6 +63,7 @@ class RepeatRule:
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
     parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # why its places are only proposals
+    sure: tuple[tuple[str, str], ...] = ()  # what holes hold at places that are none
     examples: tuple[tuple[str, int], ...] = ()  # path and line
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text
     receivers: bool = False  # hand-written: its first name may be a member
@@ -164,16 +166,27 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 continue
             rule = _with_needs(rule, wider, new_origins)
             missing = _missing(rule)
-            if not missing and level == OPEN and _generalised(wider, origins, NAMED) != rule:
-                missing = "any definition of this form is a place"
-                best = replace(rule, doubt=missing)
-                continue
+            if not missing and level == OPEN and (names := _defined(wider, rule)):
+                return replace(rule, doubt=ANY_DEFINITION, sure=names)
             if not missing:
                 return rule
             if best is None or not any(piece.children for piece in best.before):
                 best = replace(rule, doubt=missing)
         wider = wider.climbed()
     return best or "what stays the same around it is not specific enough"
+
+
+ANY_DEFINITION = "any definition of this form is a place"
+
+
+def _defined(change: NodeChange, rule: RepeatRule) -> tuple[tuple[str, str], ...]:
+    """The holes of a rule that are names of definitions, each with the example's name."""
+    data = change.file.before.encode("utf-8", "surrogatepass")
+    return tuple(
+        (piece.hole, data[piece.start : piece.end].decode("utf-8", "replace"))
+        for piece, parent in _with_parents(rule.before)
+        if piece.hole and piece.field == "name" and parent and parent.kind.endswith(_DEFINING)
+    )
 
 
 OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
@@ -231,7 +244,11 @@ def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> Repea
         elif piece.is_name and _is_own_name(piece, parent):
             declared = origins.declared(piece.text, piece.start)
             if declared is None or not first <= declared.leaf.start < last:
-                needs[piece.text] = origins.seen(piece.text, piece.start)
+                seen = origins.seen(piece.text, piece.start)
+                is_value = piece.text[:1].islower() and _stands_alone(piece, parent)
+                if seen == FREE and is_value and not origins.is_builtin(piece.text):
+                    seen = UNKNOWN
+                needs[piece.text] = seen
     texts = [text.lstrip("rbuf") for text in rule.texts]
     relative = any(text[1:3] == "./" or text[1:4] == "../" for text in texts if text not in old)
     members = {
@@ -250,6 +267,16 @@ def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> Repea
     )
 
 
+UNKNOWN = "unknown"  # the origin of a variable that nothing declares
+
+
+def _stands_alone(piece: Piece, parent: Piece | None) -> bool:
+    """Whether a name is a value: neither called nor something of which a member is read."""
+    if _is_callee(piece, parent):
+        return False
+    return parent is None or not any(word in parent.kind for word in MEMBERS)
+
+
 def _piece(node: object, change: NodeChange, *, old: bool) -> Piece:
     text = change.file.before if old else change.file.after
     data = text.encode("utf-8", "surrogatepass")
@@ -261,6 +288,11 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
     old = tuple(_piece(node, change, old=True) for node in change.old)
     new = tuple(_piece(node, change, old=False) for node in change.new)
     common = {one.key for piece in new for one in piece.walk() if one.named}
+    around_lists = {
+        (parent.kind, piece.key)
+        for piece, parent in _with_parents(new)
+        if parent is not None and piece.kind.endswith(ARGUMENTS)
+    }
     holes: dict[tuple[str, ...], str] = {}
 
     def opened(piece: Piece, parent: Piece | None, *, before: bool) -> Piece:
@@ -268,6 +300,8 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
             known = piece.key in holes
             if before and not known and piece.key in common and _may_vary(piece):
                 known = not _is_fixed(piece, parent, origins, level)
+                if piece.kind.endswith(ARGUMENTS):  # another kind of call takes as many as it takes
+                    known = known and (parent.kind, piece.key) in around_lists
                 if known:
                     holes[piece.key] = f"${_letter(len(holes))}"
             if known and (before or piece.key in holes):
@@ -378,6 +412,12 @@ def _is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool
         return True
     if piece.children:
         return False
+    if parent.kind == "token_tree":  # a macro's tokens, whose roles the grammar does not tell
+        number = next(n for n, child in enumerate(parent.children) if child is piece)
+        around = parent.children[max(0, number - 1) : number + 2]
+        signs = {child.text for child in around if child is not piece and not child.children}
+        called = around[-1].kind == "token_tree" and around[-1] is not piece
+        return called or bool(signs & {".", "::", "!"})
     if piece.text in SELVES or piece.kind in ("this", "super", "self"):
         return True
     if not piece.is_name:
