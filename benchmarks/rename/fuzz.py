@@ -14,6 +14,7 @@ fails, halves of them are.
 
 from __future__ import annotations
 
+import posixpath
 import random
 import re
 import shutil
@@ -40,6 +41,14 @@ from specedit.syntax.languages import language_of
 
 TOGETHER = 12  # renames that one run of the check is about
 LIMIT = 300  # seconds of a check
+GROUPS = {  # of a declaration's kind, which are drawn evenly
+    "method": "member",
+    "field": "field",
+    "class": "type",
+    "type": "type",
+    "function": "function",
+    "value": "function",
+}
 NAMED = re.compile(r"(?!__\w+__$)[^\W\d_]\w+")  # names that a language does not reserve
 
 
@@ -100,7 +109,7 @@ def files_of(root: Path) -> list[str]:
 
 
 def candidates(root: Path, package: Package) -> list[Renaming]:
-    """Every name that a file of the package declares."""
+    """Every member, field, type and function that a file of the package declares."""
     tree = Tree(root, files_of(root), tracks=False)
     result = []
     for path in sorted(tree.project.paths):
@@ -111,18 +120,18 @@ def candidates(root: Path, package: Package) -> list[Renaming]:
             continue
         typing = tree.project.typing(path)
         for one in typing.scopes.by_leaf.values() if typing is not None else ():
-            if one.kind not in ("import", "module", "export") and NAMED.fullmatch(one.name):
+            local = one.scope is not None and one.scope.is_local and one.owner is None
+            if one.kind in GROUPS and not local and NAMED.fullmatch(one.name):
                 assert typing is not None
                 start = len(typing.scopes.data[: one.leaf.start].decode("utf-8", "replace"))
-                local = one.scope is not None and one.scope.is_local and one.owner is None
-                kind = "local" if local else one.kind
+                kind = GROUPS[one.kind]
                 result.append(Renaming(path, start, one.name, one.name + "Zq", kind))
     return result
 
 
 def chosen(found: list[Renaming], texts: dict[str, str], count: int, seed: str) -> list[Renaming]:
-    """As many names of each kind as of the others, each once; of a kind, those that several files
-    have come first."""
+    """As many names of each kind as of the others, each once; of a kind, those that other folders
+    hold come first, then those that other files hold."""
     dice = random.Random(seed)
     dice.shuffle(found)
     by_name = {(name.old, name.kind): name for name in found}
@@ -133,8 +142,13 @@ def chosen(found: list[Renaming], texts: dict[str, str], count: int, seed: str) 
     kinds: dict[str, list[Renaming]] = {}
     for name in by_name.values():
         kinds.setdefault(name.kind, []).append(name)
+
+    def alone(name: Renaming) -> tuple[bool, bool]:
+        paths = holding.get(name.old, set())
+        return len({posixpath.dirname(path) for path in paths}) < 2, len(paths) < 2
+
     for names in kinds.values():
-        names.sort(key=lambda name: len(holding.get(name.old, ())) < 2)
+        names.sort(key=alone)
     result: list[Renaming] = []
     while len(result) < count and any(kinds.values()):
         for kind in sorted(kinds):

@@ -86,9 +86,9 @@ def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark
         copy = Path(os.path.realpath(folder)) / "tree"
         _build_tree(copy, root, path, text)
         words = [word.replace(FILE, str(path)) for word in shlex.split(command)]
-        words[0] = _program(words[0])
-        code, output = _run(words, copy)
-    result = tuple(_read(output, copy, path))
+        words[0] = program_at(words[0])
+        code, output = run_program(words, copy)
+    result = tuple(read_remarks(output, copy, path))
     if not result and code:
         first = next((line.strip() for line in output.split("\n") if line.strip()), "")
         message = f"exit code {code}: {_comparable(first, copy)}"[:200].rstrip(": ")
@@ -121,7 +121,7 @@ def _link(real: Path, link: Path, folder: bool) -> None:
             shutil.copyfile(real, link)
 
 
-def _program(name: str) -> str:
+def program_at(name: str) -> str:
     """The program at the path that is given, or in an absolute folder of PATH: not in the current
     folder, where a clone could bring one."""
     if os.path.dirname(name):  # noqa: PTH120
@@ -134,7 +134,7 @@ def _program(name: str) -> str:
     return result
 
 
-def _run(words: list[str], folder: Path) -> tuple[int, str]:
+def run_program(words: list[str], folder: Path, seconds: float = SECONDS) -> tuple[int, str]:
     """Its exit code and its output, of stdout and stderr alike."""
     try:
         child = subprocess.Popen(
@@ -150,9 +150,9 @@ def _run(words: list[str], folder: Path) -> tuple[int, str]:
         raise CheckerError(f"{words[0]} does not start: {problem.strerror}") from None
     with child:
         try:
-            output, _ = child.communicate(timeout=SECONDS)
+            output, _ = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise CheckerError(f"{words[0]} took more than {SECONDS:.0f} s") from None
+            raise CheckerError(f"{words[0]} took more than {seconds:.0f} s") from None
         finally:
             _end(child)
     return child.returncode, output[:MOST_BYTES].decode("utf-8", "replace")
@@ -167,7 +167,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
             child.kill()
 
 
-def _read(output: str, folder: Path, path: PurePath) -> Iterator[Remark]:
+def read_remarks(output: str, folder: Path, path: PurePath) -> Iterator[Remark]:
     """`path:line:column: text`, `path(line,column): text`, and a message above `--> path:line`."""
     above = ""
     for line in output.replace("\r\n", "\n").split("\n"):

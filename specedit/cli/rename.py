@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
+    from specedit.files.recorder import Wish
     from specedit.rename.tree_rename import UseLeft
     from specedit.settings import Settings
 
@@ -44,6 +45,9 @@ def rename(
     ),
     dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
     incomplete: bool = flag("--incomplete", "Rename although uses that may be meant stay"),
+    verify: bool = flag(
+        "--verify", "Run the project's compiler before and after; undo what breaks it"
+    ),
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
@@ -94,8 +98,53 @@ def rename(
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
+    if verify:
+        return _verified(old, new, wish, targets, plan)
     together = together or bool(plan.moves)
     return run_command("rename", targets, plan.planner, wish, together=together, moves=plan.moves)
+
+
+def _verified(old: str, new: str, wish: Wish, targets: ResolvedTargets, plan: _Plan) -> int:
+    """Rename, and undo it where a compiler or type checker of the project reports a new error."""
+    import re
+    from pathlib import Path, PurePosixPath
+
+    from specedit.check.project_checks import Verification, checks_of
+    from specedit.cli.run_command import run_command
+    from specedit.cli.streams import say
+    from specedit.errors import UsageError
+    from specedit.files.worktree import real, top_of
+    from specedit.syntax.languages import language_of
+
+    settings = targets.settings
+    if settings.check or settings.diff or settings.test or targets.names == ("-",):
+        raise UsageError("--verify needs files to write: not --check, --diff, --test or stdin.")
+    here = real(Path.cwd())
+    root = top_of(here) or here
+    changed = [
+        (PurePosixPath(real(Path(name)).relative_to(root).as_posix()), language.name)
+        for name in plan.changed or targets.names
+        if (language := language_of(name)) is not None
+    ]
+    checks = checks_of(root, changed)
+    if not checks:
+        languages = ", ".join(sorted({language for _, language in changed})) or "these files"
+        raise UsageError(
+            f"--verify: no compiler or type checker for {languages} is installed and set up here.",
+            hint="specedit help rename lists them. --test COMMAND runs a command of yours.",
+        )
+    words = "|".join(re.escape(name.rpartition(".")[2]) for name in (old, new))
+    about = re.compile(rf"\b({words})\b")
+    with Verification(checks, lambda text: about.sub("", text)) as verification:
+        code = run_command(
+            *("rename", targets, plan.planner, wish),
+            together=True,
+            moves=plan.moves,
+            verification=verification,
+        )
+        if code == 0 and not settings.quiet:
+            say(f"verified: {verification}")
+    return code
 
 
 def _refuse_kinds(resolved: Resolved) -> None:
@@ -114,12 +163,12 @@ def _refuse_kinds(resolved: Resolved) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A rename before it is run. Of a whole work tree: how many places it changes in how many
+    """A rename before it is run. Of a whole work tree: how many places it changes in which
     files, and the uses that may be meant and stay."""
 
     planner: Planner
     places: int = 0
-    files: int = 0
+    changed: Sequence[str] = ()
     left: Sequence[UseLeft] = ()
     moves: Mapping[str, str] = field(default_factory=dict)  # of files named after a renamed class
 
@@ -160,7 +209,7 @@ def _plan(
     return _Plan(
         lambda source: plan(tree, result, source, settings),
         sum(len(guess.places) for guess in result.files.values()),
-        len(result.files),
+        [tree.shown(path) for path in result.files],
         [replace(use, path=tree.shown(use.path)) for use in result.left],
         {tree.shown(path): tree.shown(to) for path, to in result.moves.items()},
     )
@@ -189,7 +238,7 @@ def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> No
     from specedit.errors import UsageError
     from specedit.view.colours import count
 
-    renamed = f"{count(plan.places, 'place')} in {count(plan.files, 'file')}"
+    renamed = f"{count(plan.places, 'place')} in {count(len(plan.changed), 'file')}"
     previews = targets.settings.check or targets.settings.diff
     if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed):
         say(_left_text(plan.left))

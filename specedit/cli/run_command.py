@@ -18,6 +18,7 @@ from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.diff import moved_patch
 
 if TYPE_CHECKING:
+    from specedit.check.project_checks import Verification
     from specedit.edit.backend import Answer, Loading, Ready, Written
     from specedit.edit.job import Job
     from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
@@ -39,14 +40,16 @@ def run_command(
     *,
     together: bool = False,
     moves: Mapping[str, str] = NO_MOVES,
+    verification: Verification | None = None,
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: all files
-    are one change. `moves`: the new names of files among them, which move with it."""
+    are one change. `moves`: the new names of files among them, which move with it. `verification`:
+    it is undone where that finds something new."""
     from specedit.connect import connect
     from specedit.edit.report import Report
     from specedit.edit.request import Request, of_files, uncommitted
     from specedit.edit.run import run_files
-    from specedit.files.moves import absolute
+    from specedit.files.undo import absolute
 
     names, settings = targets.names, targets.settings
     if names == STDIN:
@@ -59,7 +62,9 @@ def run_command(
     inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     alone = len(inputs) == 1
     places = absolute(Path.cwd(), moves.items())
-    request = Request(command, planner, settings, writes, wish, together, alone, places)
+    request = Request(
+        command, planner, settings, writes, wish, together, alone, places, verification
+    )
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from specedit.check.finding import REMOVAL, Checks, verdicts
+from specedit.check.finding import CHECKER, REMOVAL, Checks, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
-from specedit.files import refused
+from specedit.files import stored
 from specedit.files.source import Source
 from specedit.files.startup import home
 from specedit.files.worktree import patch_name, real, top_of
@@ -110,7 +110,7 @@ def keep(edit: Edit) -> Edit:
     """The Edit with the path of a file where the user can look at a refused answer."""
     if edit.status != "refused" or edit.after == edit.before:
         return edit
-    return replace(edit, kept=refused.keep(home(), edit.path, edit.after))
+    return replace(edit, kept=stored.keep_refused(home(), edit.path, edit.after))
 
 
 def as_written(edit: Edit, uncommitted: bool) -> Edit:
@@ -122,8 +122,14 @@ def as_written(edit: Edit, uncommitted: bool) -> Edit:
     return edit.noting(Finding("uncommitted", message))
 
 
+def put_back(edit: Edit, errors: str) -> Edit:
+    """The Edit of a file that was written and put back, since checkers report new errors."""
+    back = replace(edit, status="refused", written=False)
+    return back.noting(Finding(CHECKER, f"undone, since {errors}", refuses=True))
+
+
 def with_others_failed(edit: Edit, broken: str) -> Edit:
     """The Edit of a file that is one change with a file that could not be done."""
     message = f"not written: it is one change with {broken}, which could not be done"
-    refused = replace(edit, status="refused", written=False)
-    return refused.noting(Finding("held", message, refuses=True))
+    stored = replace(edit, status="refused", written=False)
+    return stored.noting(Finding("held", message, refuses=True))

@@ -12,12 +12,13 @@ from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import InputError, Skipped, UsageError
 from specedit.files import source as sources
-from specedit.files.moves import Moves
 from specedit.files.source import Source
+from specedit.files.undo import Moves
 from specedit.files.worktree import check_within, in_work_tree
 from specedit.import_time import frozen
 
 if TYPE_CHECKING:
+    from specedit.check.project_checks import Verification
     from specedit.files.recorder import Wish
     from specedit.settings import Settings
 
@@ -42,7 +43,7 @@ class Request:
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is
     written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
     answer without a change is asked for again. `moves`: of files of one change, from one absolute
-    path to another."""
+    path to another. `verification`: files of one change are put back where it finds them broken."""
 
     command: str
     planner: Planner
@@ -52,6 +53,7 @@ class Request:
     together: bool = False
     alone: bool = True
     moves: Moves = ()
+    verification: Verification | None = None
 
 
 def of_files(

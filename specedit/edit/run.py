@@ -8,21 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from specedit.check.finding import DECLINED, Finding
 from specedit.edit.backend import Backend
 from specedit.edit.job import Job
-from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
+from specedit.edit.outcome import (
+    as_written,
+    failed,
+    guarded,
+    outcome,
+    put_back,
+    with_others_failed,
+)
 from specedit.edit.regions.locate import locate
 from specedit.edit.report import Edit, Report
 from specedit.edit.request import Input, Request
 from specedit.edit.sink import Sink
 from specedit.edit.tries.loop import TriedFile, checked_edit
-from specedit.errors import FileError, NotDefined, Skipped
+from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
+from specedit.files.undo import undo
+
+if TYPE_CHECKING:
+    from specedit.check.project_checks import Verification
 
 
 def run_edit(
@@ -115,15 +127,37 @@ def _written_together(
     uncommitted = {at for at in changed if not broken and inputs[at].is_uncommitted()}
     if not broken:
         try:
-            Recorder(home(), request.command, request.wish).write_all(texts, request.moves)
+            recorder = Recorder(home(), request.command, request.wish)
+            recorder.write_all(texts, request.moves)
         except FileError as problem:  # a full disk, a file that another program changed
             broken = f"{problem.file or edits[changed[0]].path} ({problem.reason})"
+        else:
+            if request.verification and (errors := _new_errors(request.verification, recorder)):
+                return [put_back(edit, errors) if edit.changed else edit for edit in edits]
     for at in changed:
         if broken:
             edits[at] = with_others_failed(edits[at], broken)
         else:
             edits[at] = as_written(edits[at], at in uncommitted)
     return edits
+
+
+def _new_errors(verification: Verification, recorder: Recorder) -> str:
+    """What checkers report of the written files and did not before; then they are put back, as
+    after an interrupt."""
+    errors = "the check was interrupted"
+    try:
+        errors = verification.broken()
+    finally:
+        undone = undo(home(), recorder.run.name) if errors else None
+    if undone is not None and undone.refused:
+        left = undone.refused[0]
+        raise InputError(
+            f"{errors}; and the change could not be undone: {left.problem}",
+            file=left.path,
+            hint="`specedit undo --partly` puts back the other files.",
+        )
+    return errors
 
 
 def _tested(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> list[Edit]:

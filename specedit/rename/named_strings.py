@@ -68,13 +68,11 @@ def _is_member(typing: Typing, node: Branch, chosen: set[Declared], old: str) ->
 def _parts(
     project: Project, rules: Rules, folder: str, dotted: str, chosen: set[Declared], old: str
 ) -> Iterator[int]:
-    """Where in a dotted path a part means one of `chosen`."""
+    """Where in a dotted path a part means one of `chosen`, each once."""
     words = re.split(r"[.:]", dotted)
-    if old not in words:
-        return
-    for number, declared in rules.along_path(project, folder, words):
-        if words[number] == old and declared in chosen:
-            yield sum(len(word) + 1 for word in words[:number])
+    found = rules.along_path(project, folder, words) if old in words else ()
+    numbers = {at for at, declared in found if words[at] == old and declared in chosen}
+    yield from (sum(len(word) + 1 for word in words[:number]) for number in sorted(numbers))
 
 
 def _given_out(typing: Typing, every: Sequence[ResolvedName], old: str) -> Iterator[int]:
@@ -106,11 +104,14 @@ def configuration_renamed(
     for match in DOTTED.finditer(text):
         if old not in match[0]:
             continue
-        for one in every:
-            for offset in _parts(project, one.rules, folder, match[0], chosen, old):
-                at = match.start() + offset
-                line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-                places.append(Place(at, line, "string", old, new, column, WHY))
+        offsets = {
+            match.start() + offset
+            for one in every
+            for offset in _parts(project, one.rules, folder, match[0], chosen, old)
+        }
+        for at in sorted(offsets):
+            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+            places.append(Place(at, line, "string", old, new, column, WHY))
     if not places:
         return None
     written = applied(text, [(place.offset, place) for place in places])

@@ -18,7 +18,7 @@ from specedit.scoping.scope import FUNCTIONS, Declared, Home
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import UNPARSED, Branch
 
 
 @dataclass
@@ -242,14 +242,20 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
         elif _is_literal(one, each) and not _is_used(each):
             why = "an object literal of no known type has it"
         for path, part in one.parts(each):
-            uses: dict[bool, list[Branch]] = {}
+            uses: dict[str, list[Branch]] = {}
             for leaf in part.leaves:
-                open_use = bool(why) and _may_mean(one, each, path, leaf)
-                uses.setdefault(open_use, []).append(leaf)
-            if True in uses:
-                one.left.setdefault(path, []).append((replace(part, leaves=uses[True]), why))
-            if False in uses:
-                one.others.setdefault(path, []).append(replace(part, leaves=uses[False]))
+                if one.chosen and _is_torn(leaf, local=_is_declared(each) and _is_local(each)):
+                    uses.setdefault("it does not parse there", []).append(leaf)
+                elif why and _may_mean(one, each, path, leaf):
+                    uses.setdefault(why, []).append(leaf)
+                else:
+                    uses.setdefault("", []).append(leaf)
+            for reason, leaves in uses.items():
+                some = replace(part, leaves=leaves)
+                if reason:
+                    one.left.setdefault(path, []).append((some, reason))
+                else:
+                    one.others.setdefault(path, []).append(some)
 
 
 def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
@@ -269,6 +275,12 @@ def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool
     if each.kind == FREE and behind_dots:
         return rules.bare_members and one.typings[path].enclosing(leaf) is not None
     return True
+
+
+def _is_torn(leaf: Branch, *, local: bool) -> bool:
+    """Whether it stands in a part that does not parse. `local`: it means a variable of a function,
+    which is certain unless no part of the file parses."""
+    return any(up.type == UNPARSED and not (local and up.parent) for up in leaf.up())
 
 
 def _is_declared(one: Meaning) -> bool:

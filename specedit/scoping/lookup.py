@@ -149,11 +149,14 @@ class Lookup:
         return (one.kind in FUNCTIONS) == (hint == "call") or one.kind == "import"
 
     def enclosing(self, at: Branch) -> Owner | None:
-        """The class around a place."""
+        """The class around a place; an object literal only for what stands in its methods."""
         scope: Scope | None = self.scopes.scope_of(at)
+        in_method = False
         while scope is not None:
-            if scope.owner is not None and scope.kind in ("class", "function", "enum"):
+            of_class = scope.owner is not None and scope.kind in ("class", "function", "enum")
+            if of_class and (in_method or scope.node.type not in self.rules.nameless):
                 return scope.owner
+            in_method = in_method or scope.node.type in self.rules.own_this
             scope = scope.parent
         return None
 

@@ -55,6 +55,8 @@ class Typing(WrittenTypes):
             return self.element_of(first_of(node), deep + 1)
         if kind in rules.passes_on:
             return self.type_of(first_of(node), deep + 1)
+        if kind in rules.takes_out and (known := rules.taken_out(self, node, deep)) is not None:
+            return known
         if kind in rules.names or kind in rules.holders:
             return self._type_of_name(node, deep)
         if (member := self.member_leaf(node)) is not None and kind not in rules.calls:
@@ -81,7 +83,10 @@ class Typing(WrittenTypes):
         if owners is None:
             return None
         name = self.scopes.label(leaf)
-        if owners and all(owner.module is not None for owner in owners):
+        foreign = all(owner.module is not None for owner in owners)
+        if foreign and self._takes_types(leaf):  # `Assert.IsType<Order>(x)` may give an Order
+            return None
+        if owners and foreign:
             return owners if name[:1].isupper() or not self.is_called(leaf) else None
         result = self.members(owners, name, self.is_called(leaf))
         if leaf.parent is not None and leaf.parent.type in self.rules.calls:
@@ -92,6 +97,11 @@ class Typing(WrittenTypes):
             inner = tuple(self.scopes.owners_named(name))
             return inner or (() if name[:1].isupper() and not owners else None)
         return self.type_of_declared(result[0], deep + 1)
+
+    def _takes_types(self, leaf: Branch) -> bool:
+        """Whether types are given to what is called by this name."""
+        around = (leaf, *list(leaf.up())[:2])
+        return any(one.first(*self.rules.arguments) is not None for one in around)
 
     def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
         """The class of an attribute that only a method sets: `self.x = A()`."""

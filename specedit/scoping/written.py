@@ -115,7 +115,7 @@ class WrittenTypes(Lookup):
         if declared is not None and (home := self.home(declared)) is not None:
             return home.type_of_declared(declared)
         if declared is not None and declared.kind == "type":
-            return None
+            return self._bounds(declared, 0)
         if declared is None and self.rules.makes:
             made_by = self.lookup(name, at)
             if made_by is not None and made_by.kind in FUNCTIONS:

@@ -18,6 +18,7 @@ from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
+UNPARSED = "ERROR"  # the type of a node that tree-sitter could not read
 MANY = 16  # children from which they are found by an index
 
 

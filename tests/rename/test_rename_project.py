@@ -205,6 +205,22 @@ def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hoo
     assert len(files["shop/view.py"]["left"]) == 2
 
 
+TORN = """\
+class View {
+    void Show() { Console.Total();
+#if DEBUG
+    void Other(int one) { Show(
+#else
+}}
+"""
+
+
+def test_a_use_in_a_part_that_does_not_parse_is_left(desk: Hooked) -> None:
+    desk.repo.commit({"Cart.cs": "class Cart { void Total() {} }\n", "View.cs": TORN})
+    code, _, err = desk.specedit("rename", "Cart.Total", "Sum", "--no-model")
+    assert code == 2 and "left: 1 use in 1 file that may be meant: View.cs:2" in err
+
+
 JAVA = {
     "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
     "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
@@ -250,7 +266,8 @@ STRINGS = {
     "app/settings.py": (
         'BACKEND = "app.models.Store"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
     ),
-    "pyproject.toml": '[project.scripts]\nrun = "app.models:Store"\nfar = "lib.models:Store"\n',
+    "app/__main__.py": "from app.models import Store\n\nStore()\n",  # a second way to it
+    "pyproject.toml": ('[project.scripts]\nrun = "app.__main__:Store"\nfar = "lib.models:Store"\n'),
 }
 IN_C = """\
 #include <Python.h>
@@ -276,8 +293,19 @@ def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk: Hooked) ->
         'BACKEND = "app.models.Shop"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
     )
     assert desk.repo.read("pyproject.toml") == (
-        '[project.scripts]\nrun = "app.models:Shop"\nfar = "lib.models:Store"\n'
+        '[project.scripts]\nrun = "app.__main__:Shop"\nfar = "lib.models:Store"\n'
     )
+
+
+@pytest.mark.parametrize("written", ["from . import models", "from app import models"])
+def test_a_module_that_its_package_imports_from_itself_is_followed(
+    desk: Hooked, written: str
+) -> None:
+    use = "from app import models\nimport app\n\nmodels.Store()\napp.models.Store()\n"
+    desk.repo.commit(STRINGS | {"app/__init__.py": f"{written}\n", "use.py": use})
+    code, _, err = desk.specedit("rename", "Store", "Shop", "--no-model", "--scope", "code")
+    assert code == 0, err
+    assert desk.repo.read("use.py") == use.replace("Store", "Shop")
 
 
 def test_a_member_that_is_read_by_its_name_is_renamed(desk: Hooked) -> None:
@@ -392,8 +420,8 @@ def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
     )
     code, _, err = desk.specedit(*CODE)
     assert code == 0 and "gen.py" not in touched(desk) and "vendor/lib.py" not in touched(desk)
-    assert "gen.py: a generated file: name it to rename there" in err
-    assert "vendor/lib.py: a vendored file: name it to rename there" in err
+    assert "gen.py: a generated file, left as it is: run its generator again (it says “" in err
+    assert "vendor/lib.py: a vendored file, left as it is: name it to rename there" in err
     desk.repo.commit({"made.py": "# @generated\ndef built():\n    pass\n"})
     code, _, err = desk.specedit("rename", "built", "made")
     assert code == 2 and "declares it (function), in a generated file" in " ".join(err.split())

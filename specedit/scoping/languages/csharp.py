@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
@@ -18,8 +17,8 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
-NAMESPACE = regex(r"\bnamespace\s+([\w.]+)")
-USING = regex(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
+USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
@@ -143,6 +142,10 @@ class CSharp(CSharpNamespaces):
         parent, around = leaf.parent, leaf.at("^ ^")
         if parent is None or around is None:
             return None
+        if leaf.place in self.members and uses.typing.is_called(leaf):
+            return _extension(uses, leaf)
+        if leaf.place == "member_access_expression.expression":
+            return _type_of_same_name(uses, leaf)
         if around.type == "initializer_expression" and leaf.place == "assignment_expression.left":
             return [uses.member_of_literal(leaf, "object_creation_expression.type")]
         if parent.type == "with_initializer" and parent.children[0] is leaf:
@@ -154,6 +157,57 @@ class CSharp(CSharpNamespaces):
             return super().receiver(leaf)
         holder = leaf.around("conditional_access_expression")
         return holder.part("condition") if holder is not None else None
+
+
+def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
+    """The extension method that a call means: no class that is known here has the method."""
+    methods: list[Declared] = []
+    others = False
+    for one in uses.declared:
+        if _is_extension(one):
+            methods.append(one)
+        else:
+            others = others or one.kind == "method"
+    if not methods:
+        return None
+    known = uses.typing.type_of(uses.rules.receiver(leaf))
+    if (known is None and others) or uses.typing.members(known or (), uses.name, True):
+        return None
+    return [methods[0]] if len({id(one.owner) for one in methods}) == 1 else None
+
+
+def _is_extension(one: Declared) -> bool:
+    listed = one.node.part("parameters") if one.kind == "method" else None
+    first = next(iter(listed.named_children()), None) if listed is not None else None
+    return first is not None and _text(one, first).startswith("this ")
+
+
+def _type_of_same_name(uses: Uses, leaf: Branch) -> list[Hashable] | None:
+    """`Color` in `Color.Parse(…)` is the type, also where a property `Color` of this type is seen:
+    where the member is static."""
+    property_ = uses.bare(leaf, "value")
+    if not isinstance(property_, Declared) or property_.owner is None:
+        return None
+    owners = uses.typing.type_of_declared(property_) or ()
+    member = leaf.parent.part("name") if leaf.parent is not None else None
+    if member is None or not any(owner.name == uses.name for owner in owners):
+        return None
+    named = uses.typing.members(owners, uses.scopes.label(member))
+    static = [one for one in named if _is_static(one)]
+    return [uses.bare(leaf, "type")] if static else None
+
+
+def _is_static(one: Declared) -> bool:
+    if one.kind == "class" or one.node.type == "enum_member_declaration":
+        return True
+    inside = (up for up in one.leaf.up() if up.parent and up.parent.type == "declaration_list")
+    words = _text(one, next(inside, one.node).until(one.leaf.start)).split()
+    return not {"static", "const"}.isdisjoint(words)
+
+
+def _text(one: Declared, node: Branch) -> str:
+    assert isinstance(one.home, Scopes)
+    return one.home.text(node)
 
 
 RULES = CSharp(

@@ -93,8 +93,13 @@ class JavaScript(JavaScriptModules):
             return super().required_by(typing, one)
         known = owner_of_literal(typing, one.owner.node)
         named = type_of_literal(typing, one.owner.node)
-        free = named is None or typing.scopes.text(named).split("<")[0] in _FREE
-        return None if free or known else (typing.scopes.text(named or one.node), True)
+        if named is None or known:
+            return None
+        home = typing.over(named) or typing
+        text = home.scopes.text(named).lstrip(": ")
+        declared = home.lookup(text, named, "type")
+        certain = declared is None or declared.kind != "type"  # else a type that the caller chooses
+        return None if text.split("<")[0] in _FREE else (text, certain)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
@@ -126,7 +131,20 @@ def _quoted(uses: Uses, leaf: Branch) -> Hashable:
         return uses.member(uses.typing.type_of(text.at("^ object")))
     if index is not None and index.type == "lookup_type":
         return uses.member(uses.typing.named_type(index.named_children()[0]))
-    return ("literal", "")
+    picked = _picked_from(uses, leaf)
+    return uses.member(uses.typing.named_type(picked)) if picked is not None else ("literal", "")
+
+
+def _picked_from(uses: Uses, leaf: Branch) -> Branch | None:
+    """The type whose member a literal type names: `Pick<Cart, "total">`."""
+    node = leaf.parent
+    while node is not None and node.type in ("string", "literal_type", "union_type"):
+        node = node.parent
+    if node is None or node.type != "type_arguments" or node.parent is None:
+        return None
+    name, (first, *_) = node.parent.part("name"), node.named_children()
+    picks = name is not None and uses.scopes.text(name) in ("Pick", "Omit")
+    return first if picks and not first.start <= leaf.start < first.end else None
 
 
 def _is_required(uses: Uses, leaf: Branch) -> bool:
@@ -201,6 +219,7 @@ RULES = JavaScript(
     bases=places("class_heritage"),
     literals=places("object class"),
     nameless=places("object"),
+    own_this=places("method_definition function_expression generator_function"),
     self_words=places("this self"),
     passes_on=places("parenthesized_expression unary_expression await_expression"),
     builds=places("new_expression"),

@@ -97,9 +97,9 @@ def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
     if place is None:
         return []
     result = project.top_level(place, name)
-    if result:
-        return result
     inner = _inner(project, place, name)
+    if result and not (inner is not None and all(_is_inner(project, place, x) for x in result)):
+        return result
     if inner is not None:
         return [inner]
     module = project.module(place)
@@ -131,6 +131,14 @@ def _inner(project: Project, place: str, name: str) -> Declared | None:
         return None
     inner = _file(project, posixpath.join(place if place in project.folders else folder, name))
     return project.module(inner) if inner is not None and inner in project.paths else None
+
+
+def _is_inner(project: Project, place: str, one: Declared) -> bool:
+    """Whether a package imports a module of its own: `from . import x`, in `__init__.py`."""
+    here, (module, named) = project.typing(place), _written(one)
+    if one.kind != "import" or here is None or module is None or named is None:
+        return False
+    return resolve(project, here, here.scopes.text(module)) == place
 
 
 def _module(project: Project, here: Typing, place: str | None) -> Declared | None:

@@ -238,6 +238,10 @@ class Rules(Tables):
         """The class that a test says a variable has, whose own type says none."""
         return None
 
+    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
+        """The class of what an expression of `takes_out` takes out of another: `x.unwrap()`."""
+        return None
+
     def quoted_type(self, node: Branch, text: Text) -> str:
         """The type that a string names, where a type may be written as one."""
         return ""

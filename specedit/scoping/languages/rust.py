@@ -8,12 +8,14 @@ from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import RustModules, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro
+from specedit.scoping.languages.rust_values import bound, taken_out
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import METHOD, UNKNOWN, Uses
+from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
 
 
@@ -84,6 +86,13 @@ class Rust(RustModules):
             return [uses.bare(leaf, "macro")]
         return None
 
+    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
+        return taken_out(typing, node, deep)
+
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """What a closure is given, or a pattern takes out."""
+        return bound(typing, leaf, typing.lookup(typing.scopes.label(leaf), leaf), deep)
+
     def rewrite(
         self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
@@ -111,9 +120,13 @@ class Rust(RustModules):
             return None
         holder = one.node.around(*NESTED)
         trait = holder.part("trait") if holder is not None else None
-        if trait is None or any(up.module is None for up in typing.named_type(trait) or ()):
+        known = [up for up in typing.named_type(trait) or () if up.module is None]
+        above = typing.above(one.owner)
+        if trait is None or any(up in above or one.name not in up.members for up in known):
             return None
         name = typing.scopes.text(trait).split("<")[0]
+        if known:  # a trait by its path, which `use` does not bring here
+            return f"the trait {name}", True
         declared = rf"\btrait\s+{name.split('::')[-1].strip()}\b"
         return None if typing.project.matching(declared, (".rs",)) else (f"the trait {name}", True)
 
@@ -236,8 +249,8 @@ RULES = Rust(
     self_types=places("Self self"),
     passes_on=places(
         "parenthesized_expression unary_expression reference_expression await_expression",
-        "try_expression",
     ),
+    takes_out=places("call_expression try_expression"),
     around_types=places("reference_type pointer_type"),
     aliases=places("type_item"),
     casts=places("type_cast_expression generic_type"),

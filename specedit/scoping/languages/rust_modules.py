@@ -107,7 +107,9 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
 
 
 def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared]:
-    """What a path means, read in a module."""
+    """What a path means, read in a module. An empty first word: of a crate, or of this one."""
+    if len(path) == 2 and not path[0]:
+        path = path[1:]
     if len(path) < 2:
         if _crates(project).get(path[0]) and (module := project.module(_crates(project)[path[0]])):
             yield module
@@ -147,7 +149,8 @@ def _around(project: Project, here: Typing, node: Branch) -> Place:
 def _module(project: Project, place: Place, path: list[str]) -> Place | None:
     """The module that a path leads to; None where it leads to none of the tree's."""
     at: Place | None = place
-    for number, word in enumerate(path):
+    from_crates = not path[0]
+    for number, word in enumerate(path[1:] if from_crates else path):
         if at is None:
             return None
         if word == "crate":
@@ -157,7 +160,7 @@ def _module(project: Project, place: Place, path: list[str]) -> Place | None:
         elif word == "self":
             continue
         else:
-            inner = _child(project, at, word)
+            inner = None if from_crates and number == 0 else _child(project, at, word)
             if inner is None and number == 0:
                 crate = _crates(project).get(word)
                 root = (_root(project, at[0]), None)

@@ -66,6 +66,7 @@ class Tables:
     implied: frozenset[str] = NONE  # methods that every method of the name implements (Go)
     literals: frozenset[str] = NONE  # expressions that are a class of their own
     nameless: frozenset[str] = NONE  # of these, the ones without a name
+    own_this: frozenset[str] = NONE  # functions that are called on the nameless one around them
     holders: frozenset[str] = NONE  # expressions that are a name and a sign
     open_types: frozenset[str] = NONE  # classes whose members are visible inside without a receiver
     constants: frozenset[str] = NONE  # members that are of their own class (an enum's)
@@ -77,6 +78,7 @@ class Tables:
     self_types: frozenset[str] = NONE  # words that mean the class around them
     # types of expressions
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
+    takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name

@@ -5,7 +5,9 @@ from __future__ import annotations
 from specedit.scoping.languages import javascript
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 
@@ -21,6 +23,20 @@ class TypeScript(javascript.JavaScript):
             for leaf in child.children
             if leaf.type == "type_identifier"
         ]
+
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        """Also an interface or a class of another project, which may have a member of the name."""
+        result = super().required_by(typing, one)
+        owner = one.owner
+        if result is not None or owner is None or one.kind not in ("field", "method"):
+            return result
+        known = {up.name for up in typing.above(owner)}
+        outside = [base for base in owner.bases if base not in known]
+        hidden = {"private", "static"} & set(
+            typing.scopes.text(one.node.until(one.leaf.start)).split()
+        )
+        above = (one.name in up.members for up in typing.above(owner))
+        return (outside[0], False) if outside and not hidden and not any(above) else None
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
