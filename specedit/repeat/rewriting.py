@@ -148,14 +148,21 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if rule.doubt and not (rule.sure and set(rule.sure) <= set(place.held)):
         return rule.doubt
+    if rule.owner is not None and here.class_at(place.start) != rule.owner:
+        return "it is in another class, whose member may be another"
+    if any(origin == UNKNOWN for _, origin in rule.needs):
+        names = ", ".join(f"`{name}`" for name, origin in rule.needs if origin == UNKNOWN)
+        return f"nothing says what {names} is"
     if any(path == example for example, _ in rule.examples) or not path:
         return ""
+    if variables := [name for name, origin in rule.origins.items() if origin == LOCAL]:
+        return f"`{variables[0]}` is a variable, and may hold something else there"
     if rule.folder is not None and posixpath.dirname(path) != rule.folder:
         return "the path that is written counts from another folder"
     for name, origin in rule.needs:
         if name.startswith("self."):
             return f"nothing says that `{name}` exists there"
-        if origin in (LOCAL, UNKNOWN):
+        if origin == LOCAL:
             return f"`{name}` is a variable there, and may hold something else"
         seen = here.seen(name, place.start)
         if seen != FREE or here.is_builtin(name) or origin == IMPORT:
