@@ -90,7 +90,8 @@ class Comparison:
     refused: list[Ambiguity] = field(default_factory=list)
     removed: set[Definition] = field(default_factory=set)  # that comments of the snippet name
     words: dict[int, set[str]] = field(default_factory=dict)  # in such comments, by their lines
-    shown: set[Definition] = field(default_factory=set)  # the file's that the snippet shows
+    defined: list[Definition] = field(default_factory=list)  # in the file, but for values
+    shown: set[Definition] = field(default_factory=set)  # of them, by the snippet
 
     @property
     def bound(self) -> dict[int, int]:
@@ -128,6 +129,7 @@ class _Comparing:
         self.result = Comparison()
         self._kinds, self._file, self._old, self._language = shown.kinds, file, old, language
         self._every = [inner for definition in old for inner in definition.walk()]
+        self.result.defined = [one for one in self._every if one.kind != VALUE]
         self._holders = {child: one for one in self._every for child in one.children}
         self._index = FileIndex(file)
         own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)
@@ -387,7 +389,7 @@ class _Comparing:
         self, chunks: Sequence[_Chunk], holder: Definition | None, old: Sequence[Definition]
     ) -> list[_Chunk]:
         """The chunks without those that are nothing but new definitions, which stand last in their
-        holder."""
+        holder, or comments that stay above a definition."""
         known = self._index.rows(2)
         kept: list[_Chunk] = []
         for chunk in chunks:
@@ -398,9 +400,21 @@ class _Comparing:
             ):
                 self._add(chunk, holder, old)
                 kept.append([])
+            elif chunk and all(self._is_above_shown(row) for row in chunk):
+                kept.append([])
             else:
                 kept.append(chunk)
         return kept
+
+    def _is_above_shown(self, row: SnippetRow) -> bool:
+        """Whether a row is of the comment above a definition that the snippet shows, too."""
+        rows = self._index.rows(2).get(row.text.strip(), ())
+        shown = self.result.shown
+        return row.part == BLANK or (
+            row.part == LINE
+            and is_remark(row.text)
+            and any(old.top <= n < old.first for old in shown for n in rows)
+        )
 
     def _add(self, chunk: _Chunk, holder: Definition | None, old: Sequence[Definition]) -> None:
         """Put new definitions after the last definition of their holder."""
