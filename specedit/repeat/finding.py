@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from specedit.check.finding import ALL_OFF, CHECKER, OF_RENAMES, Checks, Finding, Spot, verdicts
+from specedit.check.finding import (
+    ALL_OFF,
+    CHECKER,
+    OF_RENAMES,
+    OFF,
+    Checks,
+    Finding,
+    Spot,
+    verdicts,
+)
 from specedit.edit.backend import Plan
 from specedit.edit.imports.completion import completed_imports
 from specedit.edit.job import Job
