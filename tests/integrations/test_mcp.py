@@ -187,6 +187,23 @@ def test_a_file_or_a_line_chooses_one_of_several_things(
     talk(work)
 
 
+def test_an_incomplete_rename_is_written_only_where_the_agent_says_so(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    cart = "class Cart:\n    cost = 1\n\n\nclass Bill:\n    cost = 2\n"
+    repo.commit({"cart.py": cart, "use.py": "def use(one):\n    return one.cost\n"})
+    wanted = {"name": "Cart.cost", "new_name": "price", "path": "cart.py", "write": True}
+
+    async def work(agent: Agent) -> None:
+        problem = await agent.fails("rename_symbol", **wanted)
+        assert "uses that may be meant would stay (1): use.py:2; nothing was written" in problem
+        assert repo.read("cart.py") == cart
+        await agent.does("rename_symbol", **wanted, incomplete=True)
+        assert repo.read("cart.py") == cart.replace("cost = 1", "price = 1")
+
+    talk(work)
+
+
 def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[..., Agent]) -> None:
     repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
-from specedit.errors import InputError, UsageError
+from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.moves import absolute
 from specedit.files.recorder import Wish
@@ -61,6 +61,7 @@ class ToRename(ToFind):
     ask_model: Annotated[
         bool, Field(description="Let the local model decide doubtful mentions; slow")
     ] = False
+    incomplete: Annotated[bool, Field(description="Write although some uses may stay")] = False
     write: Write = False
 
 
@@ -104,6 +105,7 @@ class NoArguments(Arguments):
     pass
 
 
+SHOWN_USES = 10  # uses that stay, in an error
 LISTS = ("files", "places", "undecided", "notes")  # of a result: one line for each
 
 
@@ -138,9 +140,17 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
         tree.refuse_taken(result, settings)
     if not to.ask_model:
         result = result.without_doubtful(tree.project)
+    wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
+    if writes and result.left and not to.incomplete:
+        places = [f"{tree.shown(use.path)}:{use.line}" for use in result.left]
+        more = f" and {len(places) - SHOWN_USES} more" if len(places) > SHOWN_USES else ""
+        raise RefusedEdit(
+            f"uses that may be meant would stay ({len(places)}): "
+            f"{', '.join(places[:SHOWN_USES])}{more}; nothing was written",
+            hint="Look at them. `incomplete: true` renames the others.",
+        )
     names = [tree.shown(one) for one in {**result.files, **result.undecided}]
     planner = partial(plan, tree, result, settings=settings)
-    wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
     moves = absolute(tree.root, result.moves.items())
     return call.run("rename", root, names, planner, settings, wish, writes=writes, moves=moves)
 
