@@ -30,8 +30,7 @@ from specedit.edit.backend import Plan
 from specedit.edit.job import plan_edit
 from specedit.errors import ServerError, UsageError
 from specedit.files.source import Source
-from specedit.server.endpoint import PROFILES, accepted_drafts, request_json
-from specedit.server.remote import event_data
+from specedit.server.remote import PROFILES, accepted_drafts, event_data, request_json
 from specedit.settings import Settings
 
 TIMEOUT_S = 600.0

@@ -29,9 +29,9 @@ from specedit.edit.sink import Sink
 from specedit.errors import InputError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
-from specedit.files.recovery import recover
 from specedit.files.source import Source
 from specedit.files.startup import home
+from specedit.files.undo import recover
 from specedit.files.worktree import check_within
 from specedit.settings import resolve
 from specedit.view.terminal import name

@@ -19,8 +19,7 @@ def connect(settings: Settings) -> Backend:
         return RemoteBackend(settings)
     note = ""
     if settings.server == "auto" and (settings.warm or warm_server_may_run()):
-        from specedit.server.client import WithFallback
-        from specedit.server.processes import find
+        from specedit.server.client import WithFallback, find
 
         server, note = find(settings)
         if server is not None:

@@ -14,8 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from specedit.decode import cost
-from specedit.engines.cores import default_threads, logical_cores, thread_count
-from specedit.engines.devices import may_have_gpu, processor_name
+from specedit.engines.cores import (
+    default_threads,
+    logical_cores,
+    may_have_gpu,
+    processor_name,
+    thread_count,
+)
 from specedit.engines.exact import available, conversion
 from specedit.engines.exact.kernels import NO_KERNELS
 from specedit.engines.exact.kernels.library import load
@@ -24,11 +29,11 @@ from specedit.files import git_call
 from specedit.integrations import editors
 from specedit.integrations.vllm import launch
 from specedit.models import catalogue, compatibility, resolve, store
-from specedit.server import client, endpoint, processes
+from specedit.server import client, remote
 from specedit.server.runtime import runtime_folder
 from specedit.settings import Resolved, Settings, here
 from specedit.settings import resolve as resolve_settings
-from specedit.settings.checks import shown
+from specedit.settings.table import shown
 from specedit.version import VERSION
 from specedit.view.terminal import name as harmless
 
@@ -198,7 +203,7 @@ def _memory(entry: catalogue.Listed | None, weights: str) -> Fact:
 
 def _server(settings: Settings) -> Facts:
     if settings.server not in ("auto", "off"):
-        _, host = endpoint.address(settings.server)
+        _, host = remote.address(settings.server)
         yield Fact("server", f"files are sent to {host}, which was not asked now")
         return
     record = runtime_folder().record() if settings.server == "auto" else None
@@ -208,7 +213,7 @@ def _server(settings: Settings) -> Facts:
         return
     memory = store.sized(client.status(record)["memory_bytes"])
     text = f"process {record.pid}, version {record.version}, model {record.model}, {memory}"
-    if processes.answers(record, settings):
+    if client.answers(record, settings):
         yield Fact("server", text)
     else:
         advice = "It has other settings than these: specedit serve --background --replace"

@@ -11,15 +11,14 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import InputError, UsageError
-from specedit.import_time import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Case:
     """One edit. `after` is the wanted text, where it is known; `tests` are a program's tests."""
 
@@ -125,7 +124,7 @@ def {name}(items):
 """
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Function:
     """One function of a file."""
 

@@ -26,7 +26,6 @@ from specedit.decode.drafters import AUTO, FREE_NAMES, HEADS_NAMES, MODEL_NAMES
 from specedit.edit.backend import Plan
 from specedit.engines.cores import thread_count
 from specedit.errors import ModelError
-from specedit.import_time import frozen
 from specedit.inference.appeared import appeared
 from specedit.settings import Settings
 
@@ -42,7 +41,7 @@ TEXTS = (
 WARM_UP = Case("warm-up", "warm.py", "Return 2.", "def one(): return 1\n", "def one(): return 2\n")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Measured:
     """One peer's runs of one task."""
 
@@ -65,7 +64,7 @@ class Measured:
         return (self.tokens - self.runs[-1].early) / seconds if seconds else 0.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SpeedRow:
     """One case, all peers."""
 

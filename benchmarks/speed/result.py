@@ -16,7 +16,7 @@ from rich.text import Text
 from benchmarks.speed.cases import share_changed
 from benchmarks.speed.compare import DRAFTERS, SpeedRow, Speeds, summed
 from benchmarks.speed.peers import OWN
-from specedit.engines.devices import processor_name
+from specedit.engines.cores import processor_name
 
 SCHEMA = 1
 COLUMNS = 110  # of a table that is not shown on a terminal

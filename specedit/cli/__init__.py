@@ -15,14 +15,14 @@ from typing import Annotated, Any
 
 import typer
 
-from specedit.cli import help_format
+from specedit.cli import options
 from specedit.cli.streams import copy_stdin, is_filter, say
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
 from specedit.version import VERSION
 
 app = typer.Typer(
     name="specedit",
-    cls=help_format.GroupedCommands,
+    cls=options.GroupedCommands,
     help="Edit source files with a language model that runs on this machine.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -56,7 +56,7 @@ def _root(
     pass
 
 
-COMMANDS = tuple(name for names in help_format.COMMANDS.values() for name in names)
+COMMANDS = tuple(name for names in options.COMMANDS.values() for name in names)
 # The module of a command that shares one.
 MODULES = {
     **dict.fromkeys(("refine", "ask"), "edit"),
@@ -80,7 +80,7 @@ def _register(*names: str) -> None:
         else:
             epilog = f"Every option: specedit {name} --help-all" if name in LONG else None
             command = getattr(module, name)
-            app.command(name, cls=help_format.GroupedCommand, epilog=epilog)(command)
+            app.command(name, cls=options.GroupedCommand, epilog=epilog)(command)
 
 
 def every_command() -> Any:
@@ -115,9 +115,9 @@ def recover(but: str | None = None) -> None:
         store = home()
         if not marks(store):
             return
-        from specedit.files import recovery
+        from specedit.files import undo
 
-        for line in recovery.recover(store, but=but):
+        for line in undo.recover(store, but=but):
             say(line)
 
 

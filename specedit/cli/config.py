@@ -12,16 +12,7 @@ from pathlib import Path
 from specedit.cli.options import AsJson, argument, flag, restricted_lines, settings_options
 from specedit.cli.streams import put, put_object, say
 from specedit.errors import DONE, FAILED, SpeceditError, UsageError
-from specedit.settings import (
-    Resolved,
-    checked,
-    find_pyproject,
-    folder,
-    here,
-    layers,
-    names,
-    nearest,
-)
+from specedit.settings import Resolved, checked, find_pyproject, here, layers, names, nearest
 from specedit.settings.table import about
 from specedit.view.terminal import name, show_table
 
@@ -75,7 +66,7 @@ def _show_user(wanted: str, *, as_json: bool) -> None:
     """The user's own file as it is, or one value of it."""
     from specedit.files import regular
 
-    path, values = folder.user_file(), folder.user_values()
+    path, values = layers.user_file(), layers.user_values()
     if wanted:
         put(f"{_shown(values[wanted])}\n" if wanted in values else "")
     elif as_json:
@@ -86,13 +77,13 @@ def _show_user(wanted: str, *, as_json: bool) -> None:
 
 def _change(name: str, text: str | None) -> None:
     """Set one value of the user's own file; None: remove it."""
-    from specedit.settings.checks import own, parsed
+    from specedit.settings.table import own, parsed
 
-    path, value = folder.user_file(), None
+    path, value = layers.user_file(), None
     if text is not None:
-        folder.no_rules({name: text}, str(path))
+        layers.no_rules({name: text}, str(path))
         value = own(name, checked(name, parsed(name, text, "--user"), "--user"), "--user")
-    folder.set_user(name, value)
+    layers.set_user(name, value)
     say(f"{path}: {name} " + ("removed" if text is None else f"= {_shown(value)}"))
 
 
@@ -154,7 +145,7 @@ def _trust(place: Path) -> None:
         where = repository.pyproject if repository else f"no pyproject.toml at or above {place}"
         say(name(f"{where}: has no restricted settings"))
         return
-    folder.decide(repository.folder, repository.digest, trusted=True)
+    layers.decide(repository.folder, repository.digest, trusted=True)
     say(name(f"trusted, as it is now: {repository.pyproject}"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
@@ -169,12 +160,12 @@ def _trust(place: Path) -> None:
 def _forget(place: Path) -> None:
     pyproject = find_pyproject(place) if place.is_dir() else None
     root = pyproject.parent if pyproject else place
-    say(name(f"{root}: {'forgotten' if folder.forget(root) else 'was not trusted'}"))
+    say(name(f"{root}: {'forgotten' if layers.forget(root) else 'was not trusted'}"))
 
 
 def _list() -> None:
-    for place, decision in sorted(folder.decisions().items()):
-        state = folder.TRUSTED if decision.trusted else folder.DECLINED
+    for place, decision in sorted(layers.decisions().items()):
+        state = layers.TRUSTED if decision.trusted else layers.DECLINED
         try:
             repository = layers.repository(Path(place)) if Path(place).is_dir() else None
         except SpeceditError:

@@ -27,8 +27,8 @@ def move(old: str, new: str, settings: Settings) -> int:
     """Move OLD and rewrite the imports that lead to it: one change, which undo takes back."""
     from specedit.edit.report import Report
     from specedit.files.journal import home
-    from specedit.files.moves import absolute, check_free
     from specedit.files.recorder import Recorder, Wish
+    from specedit.files.undo import absolute, check_free
     from specedit.rename.follow_imports import follow, moved_files
     from specedit.view import summary
     from specedit.view.colours import terminal

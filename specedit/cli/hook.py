@@ -61,9 +61,8 @@ def run(
     """Apply the rules to the staged files. If a rule changes one, the diff is printed, and the exit
     code is 1."""
     from specedit.connect import connect
-    from specedit.integrations.hook.display import HookDisplay
     from specedit.integrations.hook.hook_rules import CleanFiles
-    from specedit.integrations.hook.staged import HookRun
+    from specedit.integrations.hook.staged import HookDisplay, HookRun
     from specedit.models.store import store_path
 
     root = git.top(here())

@@ -1,5 +1,6 @@
 """Flags made from the settings table, which holds names, types and help texts; and the settings of
-a command, for which the user may be asked whether to trust the repository.
+a command, for which the user may be asked whether to trust the repository. Help shows commands and
+options in groups, the most used first.
 """
 
 from __future__ import annotations
@@ -12,14 +13,75 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from specedit.cli.streams import say
 from specedit.errors import UsageError
-from specedit.settings import Resolved, checked, folder, resolve
-from specedit.settings.checks import shown
+from specedit.settings import Resolved, checked, layers, resolve
 from specedit.settings.layers import Repository
-from specedit.settings.table import about, types
+from specedit.settings.table import about, shown, types
 from specedit.view.terminal import name as harmless_name
+
+COMMANDS = {  # by group; `specedit --help` shows them in this order
+    "Edit": ("edit", "refine", "rename", "repeat", "apply", "ask", "undo"),
+    "Model": ("model", "doctor"),
+    "Server and editors": ("serve", "warm", "editor", "lsp", "mcp", "hook", "vllm"),
+    "Inspect": ("view", "config", "trust", "heads", "help"),
+}
+OPTIONS = {  # parameters by group, of the commands that edit
+    "Where": ("symbol", "selected", "near", "lines", "line", "whole", "focus", "scope"),
+    "Files": ("context", "changed", "staged", "since", "clean_only", "stdin_filename"),
+    "Output": (
+        *("diff", "check", "dry_list", "ask", "json", "quiet", "verbose"),
+        *("compare", "audit", "trace"),
+    ),
+    "Checks": (
+        *("test", "tries", "test_timeout", "keep_best", "incomplete"),
+        *("allow", "strict", "check_with"),
+    ),
+    "Model": (
+        *("model", "no_model", "server", "profile", "warm", "engine", "device", "threads"),
+        *("weights", "prompt_form", "prediction", "draft", "draft_model"),
+        *("max_tokens", "temperature", "seed", "sampling"),
+    ),
+}
+OTHERS = "Options"
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose --help has the options of OPTIONS in groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
+        grouped = {name for names in OPTIONS.values() for name in names}
+        others = [name for name in parameters if name not in grouped]
+        arguments = [name for name in others if parameters[name].param_type_name == "argument"]
+        rest = [name for name in others if name not in arguments]
+        for title, names in {"Arguments": arguments, **OPTIONS, OTHERS: rest}.items():
+            shown = [parameters[name] for name in names if name in parameters]
+            rows = [row for parameter in shown if (row := parameter.get_help_record(ctx))]
+            if names is arguments:  # without their types
+                rows = [(term.partition(" <")[0], text) for term, text in rows]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+class GroupedCommands(TyperGroup):
+    """The command line itself, whose --help has the commands in groups."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, self.commands), default=0)
+        for title, names in COMMANDS.items():
+            known = [(name, self.commands[name]) for name in names if name in self.commands]
+            rows = [
+                (name.ljust(width), command.get_short_help_str(formatter.width - 6 - width))
+                for name, command in known
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
 
 Staged = Annotated[bool, typer.Option("--staged", help="Choose the files in git's index")]
 Changed = Annotated[
@@ -188,9 +250,9 @@ def _value(setting: str, value: object) -> str:
 
 def _trusted_now(repository: Repository | None) -> bool:
     """Ask once; the answer is recorded until the settings change."""
-    if repository is None or repository.state == folder.DECLINED:
+    if repository is None or repository.state == layers.DECLINED:
         return False
-    changed = " and has changed since you trusted it" if repository.state == folder.CHANGED else ""
+    changed = " and has changed since you trusted it" if repository.state == layers.CHANGED else ""
     say(harmless_name(f"{repository.pyproject} has restricted settings{changed}:"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
@@ -200,5 +262,5 @@ def _trusted_now(repository: Repository | None) -> bool:
         print(file=sys.stderr)
         return False
     trusted = answer.strip().lower() in ("y", "yes")
-    folder.decide(repository.folder, repository.digest, trusted=trusted)
+    layers.decide(repository.folder, repository.digest, trusted=trusted)
     return trusted

@@ -49,7 +49,7 @@ def run_command(
     from specedit.edit.report import Report
     from specedit.edit.request import Request, of_files, uncommitted
     from specedit.edit.run import run_files
-    from specedit.files.moves import absolute
+    from specedit.files.undo import absolute
 
     names, settings = targets.names, targets.settings
     if names == STDIN:

@@ -95,9 +95,9 @@ def serve(
     if background:
         return _background(settings, options, folder, replaces=replaces)
     if replaces and (record := folder.record()) is not None:
-        from specedit.server import processes
+        from specedit.server import client
 
-        processes.stop(folder, record)
+        client.stop(folder, record)
         say(f"the server (process {record.pid}) was replaced")
     try:
         return run(settings, options, folder, _listening, AgentEndpoint)
@@ -121,22 +121,22 @@ def _background(
 ) -> int:
     """Start this same command again, detached from the terminal. A server that answers as these
     settings ask is kept, and listens at one more address."""
-    from specedit.server import processes
+    from specedit.server import client
 
     with folder.lock("start.lock"):
         record = folder.record()
-        if record is not None and processes.answers(record, settings):
+        if record is not None and client.answers(record, settings):
             reached, named = _reached(record, options), set(options.aliases) <= set(record.aliases)
             if reached and named:
                 return _loaded(folder, record)
             if not replaces:
                 wanted = asdict(options) | ({"port": None} if reached else {})
-                return _loaded(folder, processes.listen(record, wanted))
+                return _loaded(folder, client.listen(record, wanted))
         if replaces and record is not None:
-            processes.stop(folder, record)
+            client.stop(folder, record)
         try:
-            note = processes.replace(folder, settings)
-        except processes.LeftAloneError as problem:
+            note = client.replace(folder, settings)
+        except client.LeftAloneError as problem:
             hint = "specedit serve stop, or the same command with --replace"
             raise ServerError(problem.message, hint=hint) from None
         if note:
@@ -146,14 +146,14 @@ def _background(
             flags += ["--port", str(options.port)]
         flags += ["--idle-minutes", f"{options.idle_s / 60:g}"]
         flags += [word for name in options.aliases for word in ("--alias", name)]
-        record = processes.launch(folder, settings, flags, options.token)
+        record = client.launch(folder, settings, flags, options.token)
     return _loaded(folder, record)
 
 
 def _reached(record: ServerRecord, options: Options) -> bool:
     """Whether a running server listens where these options ask."""
+    from specedit.server.client import address
     from specedit.server.listener import is_loopback
-    from specedit.server.processes import address
 
     fixed_port = 0 if options.any_port else options.port
     for listener in record.listeners:
@@ -166,13 +166,13 @@ def _reached(record: ServerRecord, options: Options) -> bool:
 
 def _loaded(folder: RuntimeFolder, record: ServerRecord) -> int:
     """Wait until the model can answer, or say why it cannot."""
-    from specedit.server import processes
+    from specedit.server import client
     from specedit.view.colours import terminal
     from specedit.view.live import Live
 
     _listening(record)
     with Live(terminal()) as live:
-        for step in processes.loading(folder, record):
+        for step in client.loading(folder, record):
             live.loading(step)
     return DONE
 
@@ -193,14 +193,14 @@ def status(as_json: AsJson = False) -> int:
 @app.command()
 def stop() -> int:
     """Stop the running server; its requests end within 5 seconds."""
-    from specedit.server import processes
+    from specedit.server import client
 
     folder = runtime_folder()
     record = folder.record()
     if record is None:
         say("no server is running")
         return 0
-    processes.stop(folder, record)
+    client.stop(folder, record)
     say(f"the server (process {record.pid}) has ended")
     return 0
 
@@ -243,7 +243,7 @@ def warm(
     from specedit.edit.job import plan_edit
     from specedit.edit.regions.locate import shared_beginnings
     from specedit.files import source as sources
-    from specedit.server.processes import find
+    from specedit.server.client import find
 
     settings = replace(resolved.values, warm=True, server="auto")
     server, why = find(settings)

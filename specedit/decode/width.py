@@ -13,7 +13,7 @@ but follows an offered one costs another pass if it holds, each further one v. W
 few ids however much of it is offered, the next pass comes anyway, and such an id costs only what an
 id costs at the best length.
 
-Drafters that cost time have budgets of their own beside the common limit (`decode.budget`), and
+Drafters that cost time have budgets of their own beside the common limit (`DraftBudgets`), and
 their proposals are merged with all other drafts of a pass into one tree (`decode.tree`).
 """
 
@@ -28,10 +28,85 @@ from itertools import accumulate
 from operator import mul
 
 from specedit.decode import constants
-from specedit.decode.budget import DraftBudgets
 from specedit.decode.cost import TYPICAL, Clock, Curve
 from specedit.decode.drafter import Draft
 from specedit.decode.tree import is_chain, merge_drafts, verified_ids
+
+MAX_DRAFT_LOSS = 1.5  # passes that a drafter may lose before it is asked rarely
+INITIAL_SAVING = 2.0  # passes that a proposal is expected to save before there is evidence
+INCOME = 0.02  # share of plain decoding's time that every budget receives
+SMOOTHING = 0.12  # weight of the newest proposal in the running averages
+MIN_COST = 0.05  # passes: an expected gain below this is not worth asking for
+MIN_UNCERTAINTY = 0.1  # lower bound of the uncertainty that a saving is divided by
+
+
+@dataclass
+class DraftBudget:
+    """Seconds of one drafter. `saving` is what a proposal saves where no other draft helps."""
+
+    left: float
+    saving: float
+    cost: float = 0.0  # of one proposal; 0.0 until it is known
+    uncertainty: float = 1.0  # of the other drafts when it was last asked
+
+
+class DraftBudgets:
+    """The budgets of one answer, by drafter. A pass of one id takes `once` seconds."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, DraftBudget] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def of(self, name: str, once: float) -> DraftBudget:
+        return self._by_name.setdefault(
+            name, DraftBudget(MAX_DRAFT_LOSS * once, INITIAL_SAVING * once)
+        )
+
+    def available(self, name: str, cost: float, uncertainty: float, once: float) -> float:
+        """Seconds that a drafter may spend on a proposal that takes at least `cost`; 0.0 where
+        asking does not pay."""
+        budget = self.of(name, once)
+        price = max(budget.cost, cost, MIN_COST * once)
+        return budget.left if uncertainty * budget.saving >= price else 0.0
+
+    def charge(self, name: str, seconds: float, uncertainty: float, once: float) -> None:
+        """Subtract the time that a proposal took, whatever becomes of it."""
+        budget = self.of(name, once)
+        budget.left -= seconds
+        budget.cost += SMOOTHING * (seconds - budget.cost) if budget.cost else seconds
+        budget.uncertainty = max(uncertainty, MIN_UNCERTAINTY)
+
+    def add_income(self, count: int, once: float) -> None:
+        """`count` ids were committed: a drafter that was not worth asking may be tried again."""
+        for budget in self._by_name.values():
+            budget.left += INCOME * count * once
+            budget.saving = min(budget.saving + INCOME * count * once, INITIAL_SAVING * once)
+
+    def credit(self, name: str, seconds: float) -> None:
+        """Add what the ids of the drafter's last proposal saved."""
+        budget = self._by_name[name]
+        budget.left += seconds
+        budget.saving += SMOOTHING * (seconds / budget.uncertainty - budget.saving)
+
+    def credit_parts(
+        self, draft: Draft, proposed: int, tokens: Sequence[int], once: float, each: float
+    ) -> None:
+        """Credit each drafter with what it added to a merged draft. An id is credited to a drafter
+        that costs nothing if one proposed it, else to a language model, else to any other."""
+        right = {row for row, ok in verified_ids(draft.ids, draft.parents, tokens) if ok}
+        parts = draft.parts
+
+        def rank(number: int) -> tuple[bool, bool]:
+            return parts[number].source in self._by_name, not parts[number].from_model
+
+        owners = [min(proposers, key=rank) for proposers in draft.proposers[:proposed]]
+        for number, part in enumerate(parts):
+            if part.source in self._by_name:
+                own = [row for row, owner in enumerate(owners) if owner == number]
+                self.credit(part.source, sum(row in right for row in own) * once - len(own) * each)
+
 
 WIDEST = 512
 FREE_RATIO = 1.02  # a pass up to this ratio of the narrowest one's cost counts as free

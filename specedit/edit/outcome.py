@@ -13,7 +13,7 @@ from specedit.check.finding import CHECKER, REMOVAL, Checks, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
-from specedit.files import refused
+from specedit.files import stored
 from specedit.files.source import Source
 from specedit.files.startup import home
 from specedit.files.worktree import patch_name, real, top_of
@@ -110,7 +110,7 @@ def keep(edit: Edit) -> Edit:
     """The Edit with the path of a file where the user can look at a refused answer."""
     if edit.status != "refused" or edit.after == edit.before:
         return edit
-    return replace(edit, kept=refused.keep(home(), edit.path, edit.after))
+    return replace(edit, kept=stored.keep_refused(home(), edit.path, edit.after))
 
 
 def as_written(edit: Edit, uncommitted: bool) -> Edit:
@@ -131,5 +131,5 @@ def put_back(edit: Edit, errors: str) -> Edit:
 def with_others_failed(edit: Edit, broken: str) -> Edit:
     """The Edit of a file that is one change with a file that could not be done."""
     message = f"not written: it is one change with {broken}, which could not be done"
-    refused = replace(edit, status="refused", written=False)
-    return refused.noting(Finding("held", message, refuses=True))
+    stored = replace(edit, status="refused", written=False)
+    return stored.noting(Finding("held", message, refuses=True))

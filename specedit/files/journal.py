@@ -4,7 +4,7 @@ One folder per run: `run.json`, and the bytes of all files in `originals`. One l
 single write one step for all other runs, and its holder clears away what a killed run left. A run
 whose files are one change has a file `unfinished` in its folder until it is whole; the run's
 process holds a lock on that file, so that a killed run differs from one at work.
-`recorder` adds runs, `undo` restores what they changed, `recovery` finishes those that were killed.
+`recorder` adds runs; `undo` restores what they changed and finishes those that were killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import atomic, refused, regular
+from specedit.files import atomic, regular, stored
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
@@ -157,7 +157,7 @@ def runs(store: Path) -> list[JournalRun]:
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
     """Delete the oldest runs beyond `most`, or beyond `most_bytes` of originals; never an
     unfinished one. Delete refused answers that are old."""
-    refused.clear(store)
+    stored.clear_refused(store)
     total = 0
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
@@ -198,7 +198,7 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
         return
     held, there = digest(regular.read(draft)), digest(regular.read(path))
     if held not in (new, old) and there == new:
-        from specedit.files.exchange import exchange
+        from specedit.files.atomic import exchange
 
         if not exchange(draft, path):
             return

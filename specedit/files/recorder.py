@@ -32,11 +32,9 @@ from specedit.files.journal import (
     unwritable,
 )
 from specedit.files.lock import Lock
-from specedit.files.moves import make
-from specedit.files.recovery import finish
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
-from specedit.files.undo import is_mixed, revert
+from specedit.files.undo import finish, is_mixed, make_moves, revert
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class Recorder:
                     written += 1
             if not self.run.tree:
                 with alone(self._store), undisturbed():
-                    make(moves)
+                    make_moves(moves)
                     self._finish()
         except BaseException:
             if not self.run.tree:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import atomic, exchange, regular
+from specedit.files import atomic, regular
 from specedit.files.journal import Entry, JournalRun, digest, draft_of, original
 from specedit.files.lock import lock_now
 from specedit.files.source import Source
@@ -129,7 +129,7 @@ def _put(path: Path, source: Source, draft: Path) -> None:
 
     Where the system cannot exchange, a write between the last check and the rename is lost."""
     ours = _identity(draft)
-    if not exchange.exchange(draft, path):
+    if not atomic.exchange(draft, path):
         check_unchanged(source)
         draft.replace(path)
     elif why := _reason_to_refuse(draft, source.data):
@@ -147,12 +147,12 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
     with os.fdopen(handle, "rb", buffering=0) as file:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            kept = exchange.lease(handle)
+            kept = atomic.lease(handle)
             if kept is not False:
                 file.seek(0)
                 if file.read() != data:
                     return CHANGED
-                if kept is None or not exchange.released(handle):
+                if kept is None or not atomic.released(handle):
                     return ""  # else a program opened its old name, and writes now
             time.sleep(0.002)
     return BUSY
@@ -163,7 +163,7 @@ def _exchange_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
     and is exchanged back in turn."""
     for _ in range(ROUNDS):
         going = _identity(draft)
-        exchange.exchange(draft, path)
+        atomic.exchange(draft, path)
         if _identity(draft) == ours:
             return
         ours = going
@@ -219,7 +219,7 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
     end = time.monotonic() + PATIENCE
     handle = _in_turn(path, source, end)
     with os.fdopen(handle, "r+b", buffering=0) as file:
-        while exchange.lease(handle, against_readers=True) is False and time.monotonic() < end:
+        while atomic.lease(handle, against_readers=True) is False and time.monotonic() < end:
             time.sleep(0.002)
         status = os.fstat(handle)
         if file.read() != source.data:

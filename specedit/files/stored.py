@@ -2,11 +2,16 @@
 
 A file that cannot be read, or whose values do not have the declared types, counts as absent: what
 it held is measured or computed again. `-v` shows a note about it, through the logger `specedit`.
+
+The newest refused answers lie in the store too, for some days, for the user to look at.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import time
 from dataclasses import is_dataclass
 from functools import cache
 from math import isfinite
@@ -15,6 +20,40 @@ from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from specedit.files import regular
+from specedit.files.regular import NO_LINK
+
+REFUSED_FOLDER = "refused"
+MAX_REFUSED = 20
+REFUSED_DAYS = 7
+MAX_NAME = 60  # characters of a file's name
+
+
+def keep_refused(store: Path, name: str, data: bytes) -> str:
+    """Write an answer that must not go to the file of this name; its path, or "" where the store
+    cannot be written."""
+    path = store / REFUSED_FOLDER / f"{time.time_ns()}-{(Path(name).name or 'answer')[-MAX_NAME:]}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK | getattr(os, "O_BINARY", 0)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+            file.write(data)
+    except OSError:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        return ""
+    clear_refused(store)
+    return os.fspath(path)
+
+
+def clear_refused(store: Path) -> None:
+    """Remove the answers that are old, and all but the newest."""
+    with contextlib.suppress(OSError):
+        written = {path: path.lstat().st_mtime for path in (store / REFUSED_FOLDER).iterdir()}
+        newest = sorted(written, key=lambda path: (written[path], path.name), reverse=True)
+        for number, path in enumerate(newest):
+            if number >= MAX_REFUSED or written[path] < time.time() - REFUSED_DAYS * 24 * 3600:
+                path.unlink(missing_ok=True)
+
 
 T = TypeVar("T")
 LARGEST_FILE = 4 << 20  # bytes of one cache

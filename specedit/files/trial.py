@@ -20,10 +20,10 @@ from specedit.files import atomic, regular, replacement
 from specedit.files.journal import alone
 from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.recorder import Recorder, Wish
-from specedit.files.recovery import unfinished
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
+from specedit.files.undo import unfinished
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,108 @@
-"""Undoing a run, every file as it was before it or none touched; and taking out a try."""
+"""Undoing a run, every file as it was before it or none touched; and taking out a try.
+
+Files are moved after a run's texts are written, and moved back before they are restored; the index
+of git follows where it knows the file, as with `git mv`.
+
+The next command completes or reverts the change that a killed process left unfinished. Reverting is
+the default. A change is completed where every file has its new text already, so that nothing but
+the mark is missing; and a single file where it was being written in place, for it has hard links.
+What a living process writes is left alone.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from specedit.errors import InputError, UsageError
-from specedit.files import atomic, moves, regular, replacement
+from specedit.errors import InputError, SpeceditError, UsageError
+from specedit.files import atomic, git, regular, replacement
+from specedit.files.git_call import ask
 from specedit.files.journal import (
     PRIVATE,
+    RECORD,
     Entry,
     JournalRun,
     alone,
     clear_up,
     digest,
     draft_of,
+    load,
     original,
     save,
 )
 from specedit.files.lock import Lock
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
-from specedit.files.startup import JOURNAL, undisturbed
+from specedit.files.startup import JOURNAL, marks, undisturbed
+
+Moves = Sequence[tuple[str, str]]  # absolute paths, from and to
+
+
+def check_free(old: Path, new: Path) -> None:
+    """An error where something else has the new name; another case of the same name is free."""
+    if os.path.lexists(new) and not (new.exists() and old.samefile(new)):
+        raise InputError("exists already; nothing was moved", file=str(new))
+
+
+def make_moves(moves: Moves) -> None:
+    """Move files; those that are there already stay."""
+    for old, new in moves:
+        if os.path.lexists(old):
+            _move(Path(old), Path(new))
+
+
+def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
+    """Move files back, where their old names are free; the moves that were taken back."""
+    done = []
+    for old, new in reversed(moves):
+        if os.path.lexists(new) and not os.path.lexists(old):
+            _move(Path(new), Path(old))
+            with suppress(OSError):  # a folder that is not empty
+                for folder in Path(new).parents:
+                    folder.rmdir()
+            done.append((old, new))
+    return done
+
+
+def moved_place(path: str, moves: Moves) -> Path:
+    """Where a file of a run is now."""
+    return Path(next((n for o, n in moves if o == path and not os.path.lexists(o)), path))
+
+
+def _move(old: Path, new: Path) -> None:
+    check_free(old, new)
+    try:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        old.rename(new)
+    except OSError as error:
+        raise InputError(f"cannot be moved to {new}: {error.strerror}", file=str(old)) from error
+    with suppress(SpeceditError, ValueError, OSError):  # the files are right without the index, too
+        _follow(old, new)
+
+
+def _follow(old: Path, new: Path) -> None:
+    """Give the index's entry the new name, with the content that is staged."""
+    root = git.top(new.parent)
+    names = [os.fsencode(place.relative_to(root.resolve()).as_posix()) for place in (old, new)]
+    entry = ask(root, "ls-files", "-z", "--stage", "--", os.fsdecode(names[0]))[1]
+    if entry:
+        meta = entry.partition(b"\t")[0]
+        removed = b"0 " + b"0" * len(meta.split()[1]) + b"\t" + names[0]
+        lines = b"\0".join((removed, meta + b"\t" + names[1], b""))
+        ask(root, "update-index", "-z", "--index-info", stdin=lines)
+
+
+def absolute(root: Path, moves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The moves of paths that count from a folder."""
+    top = root.resolve()
+    return tuple((str(top / old), str(top / new)) for old, new in moves)
+
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
@@ -103,7 +178,7 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
 
 def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     """`undo` of one run, for a caller that holds `alone`."""
-    moved = moves.take_back(run.moves)
+    moved = take_back_moves(run.moves)
     results = list(_looked_at(run))
     steps = [result for result in results if isinstance(result, _Step)]
     if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
@@ -119,7 +194,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
         outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
     outcomes.reverse()  # as the run wrote them
     if moved and not partly and any(outcome.status == REFUSED for outcome in outcomes):
-        moves.make(moved)
+        make_moves(moved)
     elif moved:
         back = {old for old, _ in moved}
         same = (outcome.status == AS_BEFORE and outcome.path in back for outcome in outcomes)
@@ -278,3 +353,100 @@ def _taken_back(done: list[_Step]) -> Iterator[tuple[Entry, str]]:
 
 def _refused(entry: Entry, why: str) -> Outcome:
     return Outcome(entry.path, REFUSED, why)
+
+
+def unfinished(store: Path) -> Iterator[JournalRun]:
+    """Runs that were killed before their change was whole or their try judged, the newest first."""
+    for mark in marks(store):
+        run = load(mark.parent)
+        if run is not None and not run.at_work:
+            yield run
+
+
+def recover(store: Path, *, but: str | None = None) -> list[str]:
+    """Complete or revert every unfinished change of a killed process; a line about each. `but`:
+    the name of a run that the caller undoes itself."""
+    early = any(not (mark.parent / RECORD).exists() for mark in marks(store))
+    if not early and all(run.name == but for run in unfinished(store)):
+        return []
+    lines: list[str] = []
+    try:
+        with alone(store), undisturbed():
+            clear_up(store)
+            for run in unfinished(store):
+                if run.name != but:
+                    lines += _recovered(run)
+    except (SpeceditError, OSError) as error:
+        lines.append(f"an unfinished change cannot be reverted: {error}")
+    return lines
+
+
+def _recovered(run: JournalRun) -> Iterator[str]:
+    if not run.files:  # killed before its originals were in the journal: nothing is written yet
+        shutil.rmtree(run.path, ignore_errors=True)
+    elif not run.whole:
+        yield from _completed_in_place(run)
+    elif not run.tree and _is_whole(run):
+        finish(run)
+        yield f"completed the {_named(run)}: it was killed after it wrote the last file"
+    else:
+        yield from _reverted(run)
+
+
+def finish(run: JournalRun) -> JournalRun:
+    """Every file has its new text: remove the mark."""
+    if torn := [entry for entry in run.files if entry.torn]:
+        run = replace(run, files=tuple(replace(entry, torn=False) for entry in run.files))
+        with suppress(OSError):  # a full disk: undo compares the bytes
+            save(run)
+            for entry in torn:
+                (run.path / f"{entry.blob}.after").unlink(missing_ok=True)
+    run.mark.unlink(missing_ok=True)
+    return run
+
+
+def _reverted(run: JournalRun) -> Iterator[str]:
+    done = revert(run)
+    if all(file.problem == "is gone" for file in done.files):
+        run.mark.unlink(missing_ok=True)
+    elif done.refused:
+        first = done.refused[0]
+        yield (
+            f"the {_named(run)} was killed and cannot be reverted: {first.path} {first.problem}. "
+            f"`specedit undo --partly --run {run.name}` puts back the other files, "
+            f"`specedit undo --forget --run {run.name}` keeps them as they are"
+        )
+    elif any(file.status == RESTORED for file in done.files):
+        why = "its test had judged it" if run.tree else "it had written all of its files"
+        yield f"reverted the {_named(run)}: it was killed before {why}"
+
+
+def _completed_in_place(run: JournalRun) -> Iterator[str]:
+    """Write the file that a run of independent edits was writing when it was killed."""
+    for entry in run.files:
+        path = Path(entry.path)
+        with suppress(OSError, SpeceditError):
+            now, before = regular.read(path), original(run, entry)
+            if not entry.torn or digest(now) in (entry.before_sha256, entry.after_sha256):
+                continue
+            after = regular.read(run.path / f"{entry.blob}.after")
+            if digest(after) == entry.after_sha256 and is_mixed(now, before, after):
+                replacement.replace(Source(entry.path, "", now, path), after, draft_of(run, entry))
+                yield f"completed {path} of the {_named(run)}: it was killed while it wrote it"
+    finish(run)
+
+
+def _named(run: JournalRun) -> str:
+    kind = "try" if run.tree else "change"
+    files = run.files[0].path if len(run.files) == 1 else f"{len(run.files)} files"
+    return f"{kind} of {files} ({run.label})"
+
+
+def _is_whole(run: JournalRun) -> bool:
+    """Whether every file has its new text, and its new name."""
+    if not all(os.path.lexists(new) and not os.path.lexists(old) for old, new in run.moves):
+        return False
+    places = [(moved_place(entry.path, run.moves), entry.after_sha256) for entry in run.files]
+    with suppress(OSError):
+        return all(digest(regular.read(path)) == after for path, after in places)
+    return False

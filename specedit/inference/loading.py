@@ -131,7 +131,7 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
             threads=threads,
             weights=settings.weights,
         )
-    from specedit.engines.devices import require_torch
+    from specedit.engines.cores import require_torch
 
     because = f"The exact engine cannot run here: {reason}" if reason else ""
     if settings.weights != "auto":
@@ -155,7 +155,7 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
     if device == "auto":
-        from specedit.engines.devices import may_have_gpu
+        from specedit.engines.cores import may_have_gpu
 
         if may_have_gpu():
             from specedit.engines.huggingface import pick_device

@@ -1,7 +1,8 @@
 """Architectures: which families are known, their numbers, and what each tensor is for.
 
 The one place for these facts; both engines read them here. GGUF's tensor names are the names used;
-transformers' belong to them one to one.
+transformers' belong to them one to one. Rotary scaling is here too: its parameters have
+transformers' names, and frequency i is divided by factor i.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
-from specedit.models import configuration, rope
+from specedit.models import configuration
 from specedit.models.configuration import Fields, Header
 
 if TYPE_CHECKING:
@@ -23,6 +24,80 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from specedit.models.gguf import Gguf
+
+
+KINDS = ("default", "linear", "llama3", "yarn")
+
+
+def rope_of_folder(fields: Fields | None, window: int) -> dict[str, Any]:
+    """What `rope_parameters` or the older `rope_scaling` of a config.json says."""
+    if fields is None:
+        return {"rope_type": "default"}
+    kind = fields.text("rope_type", fields.text("type", "default"))
+    if kind not in KINDS:
+        raise unknown(fields, kind)
+    parameters: dict[str, Any] = {"rope_type": kind}
+    if kind in ("linear", "llama3"):
+        parameters["factor"] = fields.real("factor")
+    if kind == "llama3":
+        trained = "original_max_position_embeddings"
+        parameters[trained] = fields.whole(trained, window)
+        for key in ("low_freq_factor", "high_freq_factor"):
+            parameters[key] = fields.real(key)
+    return parameters
+
+
+def rope_of_gguf(fields: Fields, window: int) -> dict[str, Any]:
+    """What `FAMILY.rope.scaling.…` says. Llama 3's factors are a tensor, which is not read here."""
+    kind = fields.text("type", "none")
+    if kind == "none" or (kind == "linear" and not fields.has("factor")):
+        return {"rope_type": "default"}
+    if kind == "linear":
+        return {"rope_type": kind, "factor": fields.real("factor")}
+    odd = [key for key in ("alpha", "yarn_log_multiplier", "yarn_ext_factor") if fields.has(key)]
+    if kind != "yarn" or odd:
+        raise unknown(fields, f"{kind} with {', '.join(odd)}" if odd else kind)
+    factor = fields.real("factor")
+    magnitude = 1.0 if factor <= 1 else 0.1 * math.log(factor) + 1
+    strength = fields.real("attn_factor", 1.0) * fields.real("yarn_attn_factor", 1.0)
+    return {
+        "rope_type": kind,
+        "factor": factor,
+        "original_max_position_embeddings": fields.whole("original_context_length", window),
+        "beta_fast": fields.real("yarn_beta_fast", 32.0),
+        "beta_slow": fields.real("yarn_beta_slow", 1.0),
+        "attention_factor": magnitude * strength,
+    }
+
+
+def unknown(fields: Fields, kind: str) -> ModelError:
+    return ModelError(
+        f"{fields.path}: rotary scaling of the kind {kind} is not known; "
+        f"{', '.join(KINDS[1:])} are",
+        hint="Name the folder or hub id with the safetensors of this model, or another model.",
+    )
+
+
+def factors(parameters: dict[str, Any], base: float, size: int) -> tuple[float, ...]:
+    """The factor of each frequency; none: all are 1, or transformers computes them."""
+    kind = parameters["rope_type"]
+    if kind == "linear":
+        return (parameters["factor"],) * (size // 2)
+    if kind != "llama3":
+        return ()
+    low, high = parameters["low_freq_factor"], parameters["high_freq_factor"]
+    results = []
+    for i in range(size // 2):  # fast frequencies stay, slow ones are divided by the whole factor
+        rotations = parameters["original_max_position_embeddings"] / (
+            2 * math.pi * base ** (2 * i / size)
+        )
+        if high == low:
+            smooth = float(rotations > low)
+        else:
+            smooth = min(1.0, max(0.0, (rotations - low) / (high - low)))
+        results.append(1.0 / ((1 - smooth) / parameters["factor"] + smooth))
+    return tuple(results)
+
 
 FAMILIES = ("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "granite")
 INTERLEAVED = ("llama", "smollm3", "granite")  # their GGUF files pair a head's rotating rows (0, 1)
@@ -183,7 +258,7 @@ def of_gguf(file: Gguf) -> Architecture:
         what = "has no tensor token_embd.weight: it is not a language model"
         raise ModelError(f"{file.path} {what}.", hint=_FOLDER)
     if not fields.truth("rope.scaling.finetuned", True) and family == "granite":
-        raise rope.unknown(fields, "none")
+        raise unknown(fields, "none")
     parameters, base = gguf_rope(file), fields.real("rope.freq_base", 10000.0)
     result = _numbers(fields, 0, family, base, parameters, table.shape[0])
     for key in ("attention.value_length", "rope.dimension_count"):
@@ -191,7 +266,7 @@ def of_gguf(file: Gguf) -> Architecture:
             raise fields.wrong(key, f"{result.head_size}, all of a head,")
     if ROPE_FACTORS in file.tensors:
         if parameters["rope_type"] != "default":
-            raise rope.unknown(fields, f"{parameters['rope_type']} next to {ROPE_FACTORS}")
+            raise unknown(fields, f"{parameters['rope_type']} next to {ROPE_FACTORS}")
         result = replace(result, rope_factors=_factors(file, result.head_size))
     result = replace(result, bias=result.bias or "blk.0.attn_q.bias" in file.tensors)
     check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})
@@ -202,7 +277,7 @@ def gguf_rope(file: Gguf) -> dict[str, Any]:
     """The parameters of a GGUF file's rotary scaling, by transformers' names."""
     family = str(file.metadata["general.architecture"])
     window = Fields(file.path, file.metadata, f"{family}.").whole("context_length", most=2**32)
-    return rope.of_gguf(Fields(file.path, file.metadata, f"{family}.rope.scaling."), window)
+    return rope_of_gguf(Fields(file.path, file.metadata, f"{family}.rope.scaling."), window)
 
 
 def of_folder(path: Path) -> Architecture:
@@ -228,7 +303,7 @@ def of_folder(path: Path) -> Architecture:
     base = fields.real("rope_theta", 10000.0)
     if scaling is not None:
         base = scaling.real("rope_theta", base)
-    parameters = rope.of_folder(scaling, fields.whole("max_position_embeddings", most=2**32))
+    parameters = rope_of_folder(scaling, fields.whole("max_position_embeddings", most=2**32))
     result = _numbers(fields, 1, family, base, parameters, fields.whole("vocab_size"))
     if dense:
         result = replace(result, inner=fields.whole("shared_intermediate_size"))
@@ -293,7 +368,7 @@ def _numbers(
         rope_base=base,
         head_norm=family == "qwen3",
         bias=family == "qwen2",
-        rope_factors=rope.factors(parameters, base, size),
+        rope_factors=factors(parameters, base, size),
         rope_magnitude=0.0 if parameters["rope_type"] == "yarn" else 1.0,
         unrotated=_unrotated(fields, layers) if family == "smollm3" else (),
         **scales,

@@ -8,10 +8,10 @@ answer is used, so it cannot change code.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
-from specedit.import_time import frozen
 from specedit.rename.guess import Place, RenameGuess, applied
 from specedit.settings import Settings
 from specedit.syntax.diff import WORD
@@ -24,7 +24,7 @@ MOST = 1_500  # characters that one rename shows, 2 to 4 s on two cores; the rul
 Span = tuple[int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MentionQuestion:
     """The windows of one file as one text. Offsets of `places` count in that text."""
 

@@ -14,7 +14,6 @@ from typing import NoReturn
 
 from specedit.errors import UsageError
 from specedit.files import regular
-from specedit.import_time import regex
 from specedit.rename.guess import called, lines_text
 from specedit.rename.resolution import ResolvedName, families, resolve_name
 from specedit.scoping.project import BELOW, Project
@@ -135,8 +134,8 @@ def elsewhere(
 
 
 ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "pom.xml")
-RELATIVE = regex(r"[.@~#/]|(?:crate|self|super)\b")  # `@/x`, `~/x`, `#x` are aliases of one
-SCOPED = regex(r"@[\w-]+/[\w.-]+")  # npm's `@owner/package`
+RELATIVE = re.compile(r"[.@~#/]|(?:crate|self|super)\b")  # `@/x`, `~/x`, `#x` are aliases of one
+SCOPED = re.compile(r"@[\w-]+/[\w.-]+")  # npm's `@owner/package`
 
 
 def is_here(module: str, file: Path | None) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
 
-from specedit.import_time import regex
 from specedit.rename.guess import Place, RenameGuess, applied
 from specedit.rename.places import guessed
 from specedit.rename.resolution import ResolvedName, resolve_name
@@ -20,9 +19,9 @@ from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import identifiers as names
 
 SUFFIXES = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
-_FENCE = regex(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
-_DIRECTIVE = regex(r"(\s*)\.\. (?:code|code-block|sourcecode)::\s*\w")
-_SPAN = regex(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
+_DIRECTIVE = re.compile(r"(\s*)\.\. (?:code|code-block|sourcecode)::\s*\w")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 
 
 def kept_places(

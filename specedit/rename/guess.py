@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
-from specedit.import_time import frozen
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Place:
     """One replacement. `offset` counts characters of the original."""
 
@@ -27,7 +26,7 @@ class Place:
     undecided: bool = False  # a mention that may be ordinary language: the model is asked
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RenameGuess:
     """The predicted text and everything that the user should know about it."""
 

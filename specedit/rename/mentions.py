@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from specedit.check.finding import Finding
-from specedit.import_time import regex
 from specedit.rename.guess import doubt, lines_text
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.typing import Typing
@@ -61,15 +60,15 @@ def comment_rewrites(
     return results
 
 
-_BEFORE = regex(  # what ends in front of a name that is a reference to code
+_BEFORE = re.compile(  # what ends in front of a name that is a reference to code
     r"""(?: \{@\w+\s+[^}\s]*
           | \b(?:cref|name)\s*=\s*["'][^"'\s]*
           | [@\\:](?:param|see|link)\b[^\n:]*\s
           | \w(?:\.|::|->|\#) )$""",
     re.VERBOSE,
 )
-_PARAMETER = regex(r"""([@\\:]param\b[^\n:]*\s|<param(ref)?\s+name\s*=\s*["'])$""")
-_SPAN = regex(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # a code span of one line
+_PARAMETER = re.compile(r"""([@\\:]param\b[^\n:]*\s|<param(ref)?\s+name\s*=\s*["'])$""")
+_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # a code span of one line
 
 
 def _is_reference(text: str, offset: int, name: str) -> bool:

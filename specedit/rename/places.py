@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
-from specedit.import_time import regex
 from specedit.rename.choosing import choose, describe
 from specedit.rename.guess import Place, RenameGuess, doubt, lines_text, put, rewrites_for
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, macro_rewrites, reach
@@ -36,7 +36,7 @@ REASONS = {
     "derived": "a name built from it",
     "code": "the same word",
 }
-SHAPE = regex(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
+SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
 
 
 def rename_places(

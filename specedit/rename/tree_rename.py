@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
-from specedit.import_time import frozen
 from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
 from specedit.rename.derived_names import derived_only, is_prose, kept_places
 from specedit.rename.guess import RenameGuess, applied, doubt, lines_text
@@ -31,7 +30,7 @@ from specedit.syntax import identifiers as names
 from specedit.syntax.branch import Branch
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Target:
     """Characters [start, end] of a file; a name that touches them is the one to rename."""
 
@@ -49,7 +48,7 @@ class UseLeft:
     column: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TreeRename:
     """What a rename comes to: a guess for each file that changes, and why the others stay.
 

@@ -26,10 +26,13 @@ from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.inference.prefixes import CACHE_BYTES
 from specedit.server import protocol
-from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request, check_size
-from specedit.server.completions import (
+from specedit.server.chat_request import (
     Completion,
+    OpenAIRequest,
     TextCompletion,
+    chat_plan,
+    chat_request,
+    check_size,
     completion_plan,
     completion_request,
 )

@@ -1,16 +1,22 @@
 """The client of a warm server: requests over HTTP, and the Backend that runs Plans there.
 
-HTTP is `http.client`'s, over the Unix socket or loopback. Which server is asked, and how it is
-started, is `processes`' part. Standard library only.
+HTTP is `http.client`'s, over the Unix socket or loopback. The server is found, started, replaced
+and stopped here too: one per user and runtime folder. A background server that answers otherwise
+than wanted and is idle is replaced; one that is busy, or was started in a terminal, is left alone.
+Standard library only.
 """
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Generator
-from contextlib import closing
+import sys
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from typing import Any
 
 from specedit.edit.backend import (
@@ -25,9 +31,18 @@ from specedit.edit.backend import (
 )
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, SpeceditError
-from specedit.files import stored
+from specedit.files import regular, stored
 from specedit.server import protocol
-from specedit.server.runtime import ServerRecord
+from specedit.server.runtime import (
+    OF_ENGINE,
+    RuntimeFolder,
+    ServerRecord,
+    identity,
+    path_variables,
+    runtime_folder,
+)
+from specedit.settings import Settings
+from specedit.version import VERSION
 
 CONNECT_S = 2.0
 SILENCE_S = 30.0  # a server that runs a Plan sends something every second
@@ -215,3 +230,203 @@ class WithFallback:
     def close(self) -> None:
         for backend in self._backends:
             backend.close()
+
+
+START_S = 30.0  # until a new server listens; it loads its model afterwards
+STOP_S = 8.0
+STOP_REQUEST_S = 2.0
+POLL_S = 0.02
+PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds this package
+
+
+class LeftAloneError(ServerError):
+    """The running server answers otherwise than wanted, and may not be replaced."""
+
+
+def find(settings: Settings) -> tuple[ServerBackend | None, str]:
+    """The server to use (started or replaced where that is wanted), or why none is used."""
+    if settings.server != "auto":
+        return None, ""
+    try:
+        folder = runtime_folder()
+        record = folder.record()
+        if record is None and not settings.warm:
+            return None, ""
+        if record is not None and answers(record, settings):
+            return ServerBackend(record), ""
+        if record is not None and not settings.warm and not record.background:
+            return None, str(_left_alone(record, settings))
+        return _started(folder, settings), ""
+    except LeftAloneError as problem:
+        return None, str(problem)
+    except (ServerError, OSError) as problem:
+        return None, f"No server was used: {problem}"
+
+
+def answers(record: ServerRecord, settings: Settings) -> bool:
+    """Whether this server gives the answers that this process would give."""
+    return record.version == VERSION and record.identity == identity(settings)
+
+
+def _started(folder: RuntimeFolder, settings: Settings) -> ServerBackend:
+    """A server with these settings, started here or meanwhile by another client."""
+    with folder.lock("start.lock"):
+        before = folder.record()
+        if before is not None and answers(before, settings):
+            return ServerBackend(before)
+        note = replace(folder, settings)
+        token = before.token if before is not None else ""
+        record = launch(folder, settings, _listeners(before), token)
+        for listener in before.more if before is not None else ():
+            host, port = address(listener.url)
+            with suppress(ServerError):  # another program has the port now
+                record = listen(record, {"host": host, "port": port, "token": listener.token})
+    return ServerBackend(record, *([note] if note else []))
+
+
+def replace(folder: RuntimeFolder, settings: Settings) -> str:
+    """Stop the server that runs, if it may be stopped; a note about it. Hold `start.lock`."""
+    record = folder.record()
+    if record is None:
+        return ""
+    from specedit.models.resolve import local
+
+    local(settings.model)  # an error for an unknown name: a typo never stops a server
+    if not record.background or status(record)["requests"]["running"]:
+        raise _left_alone(record, settings)
+    stop(folder, record)
+    return f"The warm server was replaced: it had {_difference(record, settings)}."
+
+
+def _left_alone(record: ServerRecord, settings: Settings) -> LeftAloneError:
+    server = f"The running server (process {record.pid})"
+    return LeftAloneError(f"{server} has {_difference(record, settings)}, and was left alone.")
+
+
+def _difference(record: ServerRecord, settings: Settings) -> str:
+    """How a server differs from the wanted one, for a note."""
+    if record.version != VERSION:
+        return f"version {record.version}"
+    own, wanted = record.identity, identity(settings)
+    different = [f"{name} {own.get(name)}" for name in wanted if own.get(name) != wanted[name]]
+    return ", ".join(different) or "another address"
+
+
+def _listeners(record: ServerRecord | None) -> list[str]:
+    """Flags that make a server listen where its predecessor did."""
+    if record is None or not record.url:
+        return ["--socket-only"]
+    host, port = address(record.url)
+    aliases = [word for alias in record.aliases for word in ("--alias", alias)]
+    return ["--host", host, "--port", str(port), *aliases]
+
+
+def address(url: str) -> tuple[str, int]:
+    """Host and port of a server's own URL."""
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def listen(record: ServerRecord, options: Mapping[str, Any]) -> ServerRecord:
+    """Let a running server listen at one more address, or have more names; its new record."""
+    wanted = {"any_port": False, **options}
+    new = answer(record, "POST", protocol.LISTEN, STOP_REQUEST_S, protocol.dump(wanted))
+    return stored.typed(ServerRecord, new)
+
+
+def _arguments(settings: Settings) -> list[str]:
+    """The command line of a background server with these settings."""
+    own = identity(settings)
+    flags = ["serve", "--detached", "--model", own["model"]]
+    if own["draft_model"]:
+        flags += ["--draft-model", own["draft_model"]]
+    for name in (*OF_ENGINE, "draft"):
+        flags += [f"--{name.replace('_', '-')}", str(getattr(settings, name))]
+    return flags
+
+
+def launch(
+    folder: RuntimeFolder, settings: Settings, flags: Sequence[str], token: str = ""
+) -> ServerRecord:
+    """Start a background server and wait until it listens.
+
+    It works in its own folder, so that no project's modules or settings reach it."""
+    import subprocess
+
+    path = f"import sys; sys.path.append({str(PACKAGES)!r})"
+    program = f"{path}; from specedit.__main__ import main; main()"
+    with regular.writing(folder.log) as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *_arguments(settings), *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder.folder,
+            env={**os.environ, **_environment(folder, token)},
+            start_new_session=True,
+        )
+    end = time.monotonic() + START_S
+    while time.monotonic() < end and (process.poll() is None or folder.record()):
+        if (record := folder.record()) is not None and listens(record):
+            return record
+        time.sleep(POLL_S)
+    raise ServerError("The background server did not start.", hint=_last_words(folder))
+
+
+def loading(folder: RuntimeFolder, record: ServerRecord) -> Iterator[Loading]:
+    """What a server does until its model can answer; an error where it ends instead."""
+    with suppress(ServerGoneError):
+        while (state := status(record))["state"] != "ready":
+            if state["loading"]:
+                yield stored.typed(Loading, state["loading"])
+            time.sleep(POLL_S)
+        return
+    _ended(folder, STOP_S)
+    raise ServerError("The server ended before its model was loaded.", hint=_last_words(folder))
+
+
+def _last_words(folder: RuntimeFolder) -> str:
+    """The end of what a background server printed."""
+    output = list[str]()
+    with suppress(OSError):  # a server in a terminal has none
+        output = regular.read(folder.log).decode("utf-8", "replace").strip().splitlines()
+    last = "\n".join(line.removeprefix("specedit: ") for line in output[-5:])
+    return last or f"See {folder.log}."
+
+
+def _environment(folder: RuntimeFolder, token: str) -> Mapping[str, str]:
+    """The token is a variable, because other users can list command lines."""
+    paths = {name: value for name, value in path_variables().items() if value}
+    secret = {"SPECEDIT_TOKEN": token} if token else {}
+    return {**paths, "SPECEDIT_RUNTIME": str(folder.folder), **secret}
+
+
+def stop(folder: RuntimeFolder, record: ServerRecord) -> None:
+    """End a server and wait for its end: by request, then by signals. SIGCONT wakes one that was
+    suspended as a job."""
+    import signal
+
+    accepted = False
+    with suppress(ServerError):
+        answer(record, "POST", protocol.STOP, STOP_REQUEST_S)
+        accepted = True
+    if accepted and _ended(folder, STOP_S):
+        return
+    for names in (("SIGTERM", "SIGCONT"), ("SIGKILL",)):
+        for name in names:
+            with suppress(OSError):
+                os.kill(record.pid, getattr(signal, name, signal.SIGTERM))
+        if _ended(folder, STOP_S):
+            return
+    raise ServerError(
+        f"The server (process {record.pid}) does not end.", hint=f"End it: kill {record.pid}"
+    )
+
+
+def _ended(folder: RuntimeFolder, within_s: float) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if not folder.lock("server.lock").is_held():
+            return True
+        time.sleep(POLL_S)
+    return False

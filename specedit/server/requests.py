@@ -15,7 +15,7 @@ from starlette.types import Message, Receive
 
 from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.server import protocol
-from specedit.server.completions import Completion, StreamedText
+from specedit.server.chat_request import Completion, StreamedText
 from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.worker import Ended, Item
 

@@ -28,7 +28,7 @@ from specedit.files import atomic, stored
 from specedit.files.lock import Lock
 from specedit.files.startup import SERVER_RECORD, runtime_path, user_name
 from specedit.settings import Settings
-from specedit.settings.checks import spelled_as_path
+from specedit.settings.table import spelled_as_path
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"

@@ -1,18 +1,18 @@
 """Settings: their defaults, who may choose them, and where each value comes from.
 
-`table` (name, default, help and kind of every setting) <- `checks` (whether a value is valid) <-
-`folder` (the user's own file, and which repositories are trusted) <- `layers` (flag over
-variable over repository over the user's file over default). No other module states a default.
+`table` (name, default, help and kind of every setting; whether a value is valid) <- `layers` (flag
+over variable over repository over the user's file over default; which repositories are trusted). No
+other module states a default.
 """
 
 from __future__ import annotations
 
-from specedit.settings.checks import checked as checked
 from specedit.settings.layers import NOT_SETTINGS as NOT_SETTINGS
 from specedit.settings.layers import Resolved as Resolved
 from specedit.settings.layers import find_pyproject as find_pyproject
 from specedit.settings.layers import here as here
 from specedit.settings.layers import resolve as resolve
 from specedit.settings.table import Settings as Settings
+from specedit.settings.table import checked as checked
 from specedit.settings.table import names as names
 from specedit.settings.table import nearest as nearest

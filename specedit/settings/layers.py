@@ -2,39 +2,236 @@
 
 The repository's settings are in the nearest pyproject.toml. Its open settings always apply. Its
 restricted settings apply only if the user trusts it; otherwise `Resolved.ignored` names them.
+
+The user's folder is `SPECEDIT_CONFIG` or the system's configuration folder. It holds `config.toml`
+with the user's settings, and `trusted.json` with the repositories that the user trusts. Both are
+written atomically and readable by the user alone. The user trusts one `[tool.specedit]` table (its
+digest) at one real path; if either changes, the repository is not trusted. `trusted.json` counts
+only if it belongs to the user and no other user can write to it.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 import shlex
+import stat
+import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.settings.checks import checked, inside, is_path, parsed
-from specedit.settings.folder import (
-    CHANGED,
-    TRUSTED,
-    UNKNOWN,
-    by_name,
-    read_toml,
-    table_digest,
-    trust_state,
-    user_file,
-    user_values,
-)
+from specedit.files import atomic, regular
 from specedit.settings.table import (
     TABLES,
     Settings,
     about,
+    checked,
     flags,
+    inside,
+    is_path,
     is_restricted,
     names,
     nearest,
+    own,
+    parsed,
 )
+
+TRUSTED, DECLINED, CHANGED, UNKNOWN = "trusted", "declined", "changed", "unknown"
+LARGEST_FILE = 4 << 20  # bytes of a file of settings
+
+
+def config_folder() -> Path:
+    if named := os.environ.get("SPECEDIT_CONFIG"):
+        return Path(os.path.expanduser(named)).absolute()  # noqa: PTH111
+    from platformdirs import user_config_path
+
+    return user_config_path("specedit", appauthor=False)
+
+
+def user_file() -> Path:
+    return config_folder() / "config.toml"
+
+
+def trusted_file() -> Path:
+    return config_folder() / "trusted.json"
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a settings file, or an error that says what is wrong with it."""
+    try:
+        with regular.reading(path) as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MiB")
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        problem: Exception = ValueError("it is nested too deeply")
+    except (ValueError, OSError) as error:  # ValueError: not TOML or not UTF-8
+        problem = error
+    raise UsageError(
+        f"{path} cannot be read: {problem}", hint="Correct the file and run the command again."
+    ) from None
+
+
+def by_name(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """The values of a table by setting, unchecked. Every error begins with `where`."""
+    values = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in names():
+            raise UsageError(
+                f"{where} has no key {key[:100]!r}.", hint=nearest(name[:100], names())
+            )
+        if name in values:
+            raise UsageError(f"{where} has {name} twice, with `-` and with `_`.")
+        values[name] = value
+    return values
+
+
+def user_values() -> dict[str, Any]:
+    """The settings of the user's file; empty if there is no file."""
+    path = user_file()
+    if not path.exists():
+        return {}
+    values = by_name(read_toml(path), str(path))
+    no_rules(values, str(path))
+    checked_values = {name: checked(name, value, str(path)) for name, value in values.items()}
+    return {name: own(name, value, str(path)) for name, value in checked_values.items()}
+
+
+def set_user(name: str, value: Any) -> Path:
+    """Set one value in the user's file (None removes it); every other line stays as it is."""
+    path = user_file()
+    no_rules({name: value}, str(path))
+    before = read_toml(path) if path.exists() else {}
+    text = regular.read(path).decode("utf-8-sig") if path.exists() else ""
+    after = {k: v for k, v in before.items() if k.replace("-", "_") != name}
+    if value is not None:
+        after[name] = value
+    written = _with(text, name, value)
+    try:
+        same = tomllib.loads(written) == after
+    except ValueError:
+        same = False
+    if not same:
+        raise UsageError(
+            f"{path}: {name} is written in a form that cannot be changed automatically.",
+            hint="Change the file in an editor.",
+        )
+    put(path, written)
+    return path
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file of the user's folder atomically, readable by the user alone."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays a link
+        atomic.whole(real, text.encode(), 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="Set SPECEDIT_CONFIG to another folder.",
+        ) from None
+
+
+def _with(text: str, name: str, value: Any) -> str:
+    """The text with the line of one key replaced, added or removed."""
+    spelled = re.escape(name).replace("_", "[-_]")
+    line = re.compile(rf"""[ \t]*(["']?){spelled}\1[ \t]*=.*\n?""")
+    lines = text.splitlines(keepends=True)
+    kept = [one for one in lines if not line.fullmatch(one)]
+    if value is None:
+        return "".join(kept)
+    at = next((n for n, one in enumerate(lines) if line.fullmatch(one)), len(kept))
+    if kept and not kept[-1].endswith("\n"):
+        kept[-1] += "\n"
+    kept.insert(at, f"{name} = {_toml(value)}\n")
+    return "".join(kept)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def no_rules(values: dict[str, Any], where: str) -> None:
+    for name in (name for name in TABLES if name in values):
+        raise UsageError(f"{where}: {name} rules belong in a repository's pyproject.toml.")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The user's decision about one repository's table."""
+
+    digest: str
+    trusted: bool
+
+
+def table_digest(table: Mapping[str, Any]) -> str:
+    """Equal for equal tables, however they are laid out. Values that are not JSON values carry
+    their type, so a date never equals a string."""
+    text = json.dumps(table, sort_keys=True, default=lambda v: [type(v).__name__, str(v)])
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def decisions() -> dict[str, Decision]:
+    """All decisions by the repository's real path; none if the file is damaged, or another user can
+    write to it."""
+    try:
+        with regular.reading(trusted_file()) as file:
+            if not _ours(os.fstat(file.fileno())):
+                return {}
+            data = json.load(file)
+        return {
+            str(key): Decision(str(one["digest"]), one["trusted"] is True)
+            for key, one in data.items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def trust_state(folder: Path, wanted: str) -> str:
+    """Whether the table with this digest is trusted at `folder`."""
+    decision = decisions().get(os.path.realpath(folder))
+    if decision is None:
+        return UNKNOWN
+    if decision.digest != wanted:
+        return CHANGED if decision.trusted else UNKNOWN
+    return TRUSTED if decision.trusted else DECLINED
+
+
+def decide(folder: Path, wanted: str, *, trusted: bool) -> None:
+    """Record the user's decision about the table with this digest at `folder`."""
+    _write({**decisions(), os.path.realpath(folder): Decision(wanted, trusted)})
+
+
+def forget(folder: Path) -> bool:
+    """Delete the decision; returns whether there was one. `folder` may be deleted already."""
+    known = decisions()
+    gone = {os.path.realpath(folder), str(folder.absolute())} & known.keys()
+    if gone:
+        _write({at: decision for at, decision in known.items() if at not in gone})
+    return bool(gone)
+
+
+def _write(known: Mapping[str, Decision]) -> None:
+    put(trusted_file(), json.dumps({at: asdict(w) for at, w in known.items()}, indent=1) + "\n")
+
+
+def _ours(info: os.stat_result) -> bool:
+    if not hasattr(os, "getuid"):
+        return True
+    return info.st_uid in (os.getuid(), 0) and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
 
 # Variables that are not settings: folders, and secrets that belong in no file.
 NOT_SETTINGS = frozenset({"HOME", "CONFIG", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})

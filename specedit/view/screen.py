@@ -28,7 +28,7 @@ from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 from specedit.settings import Settings
 from specedit.syntax.diff import Hunk, hunks
-from specedit.view import colours, diff_view, summary, terminal, tries
+from specedit.view import colours, diff_view, summary, terminal
 from specedit.view import provenance as prov
 from specedit.view.live import Live
 from specedit.view.trace import TraceWriter
@@ -125,11 +125,11 @@ class Screen(Sink):
 
     def baseline(self, baseline: Baseline) -> None:
         self._live.baseline(baseline)
-        self._print_lasting(tries.failing_before(baseline, self._settings.test))
+        self._print_lasting(summary.failing_before(baseline, self._settings.test))
 
     def tried(self, tried: Tried) -> None:
         self._live.tried(tried)
-        self._print_lasting(tries.line_of(tried))
+        self._print_lasting(summary.line_of_try(tried))
 
     def _print_lasting(self, text: Text | None) -> None:
         """A line that stays."""

@@ -1,20 +1,119 @@
-"""The report in a terminal: one line for a run, a table with `--verbose`, and what went wrong."""
+"""The report in a terminal: one line for a run, its tries, a table with `--verbose`, errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from specedit.edit.backend import WAITING
-from specedit.edit.report import Compared, Edit, Figures, Replaced, Report
-from specedit.view import terminal, tries
+from specedit.edit.report import Baseline, Compared, Edit, Figures, Replaced, Report, Tried, Try
+from specedit.view import terminal
 from specedit.view.colours import count, say, seconds
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+def failing_before(baseline: Baseline, command: str) -> Text | None:
+    """That the command fails before anything is edited."""
+    if baseline.verdict.passed:
+        return None
+    why = f"{command!r} fails before the edit, too: {baseline.verdict.line}"
+    return Text(terminal.harmless(why), "yellow")
+
+
+def line_of_try(tried: Tried) -> Text:
+    """The line of a try."""
+    whole = tried.whole
+    text = Text.assemble((f"try {whole.number} of {tried.most}", "bold"), f" ({way(whole)}): ")
+    cost = f"{count(whole.figures.passes, 'pass', 'passes')}, {seconds(_spent(whole.figures))}"
+    text.append(f"{cost}: ", "dim")
+    word, style = verdict(whole)
+    text.append(word, style)
+    if why := _why(whole):
+        text.append(": ").append(why)
+    return text
+
+
+def _why(tried: Try) -> str:
+    """Why it was not kept, unless an earlier try shows it."""
+    return "" if tried.kept or tried.same_as else terminal.harmless(tried.line)
+
+
+def way(attempt: Try) -> str:
+    """How it was sampled."""
+    how = (
+        f"temperature {attempt.temperature:g}, seed {attempt.seed}"
+        if attempt.temperature
+        else "greedy"
+    )
+    return how + (", with feedback" if attempt.with_feedback else "")
+
+
+def verdict(attempt: Try) -> tuple[str, str]:
+    """The outcome, and its style."""
+    if attempt.noted:
+        return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
+    if attempt.kept and (attempt.test is None or attempt.test.passed):
+        return "passes", "green"
+    if attempt.refused:
+        return "refused", "red"
+    if attempt.same_as is not None:
+        same = f"the same as try {attempt.same_as}" if attempt.same_as else "no change"
+        return same, "yellow"
+    return ("kept, though it fails", "yellow") if attempt.kept else ("fails", "red")
+
+
+def whole(report: Report) -> Sequence[Try]:
+    """Each try, by its number, over all files."""
+    results: dict[int, Try] = {}
+    for one in (attempt for edit in report.edits for attempt in edit.tries):
+        first = results.setdefault(one.number, one)
+        if first is not one:
+            results[one.number] = replace(
+                first,
+                figures=first.figures + one.figures,
+                refused=first.refused or one.refused,
+                kept=first.kept or one.kept,
+                with_feedback=first.with_feedback or one.with_feedback,
+            )
+    return [results[number] for number in sorted(results)]
+
+
+def table_of_tries(report: Report) -> Table | None:
+    """A row for each try, if a test judged more than one: else their lines say all."""
+    rows = whole(report)
+    if len(rows) < 2 or not any(row.test_s for row in rows):
+        return None
+    from rich.table import Table
+
+    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    for name in ("try", "", "passes", "reused", "model", "test"):
+        shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
+    shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
+    for one in rows:
+        word, style = verdict(one)
+        f = one.figures
+        reason = _why(one)
+        shown.add_row(
+            str(one.number),
+            way(one).replace("temperature ", "t "),
+            f"{f.passes:,}",
+            f"{f.reused:,} of {f.prompt:,}",
+            seconds(_spent(f)),
+            seconds(one.test_s) if one.test_s else "-",
+            Text.assemble((word, style), f": {reason}" if reason else ""),
+        )
+    return shown
+
+
+def _spent(figures: Figures) -> float:
+    return figures.prefill_s + figures.decode_s
+
 
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # files that a line names
@@ -39,7 +138,7 @@ def line(report: Report) -> Text:
     figures = report.figures
     if figures.passes or figures.total_s:
         text.append(" · ").append_text(cost(figures))
-    if tested := sum(attempt.test_s for attempt in tries.whole(report)):
+    if tested := sum(attempt.test_s for attempt in whole(report)):
         text.append(f" · tests {seconds(tested)}")
     return text
 
@@ -157,7 +256,7 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
                 _about(console, edit, finding.text, "yellow" if finding.warns else "")
     for (kind, why), names in many.items():
         _named(console, kind, why, names, len(names) if verbose else NAMED)
-    if (tries_table := tries.table(report)) is not None:
+    if (tries_table := table_of_tries(report)) is not None:
         console.print(tries_table)
     if verbose:
         if report.figures.passes:

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from endpoint import listening, stream
+from endpoint import listening
 from replaying import WORDS
 from warm_server import Running, running
 
-from benchmarks import common, llama_server, load, peers, quality, sandbox
+from benchmarks import common, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
 from benchmarks.speed import compare
 from benchmarks.speed.cases import Case
-from benchmarks.speed.peers import PeerOptions, Task
-from specedit.edit.backend import Plan
-from specedit.errors import InputError, ServerError, UsageError
+from specedit.errors import InputError, ServerError
 from specedit.settings import Settings
 
 Script = Callable[..., Path]
@@ -249,14 +247,6 @@ def test_a_server_is_measured_with_predictions_and_without(server: Running) -> N
     assert all(row["p95_s"] >= row["p50_s"] >= row["first_s"] > 0 for row in rows)
 
 
-def test_a_server_without_predictions_is_measured_too() -> None:
-    with listening() as endpoint:
-        endpoint.answer = stream("a", "b", usage={"completion_tokens": 2})
-        level = loads(endpoint.url, 2).level(1, False, 0.0)
-        assert (level.row()["tokens"], level.steps) == (4, None)
-        assert all("prediction" not in body for body in endpoint.requests)
-
-
 def test_a_server_that_refuses_is_reported() -> None:
     with listening() as endpoint:
         endpoint.status, endpoint.answer = 400, b'{"error": "no"}'
@@ -265,24 +255,6 @@ def test_a_server_that_refuses_is_reported() -> None:
         url = endpoint.url
     with pytest.raises(ServerError, match="does not answer"):
         load.Server.of(url).model()
-
-
-def test_arrivals_are_the_same_every_time_and_as_frequent_as_asked() -> None:
-    moments = load.arrivals(2000, 0.5, seed=3)
-    assert moments == load.arrivals(2000, 0.5, seed=3) == sorted(moments)
-    assert moments[0] == 0 and abs(moments[-1] / 1999 - 0.5) < 0.05
-
-
-@pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 5.0), (0.95, 10.0), (1.0, 10.0)])
-def test_percentiles(share: float, value: float) -> None:
-    assert load.percentile([float(n) for n in range(10, 0, -1)], share) == value
-    assert load.percentile([], share) == 0.0
-
-
-@pytest.mark.parametrize("text", ["", "a", "a=b", "ftp://x", "n=http://"])
-def test_an_address_is_a_url(text: str) -> None:
-    with pytest.raises(UsageError, match="not a URL"):
-        load.Server.of(text)
 
 
 # -- agreement with bf16 ---------------------------------------------------------------------------
@@ -312,38 +284,6 @@ def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
 # -- peers -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.tools
-def test_results_of_peers_are_drawn_the_same_every_time(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from benchmarks import plots
-
-    result = {
-        "machine": {"processor": "p", "threads": 2},
-        **{"model": "m", "date": "2026-11-23", "widths": {}},
-        "cases": [{"changed": 0.1, "lines": 50, "peers": {}}],
-    }
-    result["cases"][0]["peers"] = {"specedit": {"total_s": 1.0}, "other": {"total_s": 4.0}}
-    drawn = [path.read_bytes() for path in plots.draw(result, tmp_path / "a")]
-    assert drawn == [path.read_bytes() for path in plots.draw(result, tmp_path / "b")]
-    assert len(drawn) == 4  # two plots, SVG and PNG
-
-
-def test_runs_of_peers_are_summed_in_a_table(tmp_path: Path) -> None:
-    def row(peer: str, seconds: float, passes: int) -> dict[str, Any]:
-        times = {"total_s": seconds, "prefill_s": seconds / 4, "decode_s": 3 * seconds / 4}
-        times["cpu_s"] = 2 * seconds
-        return {"case": "c", "peer": peer, **times, "tokens": 30, "passes": passes, "peak_mb": 9}
-
-    absent = {"case": "c", "peer": "absent", "problem": "not installed: pip install it"}
-    others = [row("other", seconds, 0) for seconds in (3.0, 4.0, 9.0)]
-    path = written(tmp_path / "runs.jsonl", row("specedit", 1.0, 3), *others, absent)
-    assert list(peers.table([path]))[2:] == [
-        "| specedit | 1 | 1.0 | 1.00 | 2.0 | 1.00 | 0.25 | 25 | 10.0 | 9 |",
-        "| other | 1 | 4.0 | 4.00 | 8.0 | 4.00 | 1.00 | 100 |  | 9 |",
-        "| absent | 0 | not installed: pip install it |",
-    ]
-
-
 def test_every_peer_writes_each_case_and_each_run_is_a_line(
     script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -355,44 +295,3 @@ def test_every_peer_writes_each_case_and_each_run_is_a_line(
     done = common.rows(out)
     assert [row["peer"] for row in done] == ["specedit", "specedit-plain"] * 2
     assert done[0]["tokens"] == done[1]["tokens"] == done[1]["passes"] > done[0]["passes"]
-
-
-FAKE_SERVER = """#!{python}
-import json, sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
-if "--version" in sys.argv:
-    sys.exit(print("version: 9"))
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200); self.end_headers()
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200); self.end_headers()
-        text = json.loads(asked["grammar"].removeprefix("root ::= "))
-        for at, letter in enumerate(text + "?"):
-            timings = {{"draft_n": 3 * at, "draft_n_accepted": at}}
-            event = {{"content": letter, "tokens": [at], "timings": timings}}
-            self.wfile.write(b"data: " + json.dumps(event).encode() + b"\\n\\n")
-HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_dictated_answer_of_llama_server_ends_with_its_text(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    class Letters:
-        def piece(self, token: int) -> bytes:
-            return bytes([token])
-
-    server = tmp_path / llama_server.SERVER
-    server.parent.mkdir(parents=True)
-    server.write_text(FAKE_SERVER.format(python=sys.executable))
-    server.chmod(0o755)
-    monkeypatch.setenv("LLAMA_FOLDER", str(tmp_path))
-    peer = llama_server.LlamaServer(PeerOptions(Settings(), 1, 64), Letters())
-    assert peer.note == "version: 9"
-    run = peer.run(Task("t", Plan(()), (1, 2), tuple(b'a"\n'), 3), "q4_0-plain")
-    assert run is not None and run.tokens == (0, 1, 2)  # not the letter behind the text
-    assert (run.passes, run.proposed, run.accepted) == (1, 6, 2)
-    assert peer.cpu_s() >= 0

@@ -16,7 +16,6 @@ from test_model_drafter import Mistaken
 from test_trees import CURVE, answered
 
 from specedit.decode import drafters
-from specedit.decode.budget import DraftBudgets
 from specedit.decode.drafter import Draft
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
@@ -27,7 +26,7 @@ from specedit.decode.tree import (
     main_part,
     merge_drafts,
 )
-from specedit.decode.width import Widths
+from specedit.decode.width import DraftBudgets, Widths
 from specedit.engines.base import Choices
 
 

@@ -20,8 +20,12 @@ from test_trees import CURVE, FLAT, SAMPLED, answered
 
 from specedit.decode import drafters
 from specedit.decode.drafters import SmallModel
-from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter, candidate_tree
-from specedit.decode.drafters.small_model import Next
+from specedit.decode.drafters.model_drafter import (
+    CandidatesDrafter,
+    ModelDrafter,
+    Next,
+    candidate_tree,
+)
 from specedit.engines.base import GREEDY, Choices, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.sampling import likeliest

@@ -9,8 +9,7 @@ from scripted_engine import END
 from test_guarantees import EDITS, FILE, HOSTILE, SMALL, edited, plainly
 
 from specedit.decode import drafters
-from specedit.decode.drafters.prediction_drafter import PredictionDrafter
-from specedit.decode.drafters.predictions import PredictionsDrafter
+from specedit.decode.drafters.prediction_drafter import PredictionDrafter, PredictionsDrafter
 
 WORDS = WordTokenizer()
 LISTS = st.lists(SMALL, max_size=5)

@@ -33,7 +33,7 @@ from specedit.engines.base import (
 )
 from specedit.engines.sampling import choose, distribution
 from specedit.errors import UsageError
-from specedit.server.endpoint import PROFILES, request_json
+from specedit.server.remote import PROFILES, request_json
 
 VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 1500
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])

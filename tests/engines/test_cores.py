@@ -11,13 +11,8 @@ from typing import Any
 
 import pytest
 from command_line import Specedit
-from model_sources import tiny_gguf
 
-from specedit.edit.backend import Plan, Progress
-from specedit.engines.cores import CPU_SET, Threads, default_threads
-from specedit.errors import ModelError
-from specedit.inference.local import LocalBackend
-from specedit.settings import Settings
+from specedit.engines.cores import CPU_SET, Threads, default_threads, thread_count
 
 Tree = dict[str, str]
 SLOW, TWINS, NODES, LIMIT = (
@@ -190,27 +185,10 @@ def test_doctor_says_what_the_default_leaves_out(
     assert "1 of 8" in text and "left out" not in text
 
 
-@pytest.mark.parametrize("engine", ["exact", "huggingface"])
 @pytest.mark.parametrize(("wanted", "expected"), [(0, 2), (1, 1), (2, 2), (4, 4), (4096, 4)])
 def test_threads_are_bounded_by_the_cores(
-    wanted: int, expected: int, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[int] = []
-
-    def opening(*files: object, threads: int, **more: object) -> None:
-        opened.append(threads)
-        raise ModelError("enough")
-
     monkeypatch.setattr("specedit.engines.cores.logical_cores", lambda: 4)
     monkeypatch.setattr("specedit.engines.cores.default_threads", lambda: Threads(2, ()))
-    monkeypatch.setattr("specedit.engines.exact.available", lambda *files: None)
-    monkeypatch.setattr("specedit.engines.exact.conversion.convert", lambda *files: iter(()))
-    monkeypatch.setattr("specedit.engines.exact.open_exact", opening)
-    monkeypatch.setattr("specedit.engines.devices.require_torch", lambda *names: None)
-    generic = SimpleNamespace(open_huggingface=opening)
-    monkeypatch.setitem(sys.modules, "specedit.engines.huggingface", generic)
-    model = tiny_gguf(tmp_path / "model.gguf")
-    backend = LocalBackend(Settings(model=str(model), engine=engine, threads=wanted))
-    with pytest.raises(ModelError, match="enough"):
-        backend.run(Plan(()), Progress())
-    assert opened == [expected]
+    assert thread_count(wanted) == expected

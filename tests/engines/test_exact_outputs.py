@@ -10,7 +10,7 @@ import pytest
 from exact_models import kernel, kernels_here, save
 
 from specedit.decode.drafter import Draft
-from specedit.decode.drafters.small_model import SmallModel
+from specedit.decode.drafters.model_drafter import SmallModel
 from specedit.engines.base import GREEDY, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine

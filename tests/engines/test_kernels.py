@@ -22,7 +22,7 @@ import pytest
 from exact_models import kernel, kernels_here, save
 from kernel_sources import copied
 
-from specedit.engines import devices
+from specedit.engines import cores
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.kernels import library
@@ -121,7 +121,7 @@ def test_what_needs_torch_names_the_extra_where_it_is_missing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    monkeypatch.setattr(cores, "find_spec", lambda name: None)
     save("llama, no bias", tmp_path / "model")
     (tmp_path / "a.py").write_text("a = 1\n")
     done = specedit(*given, "--model", tmp_path / "model", cwd=tmp_path)

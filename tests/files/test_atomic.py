@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from specedit.errors import InputError
-from specedit.files import atomic, exchange, replacement
+from specedit.files import atomic, replacement
 from specedit.files.lock import lock_now
 from specedit.files.source import read
 
@@ -26,11 +26,11 @@ def test_two_names_change_places(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_text("1")
     two.write_text("2")
-    if not exchange.exchange(one, two):
+    if not atomic.exchange(one, two):
         pytest.skip("this file system cannot exchange")
     assert (one.read_text(), two.read_text()) == ("2", "1")
     with pytest.raises(OSError):
-        exchange.exchange(one, tmp_path / "none")
+        atomic.exchange(one, tmp_path / "none")
 
 
 @pytest.mark.parametrize("way", ["exchange", "rename"])
@@ -42,7 +42,7 @@ def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
     path = tmp_path / "a.py"
     path.write_text("one\n")
     seen = read(path)
-    real = exchange.exchange
+    real = atomic.exchange
     if not real(path, path):
         pytest.skip("this file system cannot exchange")
     writes = iter([True])
@@ -60,7 +60,7 @@ def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
                 path.symlink_to("target")
         return way == "exchange" and real(first, second)
 
-    monkeypatch.setattr(exchange, "exchange", meanwhile)
+    monkeypatch.setattr(atomic, "exchange", meanwhile)
     with pytest.raises(InputError, match="changed on disk"):
         replacement.replace(seen, b"two\n")
     assert path.read_text() == "theirs\n"
@@ -135,7 +135,7 @@ def test_nobody_reads_a_file_that_is_being_written_in_place(tmp_path: Path) -> N
     path.write_text("one\n")
     read_by: list[bytes] = []
     with path.open("r+b", buffering=0) as file:
-        if exchange.lease(file.fileno(), against_readers=True) is not True:
+        if atomic.lease(file.fileno(), against_readers=True) is not True:
             pytest.skip("this file system knows no leases")
         other = [sys.executable, "-c", "import sys; print(open(sys.argv[1]).read())", str(path)]
         reader = threading.Thread(target=lambda: read_by.append(subprocess.check_output(other)))

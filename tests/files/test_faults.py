@@ -25,8 +25,7 @@ from git_repository import Repository
 from specedit.errors import InputError
 from specedit.files import journal, replacement
 from specedit.files.recorder import Recorder
-from specedit.files.recovery import recover
-from specedit.files.undo import undo
+from specedit.files.undo import recover, undo
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 SEED = 7

@@ -16,12 +16,11 @@ from killed_runs import NAMES, NEW, OLD, change, held, killed
 
 from specedit.api import Editor
 from specedit.errors import InputError, UsageError
-from specedit.files import exchange, journal, recorder, replacement
+from specedit.files import atomic, journal, recorder, replacement
 from specedit.files.recorder import Recorder
-from specedit.files.recovery import recover
 from specedit.files.source import read
 from specedit.files.trial import Trial
-from specedit.files.undo import forget, undo
+from specedit.files.undo import forget, recover, undo
 from specedit.integrations.lsp.lsp_session import Session
 from specedit.settings import resolve
 
@@ -261,10 +260,10 @@ def test_an_editor_from_python_reverts_it_and_warns(tree: Path) -> None:
 def test_a_change_of_many_files_waits_for_the_disk_a_few_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not exchange.sync_file_system(tmp_path):
+    if not atomic.sync_file_system(tmp_path):
         pytest.skip("this system cannot put a whole file system on the disk")
     waits: list[object] = []
-    for module, name in ((os, "fsync"), (exchange, "sync_file_system")):
+    for module, name in ((os, "fsync"), (atomic, "sync_file_system")):
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda at, real=real: waits.append(at) or real(at))
     paths = [tmp_path / f"{number}.py" for number in range(30)]

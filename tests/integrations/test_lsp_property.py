@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lsp_client import Editor, Position, edited, spans, units_of
 from test_lsp_session import LINE_ENDS_OF_PYTHON, editor_of
 
-from specedit.integrations.lsp.documents import Documents
+from specedit.integrations.lsp.document_edits import Documents
 
 Call = Callable[..., CompletedProcess[bytes]]
 Play = Callable[..., Path]

@@ -13,7 +13,7 @@ from git_repository import Repository
 from lsp_client import CAPABILITIES, Editor, edited, place
 
 from specedit.integrations.lsp.connection import RequestError, framed, read_messages
-from specedit.integrations.lsp.documents import Document, split
+from specedit.integrations.lsp.document_edits import Document, split
 from specedit.integrations.lsp.lsp_session import Session
 from specedit.settings import Settings
 

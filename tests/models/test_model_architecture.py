@@ -16,7 +16,7 @@ from exact_models import FAMILIES, LINEAR, YARN, model_of, save, save_gguf
 
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.checkpoint import open_checkpoint, unsupported
-from specedit.engines.transformers_model import build
+from specedit.engines.huggingface import build
 from specedit.errors import ModelError
 from specedit.models import architecture
 from specedit.models.compatibility import check_croppable

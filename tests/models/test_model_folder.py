@@ -19,8 +19,7 @@ from exact_models import model_of, save
 from safetensors.torch import load_file, save_file
 
 from specedit.engines.exact import open_exact
-from specedit.engines.huggingface import open_huggingface
-from specedit.engines.transformers_model import errors_of
+from specedit.engines.huggingface import errors_of, open_huggingface
 from specedit.errors import ModelError
 from specedit.models import resolve
 from specedit.models.store import ModelFiles

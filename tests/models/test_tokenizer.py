@@ -18,7 +18,7 @@ from tokenizers import AddedToken, Regex, models, pre_tokenizers, processors
 from tokenizers import Tokenizer as Core
 
 from specedit.errors import ModelError
-from specedit.models import byte_pairs
+from specedit.models import vocabulary as vocabularies
 from specedit.models.store import ModelFiles, store_path
 from specedit.models.template import prompt_ids
 from specedit.models.tokenizer import Tokenizer, byte_table, spelled_bytes
@@ -106,7 +106,7 @@ def test_merges_are_used(tokenizer: Tokenizer) -> None:
 
 def test_a_merge_of_what_is_not_a_token_is_named() -> None:
     with pytest.raises(ValueError, match="'in' of merge 'i n' is not a token"):
-        byte_pairs.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)
+        vocabularies.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)
 
 
 def test_control_tokens_have_no_text_and_literal_ones_do(tokenizer: Tokenizer) -> None:
@@ -174,7 +174,7 @@ PIECES = st.lists(st.sampled_from([*"abcdeé 1.\n", "ab", "日", "'ll", "\t"])).
 
 @examples(100)
 @given(
-    style=st.sampled_from(sorted(byte_pairs.CUTS)),
+    style=st.sampled_from(sorted(vocabularies.CUTS)),
     pairs=st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=40),
     text=texts | PIECES,
 )
@@ -194,7 +194,7 @@ def test_law_byte_pairs_are_those_of_the_tokenizers_library(
         if one + other not in tokens:
             tokens.append(one + other)
     vocabulary = {token: id for id, token in enumerate(tokens)}
-    whole_words = style in byte_pairs.WHOLE_WORDS
+    whole_words = style in vocabularies.WHOLE_WORDS
     reference = Core(
         models.BPE(
             vocab=vocabulary,
@@ -202,12 +202,12 @@ def test_law_byte_pairs_are_those_of_the_tokenizers_library(
             ignore_merges=whole_words,
         )
     )
-    cuts = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in byte_pairs.CUTS[style]]
+    cuts = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in vocabularies.CUTS[style]]
     spell = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     reference.pre_tokenizer = pre_tokenizers.Sequence([*cuts, spell])
     pieces = [*map(spelled_bytes, tokens)]
-    tables = byte_pairs.tables_of(vocabulary, merges, letters, pieces, whole_words=whole_words)
-    assert byte_pairs.BytePairs(style, tables).encode(text) == reference.encode(text).ids
+    tables = vocabularies.tables_of(vocabulary, merges, letters, pieces, whole_words=whole_words)
+    assert vocabularies.BytePairs(style, tables).encode(text) == reference.encode(text).ids
 
 
 @pytest.mark.real
@@ -263,7 +263,7 @@ def test_the_form_that_loads_quickly_is_the_same_tokenizer(
 
 def test_the_stored_forms_of_other_versions_are_deleted(tmp_path: Path) -> None:
     files = ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf", "ab" * 32)
-    path = byte_pairs.stored_path(files)
+    path = vocabularies.stored_path(files)
     assert path is not None
     path.parent.mkdir(parents=True)
     older = path.with_name(f"tiny-{'ab' * 8}-v1.tokenizer")

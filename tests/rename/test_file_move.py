@@ -153,25 +153,25 @@ def test_a_move_is_reverted_where_a_file_cannot_be_written(
     inside: Run, repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from specedit.errors import InputError
-    from specedit.files import moves
+    from specedit.files import undo
 
     def full(*_: object) -> None:
         raise InputError("no space left", file="x")
 
-    monkeypatch.setattr(moves, "_move", full)
+    monkeypatch.setattr(undo, "_move", full)
     done = inside("rename", "src/shop/user.py", "src/shop/account.py")
     assert done.returncode == 2 and repo.git("status", "--short") == ""
 
 
 KILLED = """\
 import os, sys
-from specedit.files import moves
+from specedit.files import undo
 
-def make(todo, real=moves.make):
+def make_moves(todo, real=undo.make_moves):
     {before}
     os._exit(9)
 
-moves.make = make
+undo.make_moves = make_moves
 from specedit.__main__ import main
 sys.argv = ["specedit", "rename", "src/shop/user.py", "src/shop/account.py", "-q"]
 main()

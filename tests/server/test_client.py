@@ -24,7 +24,7 @@ from specedit.edit.backend import Answer, Event, Loading, Plan, Progress, Ready,
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
 from specedit.inference.local import LocalBackend
-from specedit.server import client, processes, protocol, runtime
+from specedit.server import client, protocol, runtime
 from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
 from specedit.server.requests import Limits
 from specedit.server.runtime import RuntimeFolder, ServerRecord
@@ -257,16 +257,16 @@ SETTINGS = Settings(model="scripted")
 
 
 def test_no_server_is_no_backend(place: RuntimeFolder) -> None:
-    assert processes.find(SETTINGS)[0] is None
+    assert client.find(SETTINGS)[0] is None
     assert isinstance(connect(SETTINGS), LocalBackend)
 
 
 def test_a_running_server_is_found_unless_it_is_off(
     server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = processes.find(SETTINGS)[0]
+    found = client.find(SETTINGS)[0]
     assert found is not None and found.server == server.record.address
-    assert processes.find(replace(SETTINGS, server="off"))[0] is None
+    assert client.find(replace(SETTINGS, server="off"))[0] is None
 
 
 DIFFERENT = {
@@ -283,7 +283,7 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
     server: Running, place: RuntimeFolder, fields: dict[str, Any]
 ) -> None:
     other = replace(SETTINGS, **fields)
-    assert processes.find(other)[0] is None
+    assert client.find(other)[0] is None
     assert server.status()["state"] == "ready"
     backend = connect(other)
     assert isinstance(backend, LocalBackend) and "left alone" in backend.notes[0]
@@ -292,15 +292,15 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
 def test_a_server_of_another_version_is_not_asked(
     server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specedit.server.processes.VERSION", "99")
-    assert processes.find(SETTINGS)[0] is None
+    monkeypatch.setattr("specedit.server.client.VERSION", "99")
+    assert client.find(SETTINGS)[0] is None
 
 
 def test_a_server_with_other_kernels_is_left_alone(
     server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECEDIT_KERNEL", "reference")
-    assert processes.find(SETTINGS)[0] is None
+    assert client.find(SETTINGS)[0] is None
     assert server.status()["state"] == "ready"
 
 
@@ -310,9 +310,9 @@ def test_a_server_of_another_build_of_this_version_is_not_asked(
     module = tmp_path / "specedit/errors.py"
     module.parent.mkdir()
     module.write_text("one = 1\n")
-    assert processes.find(SETTINGS)[0] is not None
+    assert client.find(SETTINGS)[0] is not None
     monkeypatch.setattr(runtime, "PACKAGE", module.parent)
-    assert processes.find(SETTINGS)[0] is None
+    assert client.find(SETTINGS)[0] is None
     one = runtime.identity(SETTINGS)
     (module.parent / "__pycache__").mkdir()
     (module.parent / "__pycache__/errors.py").write_text("compiled")
@@ -326,7 +326,7 @@ def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     assert place.record() is None
-    assert processes.find(SETTINGS)[0] is None
+    assert client.find(SETTINGS)[0] is None
 
 
 def test_a_server_starts_over_what_a_dead_one_left(place: RuntimeFolder, tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     with pytest.raises(ServerError):
         runtime.runtime_folder()
-    assert processes.find(SETTINGS)[0] is None
+    assert client.find(SETTINGS)[0] is None
     assert "trusted" in connect(replace(SETTINGS, warm=True)).notes[0]
 
 
@@ -397,9 +397,9 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(
 
 
 def test_a_new_server_finds_this_package() -> None:
-    assert (processes.PACKAGES / "specedit" / "__main__.py").is_file()
+    assert (client.PACKAGES / "specedit" / "__main__.py").is_file()
 
 
 def test_the_version_is_the_packages() -> None:
-    pyproject = Path(processes.__file__).parents[2] / "pyproject.toml"
+    pyproject = Path(client.__file__).parents[2] / "pyproject.toml"
     assert tomllib.loads(pyproject.read_text("utf-8"))["project"]["version"] == __version__

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,11 +21,10 @@ from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer, raw_ids
 from specedit.models.vocabulary import load_tokenizer
-from specedit.server.completions import completion_plan, completion_request
+from specedit.server.chat_request import completion_plan, completion_request
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings
 
-NODE_MODULES = os.environ.get("SPECEDIT_NODE_MODULES")  # with `openai` for node
 BEFORE = "def area(width, height):\n    return width * height\n"
 CURRENT = BEFORE.replace("(width,", "(w,")
 AFTER = CURRENT.replace("return width", "return w")
@@ -337,35 +332,3 @@ def test_the_openai_client_completes(server: Running) -> None:
         api.completions.create(**request, suffix="y")
     with pytest.raises(openai.BadRequestError, match="n"):
         api.completions.create(**request, n=2)
-
-
-JAVASCRIPT = """\
-import OpenAI from "openai";
-const openai = new OpenAI();
-const request = JSON.parse(process.env.REQUEST);
-console.log((await openai.completions.create(request)).choices[0].text);
-let text = "";
-for await (const chunk of await openai.completions.create({ ...request, stream: true }))
-  text += chunk.choices[0].text;
-console.log(text);
-"""
-
-
-@pytest.mark.tools
-def test_the_javascript_client_completes(server: Running, tmp_path: Path) -> None:
-    if shutil.which("node") is None or not NODE_MODULES:
-        pytest.skip("node or its openai package is not here (SPECEDIT_NODE_MODULES)")
-    (tmp_path / "node_modules").symlink_to(NODE_MODULES)
-    (tmp_path / "example.mjs").write_text(JAVASCRIPT)
-    request = {"model": "scripted", "prompt": NEXT_EDIT, "max_tokens": 200, **PREDICTION}
-    address = {"OPENAI_BASE_URL": f"{server.record.url}/v1", "OPENAI_API_KEY": "none"}
-    done = subprocess.run(
-        ["node", "example.mjs"],
-        cwd=tmp_path,
-        env={**os.environ, **address, "REQUEST": json.dumps(request)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{AFTER}\n{AFTER}\n"

@@ -24,8 +24,7 @@ from specedit.engines.base import Sampling
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
 from specedit.inference.reader import Reader, Unfenced
 from specedit.server import remote
-from specedit.server.endpoint import PROFILES, api_key
-from specedit.server.remote import RemoteBackend
+from specedit.server.remote import PROFILES, RemoteBackend, api_key
 from specedit.settings import Settings
 
 PLAN = Plan(

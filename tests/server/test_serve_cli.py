@@ -22,7 +22,7 @@ from model_sources import tiny_gguf
 from warm_server import plan, process, until
 
 from specedit.edit.backend import Progress
-from specedit.server import client, processes, runtime
+from specedit.server import client, runtime
 from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings, resolve
 
@@ -49,7 +49,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimeFo
     found = runtime.runtime_folder()
     yield found
     if (record := found.record()) is not None:
-        processes.stop(found, record)
+        client.stop(found, record)
 
 
 @pytest.fixture(autouse=True)
@@ -140,7 +140,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     found: list[str | None] = []
 
     def ask() -> None:
-        server = processes.find(settings)[0]
+        server = client.find(settings)[0]
         assert server is not None
         assert server.run(plan("x"), Progress()).completion
         found.append(server.server)
@@ -296,8 +296,8 @@ def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) 
 def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
     specedit: Specedit, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "STOP_REQUEST_S", 0.2)
-    monkeypatch.setattr(processes, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
+    monkeypatch.setattr(client, "STOP_REQUEST_S", 0.2)
+    monkeypatch.setattr(client, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
     with process("--socket-only", env={}) as server:
         until(lambda: place.record() is not None and client.listens(record_of(place)))
         until(lambda: client.status(record_of(place))["state"] == "ready")

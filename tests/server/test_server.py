@@ -6,15 +6,13 @@ import contextlib
 import http.client
 import json
 import socket
-import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scripted_engine import ScriptedTokenizer
-from warm_server import Answered, Running, prompt, running, until
+from warm_server import Running, prompt, running, until
 
 from specedit.errors import ServerError
 from specedit.server.listener import Options
@@ -98,51 +96,6 @@ def test_a_stream_says_what_the_whole_answer_says(server: Running, fields: dict[
     assert chunks[-1]["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"]
     assert all("usage" not in c and c["object"] == "chat.completion.chunk" for c in chunks)
     assert len({c["id"] for c in chunks}) == 1
-
-
-def test_a_stream_tells_its_usage_when_asked(server: Running) -> None:
-    fields: dict[str, Any] = {"prediction": {"type": "content", "content": TEXT}}
-    asked = {"stream": True, "stream_options": {"include_usage": True}}
-    *chunks, last = server.chat(TEXT, **asked, **fields).chunks
-    assert all(c["usage"] is None for c in chunks)
-    assert last["choices"] == []
-    whole = server.chat(TEXT, **fields).json["usage"]
-    for usage in (last["usage"], whole):
-        del usage["prompt_tokens_details"]
-    assert last["usage"] == whole
-
-
-@pytest.mark.parametrize("stop", ["Email", "\n", "😀", "`"])
-def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(server: Running, stop: str) -> None:
-    choice = server.chat(TEXT, stop=stop).json["choices"][0]
-    assert choice["message"]["content"] == AFTER[: AFTER.index(stop)]
-    assert choice["finish_reason"] == "stop"
-
-
-def test_the_limit_cuts_and_says_so(server: Running) -> None:
-    body = server.chat(TEXT, max_tokens=5).json
-    assert body["choices"][0]["finish_reason"] == "length"
-    assert body["choices"][0]["message"]["content"] == AFTER[:5]
-    assert body["usage"]["completion_tokens"] == 5
-
-
-PREDICTED = {
-    "the answer itself": (AFTER, len(AFTER.encode()), 0),
-    "the original": (TEXT, len(TEXT.encode()) - 7, 7),  # of `Username`, `Email` has one letter
-    "nothing of it": ("§" * 10, 0, 20),
-    "empty": ("", 0, 0),
-}
-
-
-@pytest.mark.parametrize(("text", "accepted", "rejected"), PREDICTED.values(), ids=PREDICTED)
-def test_usage_counts_the_prediction_as_openai_does(
-    server: Running, text: str, accepted: int, rejected: int
-) -> None:
-    usage = server.chat(TEXT, prediction={"type": "content", "content": text}).json["usage"]
-    details = usage["completion_tokens_details"]
-    assert details["accepted_prediction_tokens"] == accepted
-    assert details["rejected_prediction_tokens"] == rejected
-    assert usage["completion_tokens"] == len(AFTER.encode()) + 1 + rejected
 
 
 def test_a_prompt_that_was_read_is_reported_as_cached(server: Running) -> None:
@@ -386,24 +339,6 @@ def test_a_slow_sender_is_cut_off(server: Running) -> None:
             assert got == answer
 
 
-def test_a_client_that_leaves_frees_the_engine(slow: Running) -> None:
-    for stream in (True, False):
-        before = slow.status()["requests"]["cancelled"]
-        connection = slow.connect()
-        body = {
-            "model": "scripted",
-            "stream": stream,
-            "messages": [{"role": "user", "content": "x"}],
-        }
-        connection.request("POST", "/v1/chat/completions", json.dumps(body))
-        until(lambda: slow.status()["requests"]["running"] == 1)
-        connection.sock.shutdown(socket.SHUT_RDWR)
-        connection.close()
-        freed = {"cancelled": before + 1, "running": 0}
-        until(lambda: freed.items() <= slow.status()["requests"].items())  # noqa: B023
-    assert slow.count("passes") < 2_000
-
-
 def test_text_comes_while_it_is_written(slow: Running) -> None:
     connection = slow.connect()
     body = {"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "x"}]}
@@ -495,32 +430,6 @@ def test_a_request_that_cannot_fit_is_refused_before_it_is_tokenized(
         assert limit in refused.error["message"]
 
 
-def test_a_huge_prediction_changes_no_character(server: Running) -> None:
-    strange = "".join(f"{n:05x} " for n in range(17_000))  # 102,000 tokens
-    answer = server.chat(TEXT, prediction={"type": "content", "content": strange})
-    assert answer.json["choices"][0]["message"]["content"] == AFTER
-
-
-def test_answers_at_the_same_time_are_each_their_own(server: Running) -> None:
-    found: dict[int, Answered] = {}
-
-    def ask(number: int) -> None:
-        found[number] = server.chat(f"Username {number} {'x' * number}", stream=number % 2 == 0)
-
-    threads = [threading.Thread(target=ask, args=(n,)) for n in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for number, answer in found.items():
-        text = (
-            content(answer.chunks)
-            if number % 2 == 0
-            else answer.json["choices"][0]["message"]["content"]
-        )
-        assert text == f"Email {number} {'x' * number}\n```"
-
-
 # --- real clients
 
 
@@ -553,12 +462,3 @@ def test_the_openai_client_just_works(server: Running) -> None:
     assert refused.value.param == "n"
     with pytest.raises(openai.NotFoundError):
         api.chat.completions.create(model="gpt-4o", messages=messages)
-
-
-@pytest.mark.long  # only because not every machine has curl
-def test_curl_just_works(server: Running) -> None:
-    body = {"model": "scripted", "messages": [{"role": "user", "content": prompt(TEXT)}]}
-    url = f"http://127.0.0.1:{server.port}/v1/chat/completions"
-    command = ["curl", "-sS", url, "-H", "Content-Type: application/json", "-d", json.dumps(body)]
-    done = subprocess.run(command, capture_output=True, check=True)
-    assert json.loads(done.stdout)["choices"][0]["message"]["content"] == AFTER

@@ -14,9 +14,8 @@ from odd import Odd, target
 
 from specedit.errors import SpeceditError
 from specedit.integrations.hook.hook_rules import VALUES, rules
-from specedit.settings import Settings, folder, names, resolve
-from specedit.settings.folder import set_user, user_file
-from specedit.settings.layers import repository
+from specedit.settings import Settings, layers, names, resolve
+from specedit.settings.layers import repository, set_user, user_file
 from specedit.settings.table import about, is_restricted
 
 
@@ -82,7 +81,7 @@ def test_any_trusted_table_is_taken_or_refused_and_leads_nowhere(data: bytes) ->
     with contextlib.suppress(SpeceditError):
         said = repository(Path())
         assert said is not None
-        folder.decide(Path(), said.digest, trusted=True)
+        layers.decide(Path(), said.digest, trusted=True)
         found = resolve(environ={}).values
         for path in (found.trace, found.prediction):
             if path not in ("", "none", "original"):
@@ -102,9 +101,9 @@ def test_any_file_of_the_user_is_read_changed_or_left(given: tuple[bytes, str, A
 
 @target(lambda odd: odd.damaged(b'{"/x": {"digest": "y", "trusted": true}}'))
 def test_any_record_of_trust_is_read_or_counts_for_nothing(data: bytes) -> None:
-    folder.trusted_file().write_bytes(data)
-    folder.trusted_file().chmod(0o600)
-    for word in folder.decisions().values():
+    layers.trusted_file().write_bytes(data)
+    layers.trusted_file().chmod(0o600)
+    for word in layers.decisions().values():
         assert isinstance(word.digest, str) and isinstance(word.trusted, bool)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from specedit.cli.options import restricted_lines
 from specedit.errors import UsageError
-from specedit.settings import Settings, folder, resolve
+from specedit.settings import Settings, layers, resolve
 
 
 def project(folder: Path, text: str) -> Path:
@@ -144,6 +144,6 @@ def test_no_value_is_so_long_that_it_hides_the_others(tmp_path: Path) -> None:
     assert resolved.repository is not None
     (shown,) = restricted_lines(resolved.repository)
     assert len(shown) < 150 and "not valid" in shown
-    folder.decide(tmp_path, resolved.repository.digest, trusted=True)
+    layers.decide(tmp_path, resolved.repository.digest, trusted=True)
     with pytest.raises(UsageError, match="at most 4,096 characters"):
         resolve(start=tmp_path)

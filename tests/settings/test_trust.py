@@ -18,8 +18,8 @@ from specedit.connect import connect
 from specedit.errors import ModelError, UsageError
 from specedit.models import resolve as models
 from specedit.server.runtime import identity
-from specedit.settings import Settings, folder, names, resolve
-from specedit.settings.folder import user_file
+from specedit.settings import Settings, layers, names, resolve
+from specedit.settings.layers import user_file
 from specedit.settings.table import about, is_restricted
 
 TEXT = "old = 1\n"
@@ -219,7 +219,7 @@ def test_a_record_that_anybody_may_have_written_counts_for_nothing(
     cloned.says(quiet=True)
     cloned.run("trust")
     assert resolve().values.quiet
-    record = folder.trusted_file()
+    record = layers.trusted_file()
     assert record.stat().st_mode & 0o777 == 0o600
     if spoil == "group may write":
         record.chmod(0o660)

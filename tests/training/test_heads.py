@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import struct
 import subprocess
 import sys
@@ -41,7 +40,6 @@ from specedit.models.head_file import (
     HeadsSizes,
     open_heads,
 )
-from training.heads import learning as training
 from training.heads import reading
 from training.heads import run as train
 from training.heads import texts as requests
@@ -164,7 +162,6 @@ def written(
 
 
 def fresh(kind: str, depth: int = 3) -> Network:
-    import torch
 
     torch.manual_seed(3)
     return Network(sizes(kind, depth), np.full(HIDDEN, 2.0, np.float32), 0.2).eval()
@@ -178,14 +175,6 @@ def test_a_file_comes_back_as_it_was_written(kind: str, tmp_path: Path) -> None:
     heads = written(tmp_path / "h.safetensors", fresh(kind), "d" * 64, texts=3, accepted=(0.5,))
     assert heads.about.sizes == sizes(kind) and heads.ids == LIKELY.tolist()
     assert heads.about.texts == 3 and heads.about.accepted == (0.5,)
-
-
-def test_it_is_a_safetensors_file(tmp_path: Path) -> None:
-    from safetensors.numpy import load_file
-
-    path = tmp_path / "h.safetensors"
-    written(path, fresh("chained"), "d" * 64)
-    assert load_file(path)["0.state.panels"].dtype == np.int8
 
 
 def test_heads_of_another_model_are_refused_by_name(tmp_path: Path) -> None:
@@ -250,7 +239,6 @@ def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path: Path) 
 def test_the_kernels_guess_what_the_network_says(
     kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
 ) -> None:
-    import torch
 
     network = fresh(kind)
     heads = written(tmp_path / "h.safetensors", network, weights.source)
@@ -311,27 +299,6 @@ def test_training_lowers_the_loss_and_raises_acceptance(
     assert all(0.2 < s < 2.1 for s in watched.sharpness(learner.network))
 
 
-def test_places_where_all_is_lost_teach_next_to_nothing(
-    learnt: tuple[Rows, Rows], weights: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learner = learner_of(learnt[0], Teacher(weights))
-    starts = learner._starts[:8]
-    parts = dict(learner.network.named_parameters())
-    with torch.no_grad():
-        parts["steps.0.down.weight"].mul_(1000.0)
-    found = []
-    for worst in (training.WORST, math.inf):
-        monkeypatch.setattr(training, "WORST", worst)
-        learner.network.zero_grad()
-        loss = learner.loss(starts, 4, 3)
-        loss.backward()  # type: ignore[no-untyped-call]
-        slopes = [float(part.grad.abs().max()) for part in parts.values() if part.grad is not None]
-        found.append((float(loss.detach()), max(slopes)))
-    (loss_bound, slope_bound), (loss_free, slope_free) = found
-    assert loss_bound <= (1 + training.LIKENESS) * 50 < loss_free
-    assert slope_bound < slope_free / 1000
-
-
 def test_training_goes_on_where_it_stopped(
     learnt: tuple[Rows, Rows], weights: Any, tmp_path: Path
 ) -> None:
@@ -345,22 +312,6 @@ def test_training_goes_on_where_it_stopped(
     pairs = zip(learner.network.parameters(), other.network.parameters(), strict=True)
     for one, two in ((a.detach(), b.detach()) for a, b in pairs):
         assert float((one - two).abs().mean()) <= 0.03 * float(one.abs().mean())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_training_goes_on_from_a_file_of_another_spread(kind: str, tmp_path: Path) -> None:
-    import torch
-
-    one, random_ = fresh(kind), np.random.default_rng(1)
-    other = Network(sizes(kind), random_.uniform(0.5, 4, HIDDEN).astype(np.float32), 0.7).eval()
-    other.take(written(tmp_path / "h.safetensors", one, "d"))
-    state, ids = (torch.from_numpy(random_.standard_normal((6, HIDDEN)).astype("f4")) for _ in "ab")
-    for depth in range(3):
-        made = [
-            n.next(depth, state / n.spread, n.embedded(ids)).detach() * n.spread
-            for n in (one, other)
-        ]
-        assert float((made[0] - made[1]).abs().mean()) < 0.02 * float(made[0].abs().mean())
 
 
 # -- drafting --------------------------------------------------------------------------------------
@@ -529,42 +480,6 @@ def test_training_reads_answers_learns_and_continues(
     assert not folder.path.exists()
 
 
-def asked(request: requests.TeacherRequest) -> str:
-    return "".join(part for _, parts in request.turns for part in parts)
-
-
-def test_most_requests_are_for_new_text(repository: Path) -> None:
-    texts = read_texts([repository])
-    questions = list(requests.questions(texts))
-    assert len({request.name for request in questions}) == len(questions)
-    kinds = [request.name.rsplit(":", 1)[1] for request in questions]
-    assert kinds[:8] == ["new0"] * len(texts) + ["new1"] + ["answer"]
-    assert kinds.count("answer") == len(texts) and kinds.count("new3") == len(texts)
-    by_name = {request.name: asked(request) for request in questions}
-    for text in texts:
-        names = [part.split("(")[0] for part in text.text.split("def ")[1:]]
-        assert any(name in by_name[f"{text.digest}:new0"] for name in names)
-        assert text.text[:40] not in by_name[f"{text.digest}:new0"], "there is nothing to copy"
-
-
-def test_the_descriptions_of_functions_are_requested(tmp_path: Path) -> None:
-    repository = Repository.init(tmp_path)
-    files = {
-        "a.py": 'def one(x):\n    """Count the words of a text in one go."""\n',
-        "b.js": "/** Returns the number of words in a text. */\nfunction count(a) {}\n",
-        "c.go": "// Count says how many words there are in it.\nfunc Count() {}\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text + "\n" * 400)
-    repository.git("add", ".")
-    questions = [r for r in requests.questions(read_texts([tmp_path])) if ":said" in r.name]
-    assert sorted(asked(request).split(": ", 1)[1] for request in questions) == [
-        "Count says how many words there are in it.",
-        "Count the words of a text in one go.",
-        "Returns the number of words in a text.",
-    ]
-
-
 def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) -> None:
     prompts = [[5, 6, 7], [9], [*range(30)], [3, 3, 3, 3]]
     alone = [answer(engine, [], 16, prompt)[0] for prompt in prompts]
@@ -584,20 +499,6 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
         read, read_ids, read_choices = rows_of(engine.passes, prompt, choices[:-1])
         assert states.tobytes() == read.tobytes()
         assert (ids, choices) == (read_ids, read_choices)
-
-
-def test_answers_under_way_are_stored_as_far_as_they_are_written(
-    engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
-) -> None:
-    texts, store = read_texts([repository]), RowStore(tmp_path / "rows", HIDDEN)
-    writing = reading.write_answers(target(engine, weights), texts, store)
-    count = min(len(list(requests.questions(texts))), reading.AT_ONCE)
-    for _ in range(count + 1 + 20):
-        next(writing)
-    writing.close()
-    again = RowStore(tmp_path / "rows", HIDDEN)
-    assert again.places == store.places > 20 * count // 2
-    assert again.known(next(requests.questions(texts)).name)
 
 
 @pytest.mark.parametrize("when", ["read", "learn"])
@@ -643,25 +544,6 @@ def test_rows_that_a_kill_cut_off_are_dropped(name: str, lost: int, tmp_path: Pa
     rows = RowStore(tmp_path, 8).load()
     assert (rows.states[:, 0] == rows.meta[0]).all(), "each row is beside its id"
     assert rows.meta[0][-5:].tolist() == [9] * 5 and 20 < len(rows.states) <= 35
-
-
-def test_places_count_as_often_as_their_weight_says(weights: Any) -> None:
-    """A language that training never saw is guessed once answers in it are among the rows."""
-    teacher, first = Teacher(weights), language(weights, 40, 1)
-    unseen, new = language(weights, 8, 4, words=41), language(weights, 20, 5, words=41)
-    new.meta[2] += 40
-    both = Rows(
-        np.concatenate((first.states, new.states)), np.concatenate((first.meta, new.meta), 1)
-    )
-    watched = HeldOut(unseen, everywhere(unseen), teacher, LIKELY, 3)
-    reached = []
-    for weight in (0, 2):
-        counts = np.where(both.meta[2] < 40, 1, weight)
-        learner = Learner(sizes("chained"), both, counts, teacher, LIKELY)
-        for _ in range(60):
-            learner.one_step(3)
-        reached.append(watched.accepted(learner.network)[0])
-    assert reached[1] > reached[0] + 0.2, reached
 
 
 # -- those in the package --------------------------------------------------------------------------

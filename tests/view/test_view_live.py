@@ -23,7 +23,7 @@ from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.diff import hunks
 from specedit.view import live
-from specedit.view.progress import ChangeSoFar, so_far
+from specedit.view.live import ChangeSoFar, so_far
 
 BEFORE = "".join(f"line {n}\n" for n in range(30))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "a\nb\n")
@@ -195,17 +195,6 @@ def test_several_files_are_counted() -> None:
     display.finish("a.py")
     feed(display, "a.py", Prefill(1, 2, 0, 0.1))
     assert "[2/3]" in shown(display, display.console)
-
-
-def test_a_comparison_is_reported_and_does_not_grow_the_change() -> None:
-    display = live.Live(terminal(), compares=True)
-    display.begin("a.py", BEFORE)
-    feed(display, "a.py", *EVENTS)
-    assert display._change is not None
-    rows = display._change.rows(20)
-    feed(display, "a.py", *EVENTS[2:-1])
-    assert "decoding again without drafts" in line(display)
-    assert display._change.rows(20) == rows
 
 
 def test_a_run_that_starts_over_grows_anew() -> None:

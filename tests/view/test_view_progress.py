@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.view.progress import SURE, FilesProgress, sizes
+from specedit.view.live import SURE, FilesProgress, sizes
 
 
 class Clock:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -29,12 +29,11 @@ from specedit.edit.backend import Message, Plan
 from specedit.edit.job import plan_edit
 from specedit.errors import SpeceditError, UsageError
 from specedit.files.source import Source
-from specedit.import_time import frozen
 from specedit.inference.reader import Pieces, reader_of, whole_answer
 from specedit.settings import Settings
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PeerName:
     """One peer. `module` has its `open_peer`; `way` is how it decodes."""
 
@@ -106,7 +105,7 @@ TEXT = "text"  # the kind of a case that is a request for new text, without a fi
 MARGIN = 1024  # tokens that a peer's own answer may have beyond the file
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Task:
     """The same for every peer: prompt ids and where to stop. The Plan is for specedit."""
 
@@ -121,7 +120,7 @@ class Task:
         return bool(self.answer)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PeerRun:
     """One peer's run of one task. `passes` is 0 where the peer does not count them."""
 
@@ -138,7 +137,7 @@ class PeerRun:
         return self.prefill_s + self.decode_s
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PeerOptions:
     """What every peer is opened with. The engine among the settings is specedit's."""
 
@@ -170,7 +169,7 @@ def cut(pieces: Pieces, task: Task, tokens: list[int]) -> tuple[int, ...]:
     return tuple(tokens[: last + 1])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Words:
     """A model's tokenizer and its prompt form."""
 
@@ -191,7 +190,7 @@ class Words:
         return Task(case.id, plan, tuple(self.prompt(plan)), tuple(answer), most)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PeerLine:
     """What is reported of one peer, whether it ran or not."""
 

@@ -10,9 +10,8 @@ from specedit.decode.drafter import Codec, Drafter
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
-from specedit.decode.drafters.prediction_drafter import PredictionDrafter
-from specedit.decode.drafters.predictions import PredictionsDrafter
-from specedit.decode.drafters.small_model import SmallModel as SmallModel
+from specedit.decode.drafters.model_drafter import SmallModel as SmallModel
+from specedit.decode.drafters.prediction_drafter import PredictionDrafter, PredictionsDrafter
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
 
@@ -56,7 +55,7 @@ def resolved_names(
     trees: bool,
 ) -> tuple[str, ...]:
     """The names with `auto` replaced by every available drafter. A drafter that does not pay in an
-    answer is asked less and less in it (`decode.budget`)."""
+    answer is asked less and less in it (`decode.width`)."""
     if tuple(names) != (AUTO,):
         return () if NONE in names else tuple(names)
     several = () if small is None else ("candidates",) if trees else ("model",)

@@ -9,6 +9,7 @@ On other POSIX systems those in its process group end, on Windows those that `ta
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,21 +17,21 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.edit.tries import supervisor
-from specedit.import_time import frozen, regex
 
 HEAD, TAIL = 64 << 10, 192 << 10  # bytes of the output that are kept: its beginning and its end
 LOOK = 0.05  # seconds between two looks
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 PATIENCE = 12.0  # seconds for the supervisor to end everything
 SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
-ESCAPES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ran:
     """What became of a command. `code` is None when it had to be ended."""
 

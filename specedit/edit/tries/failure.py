@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.edit.report import Judgement, Try
 from specedit.edit.tries.command import Ran
-from specedit.import_time import frozen, regex
 
 COUNTS = (
-    regex(r"^=+ .*?\b(?P<n>\d+) failed\b"),  # pytest
-    regex(r"^=+ .*?\b(?P<n>\d+) errors?\b"),
-    regex(r"^(?P<n>\d+) failed\b"),  # pytest -q
-    regex(r"^(?P<n>\d+) errors? in\b"),
-    regex(r"^FAILED \((?:failures=(?P<n>\d+))"),  # unittest
-    regex(r"^FAILED \((?:errors=(?P<n>\d+))"),
-    regex(r"^test result: FAILED\. \d+ passed; (?P<n>\d+) failed"),  # cargo
-    regex(r"^Failed!\s+- Failed:\s+(?P<n>\d+)"),  # dotnet
-    regex(r"^Tests:\s+(?P<n>\d+) failed"),  # jest
-    regex(r"^Found (?P<n>\d+) errors?\b"),  # tsc, ruff, mypy
+    re.compile(r"^=+ .*?\b(?P<n>\d+) failed\b"),  # pytest
+    re.compile(r"^=+ .*?\b(?P<n>\d+) errors?\b"),
+    re.compile(r"^(?P<n>\d+) failed\b"),  # pytest -q
+    re.compile(r"^(?P<n>\d+) errors? in\b"),
+    re.compile(r"^FAILED \((?:failures=(?P<n>\d+))"),  # unittest
+    re.compile(r"^FAILED \((?:errors=(?P<n>\d+))"),
+    re.compile(r"^test result: FAILED\. \d+ passed; (?P<n>\d+) failed"),  # cargo
+    re.compile(r"^Failed!\s+- Failed:\s+(?P<n>\d+)"),  # dotnet
+    re.compile(r"^Tests:\s+(?P<n>\d+) failed"),  # jest
+    re.compile(r"^Found (?P<n>\d+) errors?\b"),  # tsc, ruff, mypy
 )
 
 
@@ -46,9 +46,9 @@ class Form:
     def __init__(
         self, passage: str, tells: str, drops: str = r"(?!)", *, last: bool = False
     ) -> None:
-        self._passage = regex(passage, re.MULTILINE)
-        self._tells = regex(tells, re.MULTILINE)
-        self._drops = regex(drops, re.MULTILINE)
+        self._passage = re.compile(passage, re.MULTILINE)
+        self._tells = re.compile(tells, re.MULTILINE)
+        self._drops = re.compile(drops, re.MULTILINE)
         self._last = last  # the last passage tells most, and only the last three are shown
 
     def read(self, text: str) -> tuple[str, list[str]]:
@@ -112,10 +112,12 @@ FORMS = (
 )
 MOST_LINES, MOST_CHARS = 40, 2400  # of what is shown
 LONGEST = 200  # characters of a line
-FAILS = regex(r"(?i)\b(error|errors|failed|failure|failures|exception|panic|assert\w*|fatal)\b")
+FAILS = re.compile(
+    r"(?i)\b(error|errors|failed|failure|failures|exception|panic|assert\w*|fatal)\b"
+)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Failure:
     """The output of a command that failed."""
 

@@ -9,18 +9,18 @@ import difflib
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
-from specedit.import_time import frozen
 
 MARK = "specedit for "
 LARGEST_FILE = 1 << 20  # bytes of an editor's configuration
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Setup:
     """One editor: its snippet, and where the snippet goes if it is a file of its own."""
 

@@ -7,7 +7,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -17,10 +17,9 @@ from pathspec import GitIgnoreSpec
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
-from specedit.import_time import frozen
 from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings, nearest
-from specedit.settings.checks import shown
+from specedit.settings.table import shown
 from specedit.version import VERSION
 
 FIX, CHECK = "fix", "check"
@@ -36,7 +35,7 @@ RELEVANT = (  # settings that change an answer
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Step:
     """One edit of a file: a rename, an instruction, or a change that is repeated."""
 
@@ -52,7 +51,7 @@ class Step:
         return self.instruction or f"rename {self.old} to {self.new}"
 
 
-@frozen
+@dataclass(frozen=True)  # its cached properties need no slots
 class Rule:
     """Steps, the files that they apply to, and how long a commit waits for them."""
 

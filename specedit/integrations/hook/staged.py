@@ -6,11 +6,14 @@ unstaged changes of the file stay.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from rich.console import Console
 
 from specedit.edit.backend import Answer, Backend, Loading, Ready, Written
 from specedit.edit.job import Job, plan_edit
@@ -19,21 +22,22 @@ from specedit.edit.request import Request
 from specedit.edit.run import run_edit
 from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
-from specedit.errors import FileError, RefusedEdit, UsageError
+from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.import_time import frozen
-from specedit.integrations.hook.hook_rules import CHECK, CleanFiles, Rule, Step
+from specedit.integrations.hook.hook_rules import CHECK, FIX, CleanFiles, Rule, Step
 from specedit.settings import Settings
+from specedit.view.live import Live
+from specedit.view.terminal import name as shown
 
 BY_MODEL = "?"  # after the digest of a text that no model changed: nothing else was checked
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StepResult:
     """The edit that a step makes of a file's staged content, or its failure."""
 
@@ -42,7 +46,7 @@ class StepResult:
     mode: str  # of the rule: FIX writes the edit
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FileNote:
     """Why a file was not checked or not rewritten, or with `fixed`, what the work tree holds."""
 
@@ -334,3 +338,46 @@ def _refused(edit: Edit, reason: str) -> Edit:
 
     finding = Finding("old-name", f"the answer does not meet the rule: {reason}", refuses=True)
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
+
+
+class HookDisplay(Live, HookSink):
+    """Shows a run of the hook, and keeps what is said about it at the end."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        super().__init__(Console(stderr=True, highlight=False), files)
+        self.lines: list[str] = []
+        self.code = DONE
+        self.rewritten = False  # the work tree holds something to stage
+
+    def step(self, name: str, result: StepResult) -> None:
+        self.finish(name)
+        self._show(result.edit)
+        self.code = max(self.code, WOULD_CHANGE if result.edit.changed else FAILED)
+        self.lines += _about(result)
+
+    def note(self, name: str, note: FileNote) -> None:
+        self.rewritten = self.rewritten or note.fixed
+        self.lines.append(shown(f"{name}: {note.text}"))
+
+    def _show(self, edit: Edit) -> None:
+        """The diff on stdout: coloured on a terminal, else a patch."""
+        if not edit.changed:
+            return
+        if sys.stdout.isatty():
+            from specedit.view import diff_view
+
+            diff_view.show(Console(highlight=False), edit)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(edit.diff.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.flush()
+
+
+def _about(result: StepResult) -> list[str]:
+    edit, head = result.edit, shown(result.edit.path)
+    step = shown(result.step.title)
+    if edit.changed:
+        mode = "check: not written" if result.mode == CHECK else FIX
+        return [f"{head}: “{step}”: +{edit.added} -{edit.removed} ({mode})"]
+    saved = [f"{head}: the answer is kept in {edit.kept}"] if edit.kept else []
+    return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + saved

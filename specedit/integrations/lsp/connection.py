@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from specedit.errors import SpeceditError
-from specedit.files.recovery import recover
 from specedit.files.startup import home
-from specedit.import_time import regex
+from specedit.files.undo import recover
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR, NOT_INITIALIZED = -32602, -32603, -32002
@@ -28,7 +27,7 @@ CANCELLED, CONTENT_MODIFIED, REQUEST_FAILED = -32800, -32801, -32803
 LONGEST_HEADER = 1 << 16  # bytes of a header line
 LARGEST = 256 << 20  # bytes of a message
 # At the end of a line rather than all of it: what precedes it is the body of a damaged message.
-LENGTH = regex(rb"Content-Length:[ \t]*(\S*)[ \t]*\r?\n\Z", re.IGNORECASE)
+LENGTH = re.compile(rb"Content-Length:[ \t]*(\S*)[ \t]*\r?\n\Z", re.IGNORECASE)
 
 Message = dict[str, Any]
 

@@ -36,6 +36,8 @@ from specedit.integrations.lsp.connection import (
     range_of,
 )
 from specedit.integrations.lsp.document_edits import (
+    Document,
+    Documents,
     EditProgress,
     TreeEdit,
     change_documents,
@@ -44,8 +46,8 @@ from specedit.integrations.lsp.document_edits import (
     identifier_at,
     rename_at,
     repeat_at,
+    uri_of,
 )
-from specedit.integrations.lsp.documents import Document, Documents, uri_of
 from specedit.settings import Settings
 from specedit.version import VERSION
 

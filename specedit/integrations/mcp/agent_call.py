@@ -25,12 +25,12 @@ from specedit.edit.run import run_files
 from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError
-from specedit.files.moves import Moves
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
+from specedit.files.undo import Moves
 from specedit.files.worktree import real
 from specedit.import_time import frozen, regex
-from specedit.integrations.lsp.documents import path_of
+from specedit.integrations.lsp.document_edits import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 from specedit.view.colours import count

@@ -15,9 +15,8 @@ from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.journal import JournalRun, home, runs
-from specedit.files.moves import absolute
 from specedit.files.recorder import Wish
-from specedit.files.recovery import recover
+from specedit.files.undo import absolute, recover
 from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real, top_of
 from specedit.import_time import frozen

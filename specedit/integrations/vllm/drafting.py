@@ -17,8 +17,8 @@ from pathlib import Path
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
+from specedit.decode.drafters.prediction_drafter import MOST as MANY
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
-from specedit.decode.drafters.predictions import MOST as MANY
 from specedit.decode.width import Widths
 from specedit.errors import SpeceditError
 from specedit.models.tokenizer import Tokenizer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.syntax.branch import Branch
@@ -62,8 +61,8 @@ BUILTINS = table(  # options with an argument, those whose argument is a name, o
     getopts: - - 2
     """
 )
-_NAME = regex(r"(?<![\w$#])[^\W\d]\w*")
-_ASSIGNS = regex(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
+_NAME = re.compile(r"(?<![\w$#])[^\W\d]\w*")
+_ASSIGNS = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _PLAIN = frozenset({"word", "string_content", "raw_string"})
 
 

@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
@@ -158,7 +157,7 @@ RULES = C(
 )
 
 
-INCLUDE = regex(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
@@ -18,8 +17,8 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
-NAMESPACE = regex(r"\bnamespace\s+([\w.]+)")
-USING = regex(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
+USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 

@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections.abc import Hashable, Iterator, Mapping
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
@@ -241,15 +240,15 @@ RULES = Go(
 )
 
 
-PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
-DOTTED = regex(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
-MODULE = regex(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
-REPLACED = regex(
+PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+DOTTED = re.compile(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
+MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+REPLACED = re.compile(
     r"^\s*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
 )
-IMPORTED = regex(r"""^\s*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
-QUALIFIER = regex(r"(?<![\w.])([^\W\d]\w*)\.[^\W\d]")
-VERSION = regex(r"v\d+")
+IMPORTED = re.compile(r"""^\s*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
+QUALIFIER = re.compile(r"(?<![\w.])([^\W\d]\w*)\.[^\W\d]")
+VERSION = re.compile(r"v\d+")
 
 
 def _last(path: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
@@ -176,8 +175,8 @@ RULES = Java(
 )
 
 
-PACKAGE = regex(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
-STARS = regex(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
+PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
+STARS = re.compile(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:

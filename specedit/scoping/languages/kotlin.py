@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import Branch
 
-_DOLLAR = regex(r"\$([^\W\d]\w*)")
+_DOLLAR = re.compile(r"\$([^\W\d]\w*)")
 
 
 class Kotlin(Rules):

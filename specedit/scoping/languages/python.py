@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from keyword import kwlist
 
-from specedit.import_time import regex
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
@@ -221,7 +221,7 @@ RULES = Python(
 )
 
 
-FIRST = regex(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
+FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 
 
 def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:

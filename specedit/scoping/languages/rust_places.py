@@ -10,7 +10,6 @@ import re
 from collections.abc import Hashable, Iterator
 
 from specedit.errors import UsageError
-from specedit.import_time import regex
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import table
 from specedit.scoping.meaning import Rewrite
@@ -26,8 +25,8 @@ MACROS = table(  # macro -> which of its arguments is the format
     trace debug info warn error log: any
     """
 )
-_HOLE = regex(r"\\u\{[^}]*\}|\{\{|\}\}|\{(?P<inside>[^{}]*)\}")
-_ARGUMENT = regex(r"^[^\W\d]\w*(?=\s*(?::|$))|(?<=[^\w$])[^\W\d]\w*(?=\$)")
+_HOLE = re.compile(r"\\u\{[^}]*\}|\{\{|\}\}|\{(?P<inside>[^{}]*)\}")
+_ARGUMENT = re.compile(r"^[^\W\d]\w*(?=\s*(?::|$))|(?<=[^\w$])[^\W\d]\w*(?=\$)")
 _STRINGS = frozenset({"string_literal", "raw_string_literal", "char_literal"})
 
 NESTED = frozenset({"function_item", "impl_item", "mod_item", "trait_item"})
