@@ -315,7 +315,7 @@ def test_every_link_leads_somewhere(name: str) -> None:
 
 def test_a_newcomer_reads_readme_in_five_minutes() -> None:
     assert PAGES["README"].count("\n") <= 120
-    assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 9_500
+    assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 9_700
     assert {f"(specedit/manual/{name}.md)" for name in manual.TOPICS} <= set(
         re.findall(r"\(specedit/manual/\w+\.md\)", PAGES["README"])
     )

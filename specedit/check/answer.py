@@ -46,7 +46,7 @@ from specedit.import_time import regex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
-LONGEST = 400_000  # characters: beyond, parsing takes longer than a user waits for a note
+LONGEST = 200_000  # characters: beyond, parsing takes longer than a user waits for a note
 MOST = 5  # findings of one kind that are reported for one file
 NAMED = 8  # definitions that a message names
 _EMPTIES = regex(r"(?i)\b(empty|delete|remove|clear)\b")
@@ -177,21 +177,26 @@ def _syntax(change: Change) -> Iterator[Finding]:
 def _compiles(change: Change) -> Iterator[Finding]:
     """One where Python's own parser refuses the new text and not the old one: the grammar accepts
     a function without a body."""
-    problems: list[SyntaxError | None] = []
+    if len(change.after.text) > LONGEST:
+        return
+    try:
+        problem = _python_error(change.after.text)
+        if problem is None or _python_error(change.before.text) is not None:
+            return
+    except (ValueError, RecursionError, MemoryError):
+        return
+    line = problem.lineno or 1
+    yield _refusal("syntax", f"line {line}: does not parse as python: {problem.msg}", line)
+
+
+def _python_error(text: str) -> SyntaxError | None:
     with warnings.catch_warnings():  # of escapes in strings
         warnings.simplefilter("ignore")
-        for text in (change.before.text, change.after.text):
-            try:
-                ast.parse(text)
-                problems.append(None)
-            except SyntaxError as problem:
-                problems.append(problem)
-            except (ValueError, RecursionError, MemoryError):
-                return
-    before, after = problems
-    if before is None and after is not None:
-        line = after.lineno or 1
-        yield _refusal("syntax", f"line {line}: does not parse as python: {after.msg}", line)
+        try:
+            ast.parse(text)
+        except SyntaxError as problem:
+            return problem
+    return None
 
 
 def _lost(change: Change) -> Iterator[Finding]:

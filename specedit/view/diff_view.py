@@ -26,7 +26,8 @@ MOST = 2_000  # lines of a change that are shown
 
 class Frame:
     """What all rows of one file's diff share. `whole`: both texts are complete, so the code is
-    coloured as a whole, because a string may span lines, and definitions are named."""
+    coloured as a whole, because a string may span lines, and definitions are named; unless they are
+    long."""
 
     def __init__(
         self,
@@ -45,10 +46,11 @@ class Frame:
         self._path = path
         self._theme = self.tint.code if console.color_system else None
         self._coloured: list[list[Text]] = []
-        if whole:
+        if whole and max(map(len, texts)) <= colours.MOST:
             self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
             language = language_of(path, texts[0])
             self.symbols = [symbols(text, language) for text in texts]
+        if whole:
             self.provenance = provenance.onto(texts[1]) if provenance and provenance.parts else None
         self.digits = len(str(max(text.count("\n") for text in texts) + 1))
         self.shift = 0  # of the numbers that are shown, where the texts are parts of a file's

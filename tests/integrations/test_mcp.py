@@ -63,7 +63,7 @@ def test_seven_tools_at_most_are_described_in_few_words(talk: Callable[..., Agen
         assert all(one.input_schema["additionalProperties"] is False for one in tools)
         assert all("status" in (one.output_schema or {})["properties"] for one in tools)
         size = sum(len(json.dumps(one.input_schema)) + len(one.description or "") for one in tools)
-        assert size < 4400
+        assert size < 4900
         hints = {one.name: one.annotations and one.annotations.read_only_hint for one in tools}
         assert [name for name, reads in hints.items() if reads] == ["find_places", "status"]
 
@@ -187,23 +187,6 @@ def test_a_file_or_a_line_chooses_one_of_several_things(
     talk(work)
 
 
-def test_an_incomplete_rename_is_written_only_where_the_agent_says_so(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
-    cart = "class Cart:\n    cost = 1\n\n\nclass Bill:\n    cost = 2\n"
-    repo.commit({"cart.py": cart, "use.py": "def use(one):\n    return one.cost\n"})
-    wanted = {"name": "Cart.cost", "new_name": "price", "path": "cart.py", "write": True}
-
-    async def work(agent: Agent) -> None:
-        problem = await agent.fails("rename_symbol", **wanted)
-        assert "uses that may be meant would stay (1): use.py:2; nothing was written" in problem
-        assert repo.read("cart.py") == cart
-        await agent.does("rename_symbol", **wanted, incomplete=True)
-        assert repo.read("cart.py") == cart.replace("cost = 1", "price = 1")
-
-    talk(work)
-
-
 def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[..., Agent]) -> None:
     repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
 
@@ -213,6 +196,98 @@ def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[...,
         assert places[-1] == "… and 461 more" and len(places) == 41
         assert result.structured_content["summary"] == "501 places in 1 file"
         assert len(text_of(result)) < 4000
+
+    talk(work)
+
+
+def test_the_rest_of_a_long_result_is_asked_for(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
+
+    async def work(agent: Agent) -> None:
+        seen: list[str] = []
+        for _ in range(30):
+            result = await agent.call("find_places", name="value", skip=len(seen))
+            assert len(text_of(result)) <= 4000
+            found = result.structured_content
+            seen += [place for place in found["places"] if not place.startswith("…")]
+            if "more" not in found:
+                break
+            assert found["more"].endswith(f"find_places with skip: {len(seen)}")
+        assert len(set(seen)) == 501
+        change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))
+        result = await agent.call("apply_change", path="b.py", change=f"value = 1\n{change}# ...\n")
+        assert len(text_of(result)) <= 4000 and "apply_change with skip" in text_of(result)
+
+    talk(work)
+
+
+def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(
+    repo: Repository, talk: Callable[..., Agent]
+) -> None:
+    uses = "".join(f"def f{n}(x):\n    return x.send_all()\n\n\n" for n in range(30))
+    other = "class Other:\n    def send_all(self):\n        pass\n\n\n"
+    repo.commit(
+        {
+            "mail.py": f"class Mail:\n    def send_all(self):\n        pass\n\n\n{other}{uses}",
+        }
+    )
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "Mail.send_all", "new_name": "send_each", "write": True}
+        result = await agent.does("rename_symbol", **wanted)
+        assert result["status"] == "incomplete" and contents(repo.root) == before
+        assert len(result["left"]) == 21 and result["left"][-1] == "… and 10 more"
+        assert result["left"][0] == "mail.py:12:14: return x.send_all()"
+        assert "allow_incomplete: true" in result["summary"]
+        done = await agent.does("rename_symbol", **wanted, allow_incomplete=True)
+        assert done["status"] == "written" and "def send_each" in repo.read("mail.py")
+
+    talk(work)
+
+
+def test_a_rename_that_the_users_program_rejects_is_incomplete(
+    repo: Repository, talk: Callable[..., Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "checker.py"
+    program.write_text(
+        "import sys\nfor n, line in enumerate(open(sys.argv[1]), 1):\n"
+        "    'email' in line and print(f'{sys.argv[1]}:{n}:1: no email')\n"
+    )
+    monkeypatch.setenv("SPECEDIT_CHECK_WITH", f"{sys.executable} {program} {{file}}")
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"name": "user_name", "new_name": "email"}
+        for write in (False, True):
+            result = await agent.does("rename_symbol", **wanted, write=write)
+            assert result["status"] == "incomplete" and contents(repo.root) == before
+            assert any("no email" in one for one in result["left"])
+        done = await agent.does("rename_symbol", **wanted, write=True, allow_incomplete=True)
+        assert done["status"] == "written" and contents(repo.root) != before
+
+    talk(work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "wanted"),
+    [
+        ("apply_change", {"path": "shop/user.py", "change": "# ...\n        return 3\n# ...\n"}),
+        ("rename_symbol", {"name": "title", "new_name": "show", "path": "shop/page.py"}),
+        ("rename_symbol", {"name": "nothing_here", "new_name": "b"}),
+        ("edit_symbol", {"path": "shop/user.py", "symbol": "gone", "instruction": "x = 1"}),
+        ("edit_symbol", {"path": "shop/user.py", "symbol": "total", "instruction": "What is it?"}),
+    ],
+    ids=["doubtful", "taken", "absent", "no symbol", "question"],
+)
+def test_a_tool_speaks_of_its_own_arguments(
+    talk: Callable[..., Agent], tool: str, wanted: dict[str, str]
+) -> None:
+    async def work(agent: Agent) -> None:
+        result = await agent.call(tool, **wanted)
+        assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
 
     talk(work)
 
@@ -332,6 +407,31 @@ def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(
 
     talk(work)
     assert contents(repo.root) == before
+
+
+EXTRA = {  # what an answer adds to the method, and whether it is written
+    "a private helper": ("def _one(self):\n    return 1\n", True),
+    "a public method": ("def one(self):\n    return 1\n", False),
+    "a field": ("one = 1\n", False),
+    "an import": ("import os\n", False),
+}
+
+
+@pytest.mark.parametrize(("extra", "writes"), EXTRA.values(), ids=EXTRA)
+def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
+    repo: Repository, talk: Callable[..., Agent], script: Play, extra: str, writes: bool
+) -> None:
+    script(replace=[["return 1  # the total\n", f"return 2\n\n{extra}"]])
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+        result = await agent.call("edit_symbol", **wanted, write=True)
+        assert result.is_error != writes, text_of(result)
+        assert writes or "has more than that and private helpers" in text_of(result)
+
+    talk(work)
+    assert (contents(repo.root) != before) == writes
 
 
 def test_a_model_is_never_downloaded(repo: Repository, talk: Callable[..., Agent]) -> None:

@@ -90,7 +90,8 @@ class Comparison:
     refused: list[Ambiguity] = field(default_factory=list)
     removed: set[Definition] = field(default_factory=set)  # that comments of the snippet name
     words: dict[int, set[str]] = field(default_factory=dict)  # in such comments, by their lines
-    shown: set[Definition] = field(default_factory=set)  # the file's that the snippet shows
+    defined: list[Definition] = field(default_factory=list)  # in the file, but for values
+    shown: set[Definition] = field(default_factory=set)  # of them, by the snippet
 
     @property
     def bound(self) -> dict[int, int]:
@@ -128,6 +129,7 @@ class _Comparing:
         self.result = Comparison()
         self._kinds, self._file, self._old, self._language = shown.kinds, file, old, language
         self._every = [inner for definition in old for inner in definition.walk()]
+        self.result.defined = [one for one in self._every if one.kind != VALUE]
         self._holders = {child: one for one in self._every for child in one.children}
         self._index = FileIndex(file)
         own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)

@@ -95,6 +95,7 @@ def opened(
         reason = f"fits {len(numbers)} places equally" if len(numbers) > 1 else EITHER
         doubt(n, reason, numbers, list(others.values()))
     refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
+    refused += tuple(_repeated(comparison, file))
     if refused:
         return Doubts(refused=(*refused, *(one.what for one in found)))
     return Doubts(tuple(_parts(comparison, path, file, best, found)))
@@ -200,6 +201,25 @@ def _partial(rows: Sequence[SnippetRow], path: _Path) -> Iterator[Ambiguity]:
         if row.partial and not step.matched:
             reason = "is shown in part, and the file does not have it"
             yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
+
+
+def _repeated(comparison: Comparison, file: Sequence[str]) -> Iterator[Ambiguity]:
+    """New definitions with the lines of one that would stay: either may be what is meant."""
+    bodies = {
+        tuple(_solid(file[old.first + 1 : old.last])): old
+        for old in comparison.defined
+        if old not in comparison.shown and old not in comparison.removed
+    }
+    for row in comparison.rows:
+        old = bodies.get(tuple(_solid(row.lines[1:]))) if row.part == NEW else None
+        if old is not None and any(weight(line) == 1 for line in row.lines[1:]):
+            reason = f"has the lines of `{old.name}`, which would stay"
+            hint = f"show `{old.name}`, or say in a comment: `{old.name} removed`"
+            yield Ambiguity(row.text.strip(), reason, ((old.first + 1, old.last),), hint)
+
+
+def _solid(lines: Sequence[str]) -> list[str]:
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _moved(

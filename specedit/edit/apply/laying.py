@@ -112,6 +112,7 @@ def merged_lines(
     """The file's new lines by an alignment."""
     result: list[str] = []
     at = 0
+    after_blank = False  # the last line that both have is blank
 
     def keep(end: int) -> None:
         nonlocal at
@@ -127,6 +128,7 @@ def merged_lines(
     for n, (row, step) in enumerate(zip(rows, path, strict=True)):
         if step.kept:
             keep(step.at)
+            after_blank = False
         at = max(at, step.at)
         following = path[n + 1] if n + 1 < len(path) else None
         ends = following is None or following.kept
@@ -140,7 +142,8 @@ def merged_lines(
         if step.matched:
             column = columns[step.at]
             at = step.at + 1
-            kept_blank = row.part == BLANK and not row.text
+            after_blank = row.part == BLANK
+            kept_blank = after_blank and not row.text
             result += column.lines if kept_blank else (*column.above, *row.lines)
             at += _continuation(row, columns, step.at) if ends else 0
             continue
@@ -149,7 +152,7 @@ def merged_lines(
             result += [""] * (row.lead or (0 if opens(result[-1]) else blank))
         result += row.lines
         if (ends or row.part == NEW) and below() and below()[:1] not in ("}", ")"):
-            result += [""] * (row.trail or blank)
+            result += [""] * (row.trail or blank or after_blank)
     keep(len(columns))
     return result
 

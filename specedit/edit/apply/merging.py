@@ -32,7 +32,7 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
     done: list[Splice] = []
     refused: list[Ambiguity] = []
     if hunks:
-        done, refused = splices(hunks, FileIndex(lines), trees.symbols(text, language))
+        done, refused = splices(hunks, FileIndex(lines), lambda: trees.symbols(text, language))
         lines = joined(lines, done)
     exact = all(splice.how == "exact" for splice in done)
     doubtful: Laid | None = None

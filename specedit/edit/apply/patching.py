@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from specedit.edit.apply.change import ChangeHunk
@@ -26,8 +26,11 @@ QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
 
 
+Symbols = Callable[[], Sequence[Symbol]]  # of the file
+
+
 def splices(
-    hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Sequence[Symbol]
+    hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """What the hunks replace, and those without one place."""
     places = [_places(hunk, index) for hunk in hunks]
@@ -102,13 +105,13 @@ def _decided(
     hunks: Sequence[ChangeHunk],
     places: Sequence[list[HunkPlace]],
     index: FileIndex,
-    symbols: Sequence[Symbol],
+    symbols: Symbols,
 ) -> list[list[HunkPlace]]:
     """The places that header, order and line numbers leave."""
     result = [list(found) for found in places]
     for number, hunk in enumerate(hunks):
         if len(result[number]) > 1 and hunk.section:
-            kept = [one for one in result[number] if _in_section(one, hunk, index, symbols)]
+            kept = [one for one in result[number] if _in_section(one, hunk, index, symbols())]
             result[number] = kept or result[number]
     _by_order(hunks, result)
     shifts = {

@@ -33,6 +33,8 @@ LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at
 SURE = 0.9  # margin of a hunk's place over the second best
 LARGEST = 6_000_000  # pairs of lines that are compared
+AROUND = 60  # lines around a hunk's lines that are compared
+MOST_WINDOWS = 40  # parts of a file that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
 SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
@@ -186,47 +188,96 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     import numpy as np
 
     old, lines = hunk.old, index.lines
-    if len(old) * len(lines) > LARGEST:
-        return []
     signs = [sign for sign, _ in hunk.lines if sign != "+"]
     like = index.likeness = index.likeness or Likeness(lines)
-    scores = np.full((len(old), len(lines)), NO)
-    rows = index.rows(3)
-    weights = np.array([weight(line) for line in old])
+    rows, weights = index.rows(3), [weight(line) for line in old]
+    scores: list[dict[int, float]] = []  # of each line, by the file lines that it may be
     for n, line in enumerate(old):
-        for row, ratio in like.rows(line):
-            if signs[n] == " " or ratio >= MISQUOTED:
-                scores[n, row] = weights[n] * (ratio - 0.3)
-        scores[n, rows.get(squeezed(line), [])] = weights[n]
-    costs = Costs(
-        scores,
-        [0.0, *[NEVER] * (len(old) - 1), 0.0],
-        [NEVER] * len(old),
-        np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights,
-        0.3 * np.array(index.weights),
-    )
-    aligner = Aligner(costs)
-    path = aligner.path()
-    places = [_of_path(path, signs)]
-    equal = near = 0.0
-    for n, step in enumerate(path):
-        if step.matched and squeezed(old[n]) == squeezed(lines[step.at]):
-            equal += weights[n]
-        elif step.matched and scores[n, step.at] >= weights[n] * (MISQUOTED - 0.3):
-            near += weights[n]
-    if equal < 1.0 or equal + near < 0.5 * weights.sum():
+        near = {
+            row: weights[n] * (ratio - 0.3)
+            for row, ratio in like.rows(line)
+            if signs[n] == " " or ratio >= MISQUOTED
+        }
+        scores.append(near | dict.fromkeys(rows.get(squeezed(line), ()), weights[n]))
+    insert = np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights
+    found: list[tuple[float, HunkPlace]] = []
+    best, most = -NEVER, MOST_WINDOWS
+    for bound, first, last in _windows(scores, weights, len(lines)):
+        if bound < best - SURE or not most:
+            break
+        most -= 1
+        if len(old) * (last - first) > LARGEST:
+            return []
+        table = np.full((len(old), last - first), NO)
+        for n, near in enumerate(scores):
+            for row, score in near.items():
+                if first <= row < last:
+                    table[n, row - first] = score
+        skips = [0.0, *[NEVER] * (len(old) - 1), 0.0]
+        drop = 0.3 * np.array(index.weights[first:last])
+        aligner = Aligner(Costs(table, skips, [NEVER] * len(old), insert, drop))
+        best = max(best, aligner.best)
+        path = aligner.path()
+        found.append((aligner.best, _of_path(path, signs, first)))
+        for number, at, total in islice(aligner.alternatives(path, SURE), MOST):
+            found.append((total, _of_path(aligner.path_through(number, at), signs, first)))
+    found.sort(key=lambda pair: -pair[0])
+    if not found or not _enough(found[0][1], old, scores, weights, lines):
         return []
-    for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
-        places.append(_of_path(aligner.path_through(number, at), signs))
-    return list(dict.fromkeys(one for one in places if any(r is not None for r in one.rows)))
+    near_best = (place for total, place in found if total >= best - SURE)
+    return list(dict.fromkeys(one for one in near_best if any(r is not None for r in one.rows)))
 
 
-def _of_path(path: Sequence[AlignedLine], signs: Sequence[str]) -> HunkPlace:
-    """The rows of an alignment; context lines that the file has not stand for as many others."""
-    rows = [step.at if step.matched else None for step in path]
+def _windows(
+    scores: Sequence[Mapping[int, float]], weights: Sequence[float], length: int
+) -> list[tuple[float, int, int]]:
+    """The parts of the file that hold some of a hunk's lines, with the most that these are worth;
+    the best first."""
+    telling = [n for n, own in enumerate(weights) if own >= 0.6 and scores[n]]
+    rows = sorted({row for n in telling or range(len(scores)) for row in scores[n]})
+    around = max(AROUND, 3 * len(scores))
+    spans: list[tuple[int, int]] = []
+    for row in rows:
+        first, last = max(0, row - around), min(length, row + around + 1)
+        if spans and first <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], last)
+        else:
+            spans.append((first, last))
+    bounds = [
+        sum(max((s for row, s in near.items() if a <= row < b), default=0.0) for near in scores)
+        for a, b in spans
+    ]
+    return sorted(
+        ((bound, a, b) for bound, (a, b) in zip(bounds, spans, strict=True)), reverse=True
+    )
+
+
+def _enough(
+    place: HunkPlace,
+    old: Sequence[str],
+    scores: Sequence[Mapping[int, float]],
+    weights: Sequence[float],
+    lines: Sequence[str],
+) -> bool:
+    """Whether a place holds as much of a hunk as says that it is its place."""
+    equal = near = 0.0
+    for n, row in enumerate(place.rows):
+        if row is None:
+            continue
+        if squeezed(old[n]) == squeezed(lines[row]):
+            equal += weights[n]
+        elif scores[n].get(row, 0.0) >= weights[n] * (MISQUOTED - 0.3):
+            near += weights[n]
+    return equal >= 1.0 and equal + near >= 0.5 * sum(weights)
+
+
+def _of_path(path: Sequence[AlignedLine], signs: Sequence[str], start: int) -> HunkPlace:
+    """The rows of an alignment with the lines from `start` on; context lines that the file has not
+    stand for as many others."""
+    rows = [step.at + start if step.matched else None for step in path]
     known = [n for n, row in enumerate(rows) if row is not None]
     for a, b in pairwise(known):
-        first, last = path[a].at, path[b].at
+        first, last = path[a].at + start, path[b].at + start
         if b - a == last - first and set(signs[a + 1 : b]) <= {" "}:
             rows[a:b] = range(first, last)
     return HunkPlace(tuple(rows), "matched")

@@ -256,7 +256,7 @@ def _alike(own: Definition, old: Definition, lines: Sequence[str], file: Sequenc
     of the others."""
     head = likeness(lines[own.first], file[old.first])
     texts = lines[own.first : own.last], file[old.first : old.last]
-    ours, theirs = (Counter(line.strip() for line in text if line.strip()) for text in texts)
+    ours, theirs = (Counter(line.strip() for line in text if weight(line) == 1) for text in texts)
     share = (ours & theirs).total() / max(1, min(ours.total(), theirs.total()))
     return head + share if head >= SAME_HEAD or share >= ENOUGH else 0.0
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 from pydantic.json_schema import GenerateJsonSchema
 
+from specedit.check.finding import CHECKER
 from specedit.edit.backend import Backend, Loading, Written
 from specedit.edit.job import Job
 from specedit.edit.report import Edit, Finding
@@ -93,10 +94,12 @@ class Workspace:
 
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
+LARGEST = 4000  # characters of a result
+LISTS = ("files", "left", "places", "undecided", "notes")  # of a result: one line for each
 MOST, LONGEST = 40, 600  # of a list in a result: its lines, and characters of one
 FEW = 10  # places that one finding names, and lines of a place
+MOST_LEFT = 20  # places that an incomplete rename names
 LINES = regex(r",? on lines? [\d, …]*\d…?")
-MOST_DIFF = 300  # lines
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
     ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")
 )
@@ -105,14 +108,22 @@ UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a
 class ToolResult(BaseModel):
     """The result of every tool. Fields without a value are left out."""
 
-    status: Literal["preview", "written", "unchanged", "refused", "undone", "ok"]
+    status: Literal["preview", "written", "unchanged", "refused", "incomplete", "undone", "ok"]
     summary: str
     roots: list[str] = []
     files: list[str] = []
     places: Annotated[list[str], Field(description="path:line:column: kind: text")] = []
+    left: Annotated[list[str], Field(description="Uses that may be meant and would stay")] = []
     undecided: Annotated[list[str], Field(description="Uncertain places: look at them")] = []
     notes: list[str] = []
     diff: str = ""
+    more: Annotated[str, Field(description="What was cut off, and how to see it")] = ""
+    _rejected: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def rejected(self) -> list[str]:
+        """What the user's own program reports of the new text."""
+        return self._rejected
 
 
 class _Untitled(GenerateJsonSchema):
@@ -224,6 +235,41 @@ def check_model(settings: Settings) -> None:
         present(settings.model)
 
 
+WORDS = (  # of the command line, and of these tools
+    (
+        "a model could decide, and --no-model says not to ask one",
+        "the local model decides with ask_model: true",
+    ),
+    ("Name it as Class.member, or use --lines A:B.", "Name it as Class.member."),
+    ("; --whole opens all of the file", ""),
+    ("specedit undo puts it back", "undo restores it"),
+    ("--scope ", "scope: "),
+    ("--line ", "line: "),
+)
+
+
+def own_words(message: str) -> str:
+    """A message without the flags of the command line: a line that is advice for it is left out,
+    but for the command that the user runs to have a model."""
+    for theirs, ours in WORDS:
+        message = message.replace(theirs, ours)
+    lines = message.split("\n")
+    kept = [line for line in lines if "specedit model pull" in line or not _is_for_shell(line)]
+    return "\n".join(kept or [_without_flags(lines[0])])
+
+
+def _is_for_shell(line: str) -> bool:
+    return line.startswith(("specedit ", "`specedit ")) or any(map(_is_flag, line.split()))
+
+
+def _is_flag(word: str) -> bool:
+    return word.startswith("--") and word[2:3].isalpha()
+
+
+def _without_flags(line: str) -> str:
+    return " ".join(word for word in line.split(" ") if not _is_flag(word))
+
+
 def result_of(edits: Sequence[Edit]) -> ToolResult:
     """What a client needs to know of the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
@@ -232,7 +278,9 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
     result.undecided = _by_reason((path, one) for path, one in shown if one.kind in UNDECIDED)
     result.notes = _by_reason((path, one) for path, one in shown if one.kind not in UNDECIDED)
     changed = [edit for edit in edits if edit.changed]
-    if problems := [f"{edit.path}: {one}" for edit in edits for one in edit.problems]:
+    result._rejected = [f"{path}: {one}" for path, one in findings if one.kind == CHECKER]
+    problems = [f"{edit.path}: {own_words(str(one))}" for edit in edits for one in edit.problems]
+    if problems:
         result.status, result.summary = "refused", "; ".join(problems[:5])
     elif changed:
         result.status = "written" if all(edit.written for edit in changed) else "preview"
@@ -244,7 +292,7 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
         else:
             result.summary = "; ".join(f"{e.path}: +{e.added} -{e.removed}" for e in changed)
             diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
-            result.diff = harmless("\n".join(cut(diff.split("\n"), MOST_DIFF)))
+            result.diff = harmless(diff)
     return result
 
 
@@ -254,7 +302,7 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
     for path, finding in findings:
         if finding.kind not in ("stays", "outside"):
             lines = [str(spot.line) for spot in finding.places]
-            text = LINES.sub("", finding.text) if lines else finding.text
+            text = own_words(LINES.sub("", finding.text) if lines else finding.text)
             at = ":".join(filter(None, (path, ",".join(lines[:FEW]) + "…" * (len(lines) > FEW))))
             places.setdefault(text, []).append(at)
     return [
@@ -274,3 +322,30 @@ def cut(lines: Sequence[str], most: int = MOST) -> list[str]:
     """The first lines of a list, each not too long, and how many more there are."""
     kept = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lines[:most]]
     return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept
+
+
+def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
+    """The result in at most LARGEST characters, without its first `skip` places or lines of diff.
+    `ask`: the tool that shows the rest."""
+    main = "places" if result.places else "diff"
+    whole = {one: list(map(shown, getattr(result, one))) for one in LISTS}
+    whole["places"] = whole["places"][skip:]
+    diff = result.diff.split("\n") if result.diff else []
+    whole["diff"] = diff[skip:] if main == "diff" else diff
+    kept = {one: min(len(lines), MOST) for one, lines in whole.items()}
+    kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
+    summary = harmless(result.summary)
+    summary = summary if len(summary) <= LARGEST // 2 else f"{summary[: LARGEST // 2]}…"
+    while True:
+        lists = {one: cut(lines, kept[one]) for one, lines in whole.items()}
+        update = lists | {"diff": "\n".join(lists["diff"]), "summary": summary}
+        rest = len(whole[main]) - kept[main]
+        if rest > 0:
+            what = "places" if main == "places" else "lines of the diff"
+            update["more"] = f"{rest} more {what}: {ask} with skip: {skip + kept[main]}"
+        made = result.model_copy(update=update)
+        size = len(made.model_dump_json(exclude_defaults=True))
+        longest = max(kept, key=lambda one: sum(map(len, lists[one])) if kept[one] else 0)
+        if size <= LARGEST or not kept[longest]:
+            return made
+        kept[longest] = kept[longest] * 4 // 5

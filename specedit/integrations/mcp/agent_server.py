@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from specedit.connect import connect
 from specedit.edit.backend import Backend
 from specedit.errors import SpeceditError
-from specedit.integrations.mcp.agent_call import Call, ToolResult, Workspace, schema_of
+from specedit.integrations.mcp.agent_call import Call, ToolResult, Workspace, own_words, schema_of
 from specedit.integrations.mcp.tools import TOOLS, perform
 from specedit.settings import Settings
 from specedit.version import VERSION
@@ -182,5 +182,5 @@ def _failure(problem: Exception | str) -> types.CallToolResult:
     if isinstance(problem, ValidationError):
         lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()[:5])
         problem = "; ".join(lines)
-    content = types.TextContent(text=harmless(str(problem))[:4000])
+    content = types.TextContent(text=harmless(own_words(str(problem)))[:4000])
     return types.CallToolResult(content=[content], is_error=True)

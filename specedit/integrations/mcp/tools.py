@@ -13,28 +13,29 @@ from pydantic import BaseModel, ConfigDict, Field
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
-from specedit.errors import InputError, RefusedEdit, UsageError
+from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.recorder import Wish
 from specedit.files.undo import absolute, recover
 from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real, top_of
 from specedit.import_time import frozen
-from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, cut
+from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, fitted
+from specedit.integrations.mcp.one_symbol import planned_within
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
-from specedit.rename.tree_rename import Target
+from specedit.rename.tree_rename import Target, UseLeft
 from specedit.repeat.finding import planned
 from specedit.repeat.request import repeated
 from specedit.settings import resolve
 from specedit.syntax.identifiers import split_member
 from specedit.version import VERSION
-from specedit.view.terminal import harmless
-from specedit.view.terminal import name as shown
+from specedit.view.colours import count
 
 Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 PathName = Annotated[str, Field(max_length=4096)]
 Write = Annotated[bool, Field(description="Write the files; false: preview")]
+Skip = Annotated[int, Field(ge=0)]  # places, or lines of diff, that the result leaves out
 
 
 class Arguments(BaseModel):
@@ -53,6 +54,7 @@ class ToFind(Arguments):
         Literal["code", "comments", "derived"],
         Field(description="code; comments too; derived names and strings too"),
     ] = "comments"
+    skip: Skip = 0
 
 
 class ToRename(ToFind):
@@ -60,7 +62,7 @@ class ToRename(ToFind):
     ask_model: Annotated[
         bool, Field(description="Let the local model decide doubtful mentions; slow")
     ] = False
-    incomplete: Annotated[bool, Field(description="Write although some uses may stay")] = False
+    allow_incomplete: Annotated[bool, Field(description="Although the uses in `left` stay")] = False
     write: Write = False
 
 
@@ -70,6 +72,7 @@ class ToEdit(Arguments):
     instruction: Annotated[
         str, Field(description="One small change, in words", min_length=1, max_length=20_000)
     ]
+    skip: Skip = 0
     write: Write = False
 
 
@@ -84,6 +87,7 @@ class ToApply(Arguments):
         ),
     ]
     ask_model: bool = False
+    skip: Skip = 0
     write: Write = False
 
 
@@ -97,6 +101,7 @@ class ToRepeat(Arguments):
     after: Annotated[str, Field(description="The same code after", max_length=20_000)]
     path: Annotated[PathName, Field(description="A file or folder; empty: the work tree")] = ""
     language: Annotated[str, Field(description="python, java, …; else that of `path`")] = ""
+    skip: Skip = 0
     write: Write = False
 
 
@@ -104,13 +109,9 @@ class NoArguments(Arguments):
     pass
 
 
-SHOWN_USES = 10  # uses that stay, in an error
-LISTS = ("files", "places", "undecided", "notes")  # of a result: one line for each
-
-
 def find_places(call: Call, to: ToFind) -> ToolResult:
-    """List every place of a symbol as path:line:column, by syntax and imports rather than by text;
-    `undecided` says which are uncertain. No model runs."""
+    """List every place of a symbol as path:line:column, by syntax and imports; `undecided`:
+    uncertain ones. No model runs. Not for text in general: search for that."""
     unused = f"{split_member(to.name)[1].strip('`')}_renamed"
     wanted = ToRename(**to.model_dump(), new_name=unused)
     result = rename_symbol(call, wanted, lists=True)
@@ -118,8 +119,8 @@ def find_places(call: Call, to: ToFind) -> ToolResult:
 
 
 def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResult:
-    """Rename a symbol in all files of the git work tree (code, imports, comments): all of them or
-    none. Look at `undecided`: uncertain places, renamed or left. No model runs by default."""
+    """Rename a symbol in all files of the git work tree: all or none. `incomplete`: look at `left`,
+    uses that would stay. Not for words in text, nor to change what the symbol does."""
     root, place = call.workspace.root_of(to.path)
     if not place.exists():
         raise InputError("no such file", file=to.path)
@@ -137,21 +138,38 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
     result = tree.rename_in(paths, to.name, to.new_name, settings, target)
     if not lists:  # only then is the new name used
         tree.refuse_taken(result, settings)
+    left = [] if lists else [_shown_use(tree, use) for use in result.left]
     if not to.ask_model:
         result = result.without_doubtful(tree.project)
-    wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
-    if writes and result.left and not to.incomplete:
-        places = [f"{tree.shown(use.path)}:{use.line}" for use in result.left]
-        more = f" and {len(places) - SHOWN_USES} more" if len(places) > SHOWN_USES else ""
-        raise RefusedEdit(
-            f"uses that may be meant would stay ({len(places)}): "
-            f"{', '.join(places[:SHOWN_USES])}{more}; nothing was written",
-            hint="Look at them. `incomplete: true` renames the others.",
-        )
     names = [tree.shown(one) for one in {**result.files, **result.undecided}]
     planner = partial(plan, tree, result, settings=settings)
-    moves = absolute(tree.root, result.moves.items())
-    return call.run("rename", root, names, planner, settings, wish, writes=writes, moves=moves)
+    wish, moves = Wish(f"{to.name} to {to.new_name}"), absolute(tree.root, result.moves.items())
+
+    def run(writes: bool) -> ToolResult:
+        return call.run("rename", root, names, planner, settings, wish, writes=writes, moves=moves)
+
+    if lists or to.allow_incomplete:
+        return run(to.write and not lists)
+    if left or (to.write and settings.check_with):
+        preview = run(writes=False)
+        left += preview.rejected
+        if left and preview.status == "preview":
+            return _incomplete(preview, left)
+    done = run(to.write)
+    return _incomplete(done, done.rejected) if done.rejected and not to.write else done
+
+
+def _incomplete(preview: ToolResult, left: Sequence[str]) -> ToolResult:
+    summary = f"{preview.summary}; {count(len(left), 'use')} would stay or break: look at `left`"
+    summary += "; nothing was written. allow_incomplete: true renames all the same"
+    update = {"status": "incomplete", "summary": summary, "left": list(left)}
+    return preview.model_copy(update=update)
+
+
+def _shown_use(tree: Tree, use: UseLeft) -> str:
+    lines = (tree.project.text(use.path) or "").split("\n")
+    text = lines[use.line - 1].strip()[:80] if use.line <= len(lines) else ""
+    return f"{tree.shown(use.path)}:{use.line}:{use.column}: {text}"
 
 
 def _tree(root: Path, place: Path) -> Tree:
@@ -197,8 +215,8 @@ def _some(values: Sequence[object]) -> str:
 
 
 def apply_change(call: Call, to: ToApply) -> ToolResult:
-    """Merge your change into one file: line numbers and white space may be wrong. Each
-    part must have one place, or (slow) a model decides with `ask_model`. Returns the diff."""
+    """Merge your change into one file; line numbers and white space may be wrong. Returns the
+    diff. Not to create, delete or move files, nor for a file that you write whole."""
     root, name = _file(call, to.path)
     settings = call.settings(root, no_model=not to.ask_model)
     parts = parts_of(changes_of(to.change), name, root)
@@ -207,8 +225,8 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
 
 
 def repeat_change(call: Call, to: ToRepeat) -> ToolResult:
-    """Repeat one change wherever it applies, given as code before and after. What both sides have
-    varies, or write holes: `f($A)`. Returns the places; no model runs."""
+    """Repeat one change wherever it applies, given as code before and after. What both have
+    varies, or write holes: `f($A)`. No model runs. Not to rename, nor for a single place."""
     root, place = call.workspace.root_of(to.path)
     if not place.exists():
         raise InputError("no such file", file=to.path)
@@ -227,11 +245,14 @@ def repeat_change(call: Call, to: ToRepeat) -> ToolResult:
 
 
 def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
-    """Let a small local model make one small change in one function, method or class; the rest of
-    the file stays as it is. Returns the diff. Takes seconds to minutes."""
+    """A small local model makes one small change in one function, method or class: seconds to
+    minutes. Not for new code or several places, nor if you know the code: apply_change."""
     root, name = _file(call, to.path)
     settings = call.settings(root)
-    planner = partial(plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol)
+    planner = planned_within(
+        partial(plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol),
+        to.symbol,
+    )
     wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
     return call.run("edit", root, [name], planner, settings, wish, writes=to.write)
 
@@ -307,5 +328,8 @@ def perform(tool: AgentTool, call: Call, arguments: Arguments) -> ToolResult:
     recovered = recover(home())
     result = tool.function(call, arguments)
     result.notes[:0] = recovered
-    short = {one: list(map(shown, cut(getattr(result, one)))) for one in LISTS}
-    return result.model_copy(update=short | {"summary": harmless(result.summary)[:2000]})
+    skip = getattr(arguments, "skip", 0)
+    name = next(name for name, one in TOOLS.items() if one is tool)
+    written = isinstance(arguments, ToRename) and result.status == "written"
+    ask = f"find_places of {arguments.new_name}" if written else name  # type: ignore[attr-defined]
+    return fitted(result, skip, ask)
