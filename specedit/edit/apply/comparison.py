@@ -389,7 +389,7 @@ class _Comparing:
         self, chunks: Sequence[_Chunk], holder: Definition | None, old: Sequence[Definition]
     ) -> list[_Chunk]:
         """The chunks without those that are nothing but new definitions, which stand last in their
-        holder."""
+        holder, or comments that stay above a definition."""
         known = self._index.rows(2)
         kept: list[_Chunk] = []
         for chunk in chunks:
@@ -400,9 +400,21 @@ class _Comparing:
             ):
                 self._add(chunk, holder, old)
                 kept.append([])
+            elif chunk and all(self._is_above_shown(row) for row in chunk):
+                kept.append([])
             else:
                 kept.append(chunk)
         return kept
+
+    def _is_above_shown(self, row: SnippetRow) -> bool:
+        """Whether a row is of the comment above a definition that the snippet shows, too."""
+        rows = self._index.rows(2).get(row.text.strip(), ())
+        shown = self.result.shown
+        return row.part == BLANK or (
+            row.part == LINE
+            and is_remark(row.text)
+            and any(old.top <= n < old.first for old in shown for n in rows)
+        )
 
     def _add(self, chunk: _Chunk, holder: Definition | None, old: Sequence[Definition]) -> None:
         """Put new definitions after the last definition of their holder."""

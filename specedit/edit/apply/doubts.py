@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
 from specedit.edit.apply.comparison import END, LINE, NEW, START, Comparison, FileColumn, SnippetRow
@@ -114,8 +114,8 @@ def _beside(path: _Path, n: int) -> list[AlignedLine]:
 
 def _chunks(path: _Path) -> Iterator[range]:
     """The rows between lines that stay."""
-    starts = [n for n in range(len(path)) if path[n].kept or not n]
-    for start, end in zip(starts, [*starts[1:], len(path)], strict=True):
+    starts = [*(n for n in range(len(path)) if path[n].kept or not n), len(path)]
+    for start, end in pairwise(starts):
         yield range(start, end)
 
 

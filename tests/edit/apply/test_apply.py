@@ -166,6 +166,24 @@ MERGED = {  # change, what the file becomes
             )
         ),
     ),
+    "nothing-but-a-new-function": (
+        "# ... existing code ...\n\ndef last(items):\n    return items[-1]\n\n# ...\n",
+        SHOP + "\n\ndef last(items):\n    return items[-1]\n",
+    ),
+    "whole-file-with-another-end": (
+        TOTAL.replace("        return True\n", "        return False\n"),
+        TOTAL.replace("        return True\n", "        return False\n"),
+    ),
+    "another-unit-of-indentation": (
+        "class Order:\n  # ...\n  def ship(self):\n    for item in self.items:\n"
+        "      print(item)\n    return False\n",
+        changed(("        return True\n", "        return False\n")),
+    ),
+    "a-line-that-is-indented-wrongly": (
+        "class Order:\n    # ...\n    def ship(self):\n        for item in self.items:\n"
+        "          print(item, file=log)\n        # ...\n",
+        changed(("            print(item)\n", "          print(item, file=log)\n")),
+    ),
     "two-functions": (
         "def first(items):\n    return items[0] if items else None\n\n\n"
         "def ship(self):\n    return False\n",
