@@ -1,6 +1,6 @@
 """Source files made to break a parser, read by every command that parses.
 
-`python -m pytest -m faults tests/test_hostile.py` reads all of them and prints counts by language.
+`python -m pytest -m faults tests/test_hostile.py` reads all of them.
 """
 
 from __future__ import annotations
@@ -163,11 +163,24 @@ def test_a_hostile_file_ends_no_command(repository: Repository, command: str) ->
     assert not _problems(repository, "python", command, texts)
 
 
+@pytest.mark.parametrize(
+    ("language", "command", "piece"), [("go", "rename", "\n"), ("csharp", "snippet", "@,")]
+)
+def test_a_hostile_file_that_once_ended_a_command_does_not(
+    repository: Repository, language: str, command: str, piece: str
+) -> None:
+    first, last = FRAMES[language].inside if piece != "\n" else FRAMES[language].alone
+    text = first + hostile.repeated(piece, SIZES[0]) + last
+    assert not _problems(repository, language, command, {repr(piece): text})
+
+
 @pytest.mark.faults
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("language", FRAMES)
 def test_no_hostile_file_ends_a_command(repository: Repository, language: str, size: int) -> None:
-    problems = []
+    """Each text is read by one command, in each language by another."""
+    problems, first = [], list(FRAMES).index(language)
     for turn, command in enumerate(COMMANDS):
-        problems += _problems(repository, language, command, _texts(language, size, (turn % 2, 2)))
+        share = ((first + turn) % len(COMMANDS), len(COMMANDS))
+        problems += _problems(repository, language, command, _texts(language, size, share))
     assert not problems, "\n".join(problems)

@@ -8,7 +8,8 @@ if (process.argv.includes("--tests")) {
   const tests = readdirSync("tests").filter((name) => name.endsWith(".test.ts"));
   await build({ ...common, entryPoints: tests.map((name) => `tests/${name}`), outdir: "dist-tests" });
 } else {
-  const entryPoints = ["src/extension.ts", "src/client.ts"];
-  await build({ ...common, entryPoints, outdir: "dist", minify: true, external: ["vscode", "./client"],
-    supported: { "dynamic-import": false } });
+  const shipped = { ...common, outdir: "dist", minify: true, supported: { "dynamic-import": false } };
+  await build({ ...shipped, entryPoints: ["src/extension.ts"], external: ["vscode", "./client"] });
+  // The language client has a module "./client" of its own, which belongs into this bundle.
+  await build({ ...shipped, entryPoints: ["src/client.ts"], external: ["vscode"] });
 }

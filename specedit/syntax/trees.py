@@ -74,7 +74,7 @@ def _parse(data: bytes, language: Language) -> Tree:
     return tree
 
 
-@lru_cache(maxsize=3)  # the text before a change and the text after it are asked for again
+@lru_cache(maxsize=2)  # the text before a change and the text after it are asked for again
 def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
     """The tree of a text, or why it has none: a refusal takes as long as the limits allow."""
     try:

@@ -22,10 +22,11 @@ from editing import Desk
 
 TOOLS = Path(os.environ.get("SPECEDIT_VSCODE", Path.home() / ".cache" / "specedit-vscode"))
 SCREENSHOTS = os.environ.get("SPECEDIT_SCREENSHOTS")  # a folder, for a look at them
-PATIENCE_MS = 30_000
+PATIENCE_MS = 120_000
 SETTINGS = {
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
+    "workbench.reduceMotion": "on",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "chat.disableAIFeatures": True,
     "telemetry.telemetryLevel": "off",
@@ -34,6 +35,7 @@ SETTINGS = {
     "files.autoSave": "off",
     "files.hotExit": "off",
     "editor.minimap.enabled": False,
+    "editor.cursorBlinking": "solid",
     "editor.accessibilitySupport": "off",
     "git.enabled": False,
     "security.workspace.trust.startupPrompt": "never",
@@ -76,9 +78,10 @@ class CodeServer:
         with (folder / "log").open("wb") as log:
             out = {"stdout": log, "stderr": log, "env": env}
             install = node(entry, *flags, "--install-extension", str(vsix), **out)
-            assert install.wait(120) == 0, (folder / "log").read_text()
+            assert install.wait(PATIENCE_MS / 1000) == 0, (folder / "log").read_text()
             flags += ["--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry"]
             flags += ["--disable-update-check", "--disable-getting-started-override"]
+            flags += ["--reconnection-grace-time", "1"]  # a closed window ends its processes
             process = node(entry, *flags, **out)
         try:
             url = f"http://127.0.0.1:{port}"
@@ -114,6 +117,11 @@ def program_of(desk: Desk) -> Path:
     real = program.read_text().splitlines()
     program.write_text("\n".join([real[0], *exports, *real[1:]]) + "\n")
     return program
+
+
+def shot(page: Any, name: str) -> None:
+    if SCREENSHOTS:
+        page.screenshot(path=str(Path(SCREENSHOTS) / f"{name}.png"))
 
 
 class Window:
@@ -186,8 +194,7 @@ class Window:
         self.page.wait_for_function("!document.querySelector('.tab.active.dirty')")
 
     def shot(self, name: str) -> None:
-        if SCREENSHOTS:
-            self.page.screenshot(path=str(Path(SCREENSHOTS) / f"{name}.png"))
+        shot(self.page, name)
 
     def closed(self) -> None:
         """Wait until no proposal is shown, and the document has the focus."""

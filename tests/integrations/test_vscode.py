@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from editing import Desk, find
 from git_repository import Repository
-from vscode_window import TOOLS, CodeServer, Window, program_of, until
+from vscode_window import SCREENSHOTS, TOOLS, CodeServer, Window, program_of, shot, until
 
 pytestmark = [pytest.mark.vscode, pytest.mark.xdist_group("vscode")]
 
@@ -44,7 +44,10 @@ def browser() -> Iterator[Any]:
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu"]
         started = playwright.chromium.launch(executable_path=find("chromium"), args=flags)
-        yield started
+        # One profile for all windows: VS Code's own files are fetched and compiled once.
+        context = started.new_context(viewport={"width": 1100, "height": 700})
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield context
         started.close()
 
 
@@ -74,15 +77,12 @@ def window(browser: Any, server: CodeServer, desk: Desk, request: Any) -> Iterat
 
 
 def opened(browser: Any, server: CodeServer, desk: Desk, name: str) -> Iterator[Window]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    window = Window(page, server, desk)
+    page = browser.new_page()
     try:
-        yield window
+        yield Window(page, server, desk)
     finally:
-        window.shot(name)
-        context.close()
+        shot(page, name)
+        page.close()
 
 
 def on_disk(desk: Desk, name: str = "a.py") -> str:
@@ -214,7 +214,7 @@ def test_crlf_and_an_unsaved_buffer_are_kept(window: Window) -> None:
 
 
 def slow(window: Window) -> None:
-    window.desk.play(answer="ab" * 50_000, delay_s=0.05)
+    window.desk.play(answer="ab" * 50_000, delay_s=0.5)
     window.open("a.py")
     window.instruct("Do it")
     window.page.wait_for_selector("[id*='specedit.progress']:has-text('pass')")
@@ -324,10 +324,12 @@ def test_undo_is_refused_after_another_change(window: Window) -> None:
     window.closed()
     window.wait_text(ACCEPTED.rstrip())
     window.keys("Control+End")
-    window.page.keyboard.type("# typed")
+    window.page.keyboard.type("#typed")
+    window.wait_text("#typed")
     window.command("specedit: Undo the Last specedit Change")
     window.message("a.py was changed since; nothing was undone")
     window.keys("Control+Z")
+    until(lambda: "#typed" not in "\n".join(window.lines()), "the typed word is undone")
     window.command("specedit: Undo the Last specedit Change")
     window.wait_text(TWO.rstrip())
 
@@ -353,8 +355,13 @@ def test_the_report_is_shown_and_its_script_runs(window: Window) -> None:
     assert "script-src 'nonce-" in policy and "default-src 'none'" in policy
 
 
-def test_a_missing_program_is_explained_in_one_message(desk: Desk, window: Window) -> None:
+@pytest.fixture
+def absent(desk: Desk) -> None:
+    """Before the window opens: settings that name a program that is not there."""
     settings(desk, {"specedit.path": str(desk.root / "absent")})
+
+
+def test_a_missing_program_is_explained_in_one_message(absent: None, window: Window) -> None:
     window.open("a.py")
     window.instruct("Old becomes New")
     window.message("uv tool install specedit")
@@ -364,11 +371,16 @@ def test_a_missing_program_is_explained_in_one_message(desk: Desk, window: Windo
     until(lambda: window.page.evaluate(copied) == "uv tool install specedit", "it is copied")
 
 
-def test_a_program_that_fails_offers_doctor(desk: Desk, window: Window) -> None:
+@pytest.fixture
+def broken(desk: Desk) -> None:
+    """Before the window opens: settings that name a program that ends at once."""
     program = desk.root.parent / "bin" / "broken"
     program.write_text('#!/bin/sh\n[ "$1" = doctor ] && echo "doctor was here"\nexit 3\n')
     program.chmod(0o755)
     settings(desk, {"specedit.path": str(program)})
+
+
+def test_a_program_that_fails_offers_doctor(broken: None, window: Window) -> None:
     window.open("a.py")
     window.instruct("Old becomes New")
     window.message("does not start")
@@ -394,14 +406,34 @@ def test_an_untrusted_workspace_starts_no_program_of_its_own(
     assert not mark.exists()
 
 
-def test_a_trusted_workspace_uses_its_own_environment(desk: Desk, window: Window) -> None:
+@pytest.fixture
+def environment(desk: Desk) -> None:
+    """Before the window opens: the program is in the folder's environment, and not in settings."""
     own = desk.root / ".venv" / "bin" / "specedit"
     own.parent.mkdir(parents=True)
     shutil.copy(desk.root.parent / "bin" / "specedit", own)
     settings(desk, {})
+
+
+def test_a_trusted_workspace_uses_its_own_environment(environment: None, window: Window) -> None:
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
+
+
+def test_a_change_of_the_settings_starts_the_program_anew(window: Window) -> None:
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+    window.keys("Escape")
+    window.closed()
+    window.keys("Control+Alt+E")
+    window.page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('Old becomes New')")
+    absent = str(window.desk.root / "absent")
+    settings(window.desk, {"specedit.path": absent, "editor.lineNumbers": "off"})
+    window.page.wait_for_function("!document.querySelector('.line-numbers')")
+    window.keys("Enter")
+    window.message("uv tool install specedit")
 
 
 # cost
@@ -433,3 +465,78 @@ def test_typing_costs_no_process_any_time(window: Window) -> None:
     assert before > 0, "the language server runs"
     window.page.keyboard.type("typed = 1\n" * 20, delay=10)
     assert seconds_of(window.desk.root) == before
+
+
+CART = """\
+class Cart:
+    def __init__(self, items):
+        self.items = items
+
+    def total(self):
+        return sum(item.price for item in self.items)
+
+    def count(self):
+        return len(self.items)
+"""
+CHANGE = [
+    ["def total(self)", "def total(self, discount=0)"],
+    ["sum(item.price for item in self.items)", "sum(item.price for item in self.items) - discount"],
+]
+# Milliseconds from the keys of an edit to the first frame with marked lines, and from Enter to the
+# first with a part of the proposal.
+WATCH = """
+() => {
+  const waiting = (key, seen, name) => addEventListener("keydown", (event) => {
+    if (!key(event)) return;
+    const start = performance.now();
+    const look = () => {
+      if (seen()) window.specedit[name].push(Math.round(performance.now() - start));
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, true);
+  window.specedit = { marked_ms: [], proposed_ms: [] };
+  const marks = () => [...document.querySelectorAll(".view-overlays .cdr")]
+    .some((one) => getComputedStyle(one).borderLeftWidth === "3px");
+  waiting((event) => event.code === "KeyE" && event.ctrlKey && event.altKey, marks, "marked_ms");
+  const lens = () => [...document.querySelectorAll(".codelens-decoration")]
+    .some((one) => one.innerText.includes("Accept 1 of"));
+  const box = () => document.querySelector(".quick-input-title")?.innerText ?? "";
+  const asked = (event) => event.key === "Enter" && box().includes("specedit: edit");
+  waiting(asked, lens, "proposed_ms");
+}
+"""
+
+
+@pytest.mark.skipif(not SCREENSHOTS, reason="SPECEDIT_SCREENSHOTS names no folder")
+def test_figures_and_the_picture_of_the_readme(window: Window) -> None:
+    """Write figures.json and readme.png, for docs/research and README."""
+    window.desk.write("cart.py", CART)
+    window.desk.play(replace=CHANGE)
+    window.open("cart.py")
+    window.page.evaluate(WATCH)
+    for _ in range(5):
+        window.select(5, 6)
+        window.instruct("Add a parameter discount with default 0 and subtract it")
+        window.wait_lens("Accept 1 of ")
+        window.page.mouse.move(900, 600)
+        clip = {"x": 328, "y": 36, "width": 768, "height": 300}  # the editor
+        window.page.screenshot(path=str(Path(str(SCREENSHOTS)) / "readme.png"), clip=clip)
+        window.keys("Escape")
+        window.closed()
+    found: dict[str, object] = window.page.evaluate("window.specedit")
+    window.keys("Control+End")
+    time.sleep(2)
+    cost = seconds_of(window.desk.root)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        window.page.keyboard.type("typed = 1\n", delay=50)
+    found["typing_cpu_s"] = seconds_of(window.desk.root) - cost
+    window.command("Developer: Show Running Extensions")
+    rows = window.page.locator(".monaco-list-row:has(.activation-time)")
+    rows.first.click()
+    window.keys("End")  # the list shows a part of its rows
+    own = rows.filter(has_text="specedit").locator(".activation-time")
+    found["activation"] = own.inner_text()
+    found["load"] = os.getloadavg()[0]
+    (Path(str(SCREENSHOTS)) / "figures.json").write_text(json.dumps(found, indent=1))

@@ -65,6 +65,23 @@ class Unavailable extends Error {
 const CANCELLED = -32800;
 const METHOD_NOT_FOUND = -32601;
 
+/** Whether the program ended; the promise is rejected then. */
+class Ended {
+  now = false;
+  readonly promise: Promise<never>;
+  private reject: (problem: Error) => void = () => {};
+
+  constructor() {
+    this.promise = new Promise((_, reject) => (this.reject = reject));
+    this.promise.catch(() => {});
+  }
+
+  end(reason: string): void {
+    this.now = true;
+    this.reject(new Unavailable(reason));
+  }
+}
+
 class Connection extends LanguageClient {
   override registerFeature(): void {}
 }
@@ -72,18 +89,11 @@ class Connection extends LanguageClient {
 export class Client {
   private constructor(
     private readonly connection: Connection,
-    private readonly ended: { readonly promise: Promise<never>; now: boolean },
+    private readonly ended: Ended,
   ) {}
 
   static async start(program: string, words: readonly string[], cwd: string, log: vscode.LogOutputChannel): Promise<Client> {
-    let fail: (problem: Error) => void = () => {};
-    const promise = new Promise<never>((_, reject) => (fail = reject));
-    promise.catch(() => {});
-    const ended = { promise, now: false };
-    const end = () => {
-      ended.now = true;
-      fail(new Unavailable("`specedit lsp` ended unexpectedly; nothing was changed."));
-    };
+    const ended = new Ended();
     const connection = new Connection(
       "specedit",
       "specedit",
@@ -95,7 +105,7 @@ export class Client {
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue, handled: true }),
           closed: () => {
-            end();
+            ended.end("`specedit lsp` ended unexpectedly; nothing was changed.");
             return { action: CloseAction.DoNotRestart, handled: true };
           },
         },
@@ -115,7 +125,7 @@ export class Client {
   }
 
   async stop(): Promise<void> {
-    this.ended.now = true;
+    this.ended.end("`specedit lsp` was stopped; nothing was changed.");
     await this.connection.dispose(2000).catch(() => {});
   }
 
@@ -179,6 +189,7 @@ export class Client {
       return await Promise.race([this.ended.promise, this.connection.sendRequest<T>(method, params, token ?? new CancellationTokenSource().token)]);
     } catch (problem) {
       if (token?.isCancellationRequested || (problem instanceof ResponseError && problem.code === CANCELLED)) throw new Cancelled();
+      if (this.ended.now) await this.ended.promise; // this reason says more
       if (problem instanceof ResponseError && problem.code === METHOD_NOT_FOUND) {
         const version = this.connection.initializeResult?.serverInfo?.version ?? "?";
         throw new Unavailable(`specedit ${version} is too old for this extension; update it.`);

@@ -9,7 +9,7 @@ import type { Client, FileEdits, Proposal } from "./client";
 import { askInstruction, Highlight, Running, selectedLines } from "./edit";
 import { type Edit, linesOf, narrowed } from "./hunks";
 import { candidates, flags } from "./program";
-import { Proposals, titleOf, toRange } from "./proposal";
+import { doubtOf, Proposals, toRange } from "./proposal";
 import { reportPage } from "./report";
 
 const INSTALL = "uv tool install specedit";
@@ -88,8 +88,7 @@ class Extension {
     const lines = selectedLines(editor);
     this.highlight.show(editor, lines ? [{ lines, why: "" }] : []);
     try {
-      const starting = this.client(document.uri); // while the user types the instruction
-      starting.catch(() => {});
+      this.client(document.uri).catch(() => {}); // it starts while the user types the instruction
       const part = lines ? (lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines[0]}–${lines[1]}`) : vscode.workspace.asRelativePath(document.uri);
       const version = document.version;
       const instruction = await askInstruction(this.context.globalState, part);
@@ -102,7 +101,7 @@ class Extension {
         document,
         (regions) => this.highlight.show(editor, regions),
         async (followers, token) => {
-          this.last = await starting;
+          this.last = await this.client(document.uri);
           return this.last.propose(document, instruction, lines, followers, token);
         },
       );
@@ -136,7 +135,8 @@ class Extension {
     const [first, ...others] = proposal.documentChanges;
     if (!first) return;
     if (others.length) {
-      await this.preview(proposal.documentChanges, "specedit: change from the clipboard");
+      const doubt = doubtOf(proposal);
+      await this.preview(proposal.documentChanges, `specedit: change from the clipboard${doubt && ` (${doubt})`}`);
       return;
     }
     const document = await this.unchanged(first);
@@ -144,7 +144,7 @@ class Extension {
     if (sure) {
       await this.proposals.applyAll(document, first.edits);
     } else {
-      await this.proposals.show(document, first.edits, titleOf(proposal, first.edits.length), column);
+      await this.proposals.show(document, first.edits, proposal, column);
     }
     if (proposal.notes.length) this.explain("note", proposal.notes);
   }
@@ -180,12 +180,11 @@ class Extension {
       return;
     }
     const old = document.getText(range);
-    const client = this.client(document.uri);
-    client.catch(() => {});
+    this.client(document.uri).catch(() => {});
     const name = await vscode.window.showInputBox({ title: `specedit: rename ${old} everywhere`, value: old, prompt: "The new name; a preview follows" });
     if (!name || name === old) return;
     const changes = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: `specedit: renaming ${old}` }, async () =>
-      (await client).rename(document, range.start, name),
+      (await this.client(document.uri)).rename(document, range.start, name),
     );
     if (!changes.length) {
       void vscode.window.showInformationMessage(`specedit: ${old} has no place to rename.`);
@@ -196,16 +195,23 @@ class Extension {
 
   /** Apply edits of several files after VS Code's refactor preview. */
   private async preview(changes: readonly FileEdits[], label: string): Promise<void> {
-    await this.applied.apply(await this.workspaceEdit(changes, { needsConfirmation: true, label }));
+    await this.applied.apply(await this.workspaceEdit(changes, label));
   }
 
-  private async workspaceEdit(changes: readonly FileEdits[], metadata?: vscode.WorkspaceEditEntryMetadata): Promise<vscode.WorkspaceEdit> {
+  /** The edits; with a label, VS Code shows them under it, all ticked, before it applies them. */
+  private async workspaceEdit(changes: readonly FileEdits[], label = ""): Promise<vscode.WorkspaceEdit> {
     const result = new vscode.WorkspaceEdit();
     for (const change of changes) {
       const document = await this.unchanged(change);
       const edits: [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata | undefined][] = narrowed(linesOf(document.getText()), change.edits).map(
-        ({ range, newText }: Edit) => [vscode.TextEdit.replace(toRange(range), newText), metadata],
+        ({ range, newText }: Edit) => [vscode.TextEdit.replace(toRange(range), newText), label ? { needsConfirmation: false, label } : undefined],
       );
+      if (label && !result.size) {
+        // The preview comes only with an edit that needs confirmation, which it does not tick. This
+        // one inserts nothing.
+        const end = document.lineAt(document.lineCount - 1).range.end;
+        edits.push([vscode.TextEdit.insert(end, ""), { needsConfirmation: true, label }]);
+      }
       result.set(document.uri, edits);
     }
     return result;
@@ -334,7 +340,7 @@ class Extension {
     this.renamer = vscode.languages.registerRenameProvider({ scheme: "file" }, {
       provideRenameEdits: async (document, position, name, token) => {
         const changes = await (await this.client(document.uri)).rename(document, position, name, token);
-        return this.workspaceEdit(changes, changes.length > 1 ? { needsConfirmation: true, label: `specedit: rename to ${name}` } : undefined);
+        return this.workspaceEdit(changes, changes.length > 1 ? `specedit: rename to ${name}` : "");
       },
     });
   }

@@ -126,10 +126,11 @@ export function differing(before: string, after: string): { before: readonly [nu
   return { before: [head, before.length - tail], after: [head, after.length - tail] };
 }
 
+const isWord = (character: string | undefined) => character !== undefined && /[\p{L}\p{N}_$]/u.test(character);
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000;
 
-/** The same edits, each no larger than what differs in a line: what a preview of places shows. */
+/** The same edits, each no larger than the words that differ in a line: what a preview of places shows. */
 export function narrowed(lines: readonly string[], edits: readonly Edit[]): Edit[] {
   return hunksOf(lines, edits).flatMap((hunk, number, hunks): Edit[] => {
     if (hunk.before.length !== hunk.after.length) return editsFor(lines, [{ ...hunk, choice: "open" }], [0]);
@@ -143,8 +144,11 @@ export function narrowed(lines: readonly string[], edits: readonly Edit[]): Edit
         const end = at + 1 < lines.length ? { line: at + 1, character: 0 } : { line: at, character: line.length };
         return [{ range: { start: { line: at, character: 0 }, end }, newText: text }];
       }
-      const range = { start: { line: at, character: before[0] }, end: { line: at, character: before[1] } };
-      return [{ range, newText: text.slice(after[0], after[1]) }];
+      let [start, end] = before;
+      while (start > 0 && isWord(line[start - 1])) start--;
+      while (isWord(line[end])) end++;
+      const range = { start: { line: at, character: start }, end: { line: at, character: end } };
+      return [{ range, newText: text.slice(after[0] + start - before[0], after[1] + end - before[1]) }];
     });
   });
 }

@@ -22,6 +22,7 @@ interface Shown {
   rows: readonly Row[];
   readonly column: vscode.ViewColumn | undefined;
   readonly title: string;
+  readonly doubt: string;
   /** Set while a part is applied: then the change of the document is ours. */
   applying: boolean;
 }
@@ -53,12 +54,14 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Cod
   }
 
   /** Show a proposal of a document whose text is what it was made from. */
-  async show(document: vscode.TextDocument, edits: readonly Edit[], title: string, column: vscode.ViewColumn | undefined): Promise<void> {
+  async show(document: vscode.TextDocument, edits: readonly Edit[], proposal: Proposal, column: vscode.ViewColumn | undefined): Promise<void> {
     await this.close();
     const expected = document.getText();
     const lines = linesOf(expected);
     const hunks = hunksOf(lines, edits);
-    this.shown = { uri: document.uri, lines, hunks, expected, rows: rowsOf(lines, hunks), column, title, applying: false };
+    const title = titleOf(proposal, hunks.length);
+    const doubt = doubtOf(proposal);
+    this.shown = { uri: document.uri, lines, hunks, expected, rows: rowsOf(lines, hunks), column, title, doubt, applying: false };
     void vscode.commands.executeCommand("setContext", "specedit.proposal", true);
     const first = this.rowOf(0);
     const view = await vscode.workspace.openTextDocument(inlineUri(document.uri, INLINE));
@@ -83,7 +86,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Cod
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     if (!this.shown || document.uri.query !== INLINE) return [];
-    const { hunks, title } = this.shown;
+    const { hunks, title, doubt } = this.shown;
     const open = hunks.flatMap(({ choice }, number) => (choice === "open" ? [number] : []));
     const top = new vscode.Range(0, 0, 0, 0);
     const lens = (range: vscode.Range, title: string, command: string, ...args: unknown[]) => new vscode.CodeLens(range, { title, command, arguments: args });
@@ -97,6 +100,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Cod
         const place = new vscode.Range(row, 0, row, 0);
         const part = `${index + 1} of ${open.length}`;
         return [
+          ...(doubt ? [lens(place, `$(warning) ${doubt}`, "")] : []),
           lens(place, `$(check) Accept ${part} (y)`, "specedit.acceptHunk", number),
           lens(place, "$(close) Reject (n)", "specedit.rejectHunk", number),
           ...(open.length > 1 ? [lens(place, "$(arrow-down) Next (Tab)", "specedit.nextHunk", number)] : []),
@@ -238,15 +242,17 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Cod
   }
 }
 
-/** What the title of a proposal says: how many parts, how sure, and what it cost. */
-export function titleOf(proposal: Proposal, parts: number): string {
+/** What the title of a proposal says: how many parts, and what it cost. */
+function titleOf(proposal: Proposal, parts: number): string {
   const words = [parts === 1 ? "1 part" : `${parts} parts`];
-  if (proposal.sure === false) {
-    const share = typeof proposal.confidence === "number" ? ` (${Math.round(proposal.confidence * 100)} %)` : "";
-    words.push(`not sure${share}: look closely`);
-  }
   if (proposal.passes) words.push(`${proposal.tokens} tokens in ${proposal.passes} passes`);
   return words.join(" · ");
+}
+
+/** Why the user should look closely at a proposal; "" where there is no reason. */
+export function doubtOf({ sure, confidence }: Proposal): string {
+  if (sure !== false) return "";
+  return typeof confidence === "number" ? `unsure: right with a probability of ${Math.round(confidence * 100)} %` : "unsure";
 }
 
 function workspaceEdit(uri: vscode.Uri, edits: readonly Edit[]): vscode.WorkspaceEdit {

@@ -24,6 +24,7 @@ const CASES: Record<string, [string, Edit[]]> = {
   "a last line without an end": ["a\nb", [edit(1, 1, "x\ny", 1)]],
   "an end that is added to the last line": ["a\nb", [edit(1, 1, "b\n", 1)]],
   "CRLF": ["a\r\nb\r\nc\r\n", [edit(1, 2, "x\r\ny\r\n")]],
+  "a part of a word": ["a\r\nfirst_name(a)\r\nb", [edit(1, 2, "full_name(a)\r\n")]],
   "everything removed": ["a\nb", [edit(0, 1, "", 1)]],
 };
 
@@ -81,5 +82,11 @@ test("narrow edits name the places in their lines", () => {
   assert.deepEqual(narrowed(lines, [edit(0, 3, "x = new\ny = 1\nz = new\n")]), [
     { range: { start: { line: 0, character: 4 }, end: { line: 0, character: 7 } }, newText: "new" },
     { range: { start: { line: 2, character: 4 }, end: { line: 2, character: 7 } }, newText: "new" },
+  ]);
+});
+
+test("a narrowed edit replaces whole words", () => {
+  assert.deepEqual(narrowed(linesOf("print(user.first_näme + 1)\n"), [edit(0, 1, "print(user.fall_näme + 1)\n")]), [
+    { range: { start: { line: 0, character: 11 }, end: { line: 0, character: 21 } }, newText: "fall_näme" },
   ]);
 });

@@ -120,8 +120,12 @@ def _tree(
             at += 1
             if span.first < done or span.last > end:
                 continue
-            children, at = nested(at, span.last)
             done = span.last
+            if at < len(spans) and spans[at].first == span.first:  # one that has no line of its own
+                inside = spans[at].last
+                while at < len(spans) and spans[at].first < inside:
+                    at += 1
+            children, at = nested(at, span.last)
             inner = (child for child in children if child.first > span.first)
             result.append(
                 replace(

@@ -244,9 +244,9 @@ PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 DOTTED = re.compile(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
 MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 REPLACED = re.compile(
-    r"^\s*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
+    r"^[^\S\n]*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
 )
-IMPORTED = re.compile(r"""^\s*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
+IMPORTED = re.compile(r"""^[^\S\n]*(?:import\s+)?["`]([^\s"`]+)["`]""", re.MULTILINE)
 QUALIFIER = re.compile(r"(?<![\w.])([^\W\d]\w*)\.[^\W\d]")
 VERSION = re.compile(r"v\d+")
 
