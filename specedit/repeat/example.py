@@ -94,7 +94,10 @@ def tokens(node: Node, data: bytes, language: str) -> list[str]:
 
 def changes_of(file: ExampleFile) -> list[NodeChange]:
     """The changes of one file; an error where they do not parse."""
-    changes = list(_Comparison(file).changes())
+    try:
+        changes = list(_Comparison(file).changes())
+    except RecursionError:
+        raise UsageError(f"{file.path}: the example is nested too deep.") from None
     for change in changes:
         if any(node.has_error for node in (*change.old, *change.new)):
             faults = trees.errors(file.after, file.language) or trees.errors(

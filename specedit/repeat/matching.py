@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from specedit.import_time import frozen
+from specedit.repeat.example import tokens
 from specedit.repeat.piece import Piece, leaf_text, parts
 from specedit.repeat.rule import MEMBERS, RepeatRule
 from specedit.syntax import trees
@@ -166,7 +167,7 @@ class _Matcher:
         return self._bind(piece.hole, [node])
 
     def _bind(self, hole: str, nodes: Sequence[Node], at: int = 0) -> bool:
-        words = tuple(word for node in nodes for word in _tokens(node, self.data, self.language))
+        words = tuple(word for node in nodes for word in tokens(node, self.data, self.language))
         if self.bound.setdefault(hole, words) != words:
             return False
         self.spans.append((nodes[0].start_byte, nodes[-1].end_byte) if nodes else (at, at))
@@ -196,13 +197,6 @@ class _Matcher:
             del self.spans[spans:]
             self.bound = bound
         return False
-
-
-def _tokens(node: Node, data: bytes, language: str) -> list[str]:
-    below = parts(node)
-    if not below:
-        return [leaf_text(node, data, language)]
-    return [token for child in below for token in _tokens(child, data, language)]
 
 
 def tree_of(text: str, language_name: str) -> Node:

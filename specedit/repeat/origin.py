@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from specedit.check.language_tables import language_facts
@@ -52,6 +53,22 @@ class Origins:
             return MEMBER
         is_local = declared.scope is not None and declared.scope.is_local
         return LOCAL if is_local or declared.kind == "parameter" else FILE
+
+    def has_member(self, name: str) -> bool:
+        """Whether a class of this text declares or sets a member of this name."""
+        typing = self._parsed._typing
+        owners = typing.scopes.owners if typing is not None else []
+        set_in_method = rf"\b(?:self|this)\.{re.escape(name)}\s*(?::[^=\n]+)?=(?!=)"
+        return any(name in owner.members for owner in owners) or bool(
+            re.search(set_in_method, self._parsed.text)
+        )
+
+    def class_at(self, at: int) -> str:
+        """The name of the innermost class around a byte."""
+        typing = self._parsed._typing
+        owners = typing.scopes.owners if typing is not None else []
+        around = [one for one in owners if one.node.start <= at < one.node.end and one.name]
+        return max(around, key=lambda one: one.node.start).name if around else ""
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name is the language's own."""

@@ -11,7 +11,7 @@ from specedit.import_time import frozen
 from specedit.repeat.example import is_import_node
 from specedit.repeat.matching import Match, matches, tree_of
 from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, MEMBER, Origins, agree
-from specedit.repeat.rule import RepeatRule
+from specedit.repeat.rule import UNKNOWN, RepeatRule
 from specedit.syntax.languages import BY_NAME
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Repeated:
     old: str
     new: str
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
+    held: tuple[tuple[str, str], ...] = ()  # the text of each hole
     doubt: str = ""  # why it is only proposed
 
 
@@ -80,7 +81,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
         else:
             kept.append(match)
     places = [
-        replace(place, doubt=rule.doubt or _doubt(rule, place, here, path))
+        replace(place, doubt=_doubt(rule, place, here, path))
         for place in _checked(rule, data, kept, skipped)
     ]
     idle = [place for place in places if _assigns_itself(data, place)]
@@ -145,8 +146,17 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
 
 def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
+    if rule.doubt and not (rule.sure and set(rule.sure) <= set(place.held)):
+        return rule.doubt
+    if rule.owner is not None and here.class_at(place.start) != rule.owner:
+        return "it is in another class, whose member may be another"
+    if any(origin == UNKNOWN for _, origin in rule.needs):
+        names = ", ".join(f"`{name}`" for name, origin in rule.needs if origin == UNKNOWN)
+        return f"nothing says what {names} is"
     if any(path == example for example, _ in rule.examples) or not path:
         return ""
+    if variables := [name for name, origin in rule.origins.items() if origin == LOCAL]:
+        return f"`{variables[0]}` is a variable, and may hold something else there"
     if rule.folder is not None and posixpath.dirname(path) != rule.folder:
         return "the path that is written counts from another folder"
     for name, origin in rule.needs:
@@ -326,7 +336,8 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
     if not rule.after:
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
-    return Repeated(start, end, line_number, text_at(match.start, match.end), new, tuple(spans))
+    old, held = text_at(match.start, match.end), tuple(holes.items())
+    return Repeated(start, end, line_number, old, new, tuple(spans), held)
 
 
 def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:

@@ -14,14 +14,12 @@ from functools import cached_property
 from itertools import pairwise
 
 from specedit.import_time import frozen, regex
-from specedit.repeat.example import LARGEST, NodeChange, is_import_node
+from specedit.repeat.example import LARGEST, NodeChange, is_import_node, tokens
 from specedit.repeat.origin import FILE, FREE, LOCAL, MEMBER, Origins, is_import
 from specedit.repeat.piece import Piece, is_word, piece_of
 
 ENOUGH = 1.0  # weight of what is fixed in a rule
-ENOUGH_TO_ADD = 1.3  # of a rule that removes nothing: its places are not told by what goes,
 LESS_OF_TWO = 0.3  # weight that two examples of one shape need less
-ENOUGH_FOR_ARGUMENTS = 1.15  # unless it changes the arguments of a call alone
 CLIMBS = 4
 MOST_RULES = 60  # of one example
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
@@ -39,6 +37,16 @@ _EXPRESSIONS = (
 )
 _DEFINING = ("_declaration", "_definition", "_item", "_spec")
 _MORE_EXPRESSIONS = frozenset({"list", "set", "await", "hash", "lambda_literal", "function"})
+_COMMON = frozenset(  # members that many types have
+    {
+        *("tostring", "tostr", "toowned", "tolist", "toarray", "tojson", "tobytes", "asstr"),
+        *("getname", "getid", "getvalue", "gettype", "getkey", "getclass", "getitem", "setitem"),
+        *("setname", "setvalue", "startswith", "endswith", "isempty", "hashcode", "compareto"),
+        *("asref", "unwrapor", "intoiter", "indexof", "lastindexof", "tolowercase", "haskey"),
+        *("touppercase", "addall", "foreach", "putall", "removeall"),
+    }
+)
+ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
 _CAMEL = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -59,9 +67,11 @@ class RepeatRule:
     indentation: str = ""  # of the example's first line
     origins: Mapping[str, str] = field(default_factory=dict)  # of the names it looks for
     needs: tuple[tuple[str, str], ...] = ()  # names only in `after`, with their origins
+    owner: str | None = None  # the class whose own member it is about
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
     parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # why its places are only proposals
+    sure: tuple[tuple[str, str], ...] = ()  # what holes hold at places that are none
     examples: tuple[tuple[str, int], ...] = ()  # path and line
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text
     receivers: bool = False  # hand-written: its first name may be a member
@@ -152,7 +162,8 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
     for _ in range(CLIMBS):
         if wider is None:
             break
-        size = sum(len(_piece(node, wider, old=True).key) for node in wider.old)
+        data = wider.file.before.encode("utf-8", "surrogatepass")
+        size = sum(len(tokens(node, data, wider.file.language.name)) for node in wider.old)
         if size > LARGEST:
             break
         if _is_part(wider):
@@ -162,18 +173,29 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
             rule = _generalised(wider, origins, level)
             if rule is None:
                 continue
-            rule = _with_needs(rule, wider, new_origins)
+            rule = _with_needs(rule, wider, new_origins, origins)
             missing = _missing(rule)
-            if not missing and level == OPEN and _generalised(wider, origins, NAMED) != rule:
-                missing = "any definition of this form is a place"
-                best = replace(rule, doubt=missing)
-                continue
+            if not missing and level == OPEN and (names := _defined(wider, rule)):
+                return replace(rule, doubt=ANY_DEFINITION, sure=names)
             if not missing:
                 return rule
             if best is None or not any(piece.children for piece in best.before):
                 best = replace(rule, doubt=missing)
         wider = wider.climbed()
     return best or "what stays the same around it is not specific enough"
+
+
+ANY_DEFINITION = "any definition of this form is a place"
+
+
+def _defined(change: NodeChange, rule: RepeatRule) -> tuple[tuple[str, str], ...]:
+    """The holes of a rule that are names of definitions, each with the example's name."""
+    data = change.file.before.encode("utf-8", "surrogatepass")
+    return tuple(
+        (piece.hole, data[piece.start : piece.end].decode("utf-8", "replace"))
+        for piece, parent in _with_parents(rule.before)
+        if piece.hole and piece.field == "name" and parent and parent.kind.endswith(_DEFINING)
+    )
 
 
 OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
@@ -208,7 +230,9 @@ def _is_callee(piece: Piece, parent: Piece | None) -> bool:
     )
 
 
-def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> RepeatRule:
+def _with_needs(
+    rule: RepeatRule, change: NodeChange, origins: Origins, old_origins: Origins
+) -> RepeatRule:
     """The rule with what its new side takes for granted at a place."""
     first = change.new[0].start_byte if change.new else 0
     last = change.new[-1].end_byte if change.new else 0
@@ -231,7 +255,11 @@ def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> Repea
         elif piece.is_name and _is_own_name(piece, parent):
             declared = origins.declared(piece.text, piece.start)
             if declared is None or not first <= declared.leaf.start < last:
-                needs[piece.text] = origins.seen(piece.text, piece.start)
+                seen = origins.seen(piece.text, piece.start)
+                is_value = piece.text[:1].islower() and _stands_alone(piece, parent)
+                if seen == FREE and is_value and not origins.is_builtin(piece.text):
+                    seen = UNKNOWN
+                needs[piece.text] = seen
     texts = [text.lstrip("rbuf") for text in rule.texts]
     relative = any(text[1:3] == "./" or text[1:4] == "../" for text in texts if text not in old)
     members = {
@@ -242,12 +270,30 @@ def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> Repea
     if any(unit.text in SELVES for unit in rule.old_units):
         members = set()  # the place has the same object, with what the rule reads of it
     around = change.old[0].parent if change.old else None
+    own = [
+        parent.children[-1].text
+        for piece, parent in _with_parents(rule.before)
+        if parent is not None and piece.text in SELVES and len(parent.children) > 1
+    ]
+    at = change.old[0].start_byte if change.old else 0
+    is_own = any(old_origins.has_member(name) for name in own if name)
     return replace(
         rule,
+        owner=old_origins.class_at(at) if is_own else None,
         needs=tuple(needs.items()) + tuple((f"self.{name}", MEMBER) for name in members if name),
         folder=posixpath.dirname(change.file.path) if relative else None,
         parent=around.type if selves and around is not None else "",
     )
+
+
+UNKNOWN = "unknown"  # the origin of a variable that nothing declares
+
+
+def _stands_alone(piece: Piece, parent: Piece | None) -> bool:
+    """Whether a name is a value: neither called nor something of which a member is read."""
+    if _is_callee(piece, parent):
+        return False
+    return parent is None or not any(word in parent.kind for word in MEMBERS)
 
 
 def _piece(node: object, change: NodeChange, *, old: bool) -> Piece:
@@ -261,6 +307,11 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
     old = tuple(_piece(node, change, old=True) for node in change.old)
     new = tuple(_piece(node, change, old=False) for node in change.new)
     common = {one.key for piece in new for one in piece.walk() if one.named}
+    around_lists = {
+        (parent.kind, piece.key)
+        for piece, parent in _with_parents(new)
+        if parent is not None and piece.kind.endswith(ARGUMENTS)
+    }
     holes: dict[tuple[str, ...], str] = {}
 
     def opened(piece: Piece, parent: Piece | None, *, before: bool) -> Piece:
@@ -268,6 +319,8 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
             known = piece.key in holes
             if before and not known and piece.key in common and _may_vary(piece):
                 known = not _is_fixed(piece, parent, origins, level)
+                if piece.kind.endswith(ARGUMENTS):  # another kind of call takes as many as it takes
+                    known = known and (parent.kind, piece.key) in around_lists
                 if known:
                     holes[piece.key] = f"${_letter(len(holes))}"
             if known and (before or piece.key in holes):
@@ -378,6 +431,12 @@ def _is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool
         return True
     if piece.children:
         return False
+    if parent.kind == "token_tree":  # a macro's tokens, whose roles the grammar does not tell
+        number = next(n for n, child in enumerate(parent.children) if child is piece)
+        around = parent.children[max(0, number - 1) : number + 2]
+        signs = {child.text for child in around if child is not piece and not child.children}
+        called = around[-1].kind == "token_tree" and around[-1] is not piece
+        return called or bool(signs & {".", "::", "!"})
     if piece.text in SELVES or piece.kind in ("this", "super", "self"):
         return True
     if not piece.is_name:
@@ -406,6 +465,8 @@ def _is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool
 def weight(word: str) -> float:
     """How much a name tells: of several words or long, it is rarely met by chance."""
     count = len(_CAMEL.findall(word))
+    if word.lower().replace("_", "") in _COMMON:
+        return 0.4
     if count > 1:
         return 1.0 if len(word) > 6 else 0.7
     return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
@@ -452,7 +513,7 @@ def _missing(rule: RepeatRule, *, less: float = 0.0) -> str:
     if not words:
         return "no name or literal is fixed in it"
     left = {unit.text for unit in rule.new_units if not unit.hole}
-    gone = [u for u in rule.old_units if not u.hole and u.text not in left and is_word(u.text)]
+    gone = [u for u in rule.old_units if not u.hole and u.named and u.text not in left]
     roots = rule.before
     if len(roots) == 1 and roots[0].is_name and len(rule.after) == 1 and rule.after[0].is_name:
         origin = rule.origins.get(roots[0].text, FREE)
@@ -461,21 +522,11 @@ def _missing(rule: RepeatRule, *, less: float = 0.0) -> str:
             return f"it is a rename: specedit rename {names} follows what the name means"
     if any(rule.origins.get(u.text) == FILE for u in gone) and FILE in dict(rule.needs).values():
         return f"`{gone[0].text}` and what replaces it are both defined in the file"
-    enough = ENOUGH_FOR_ARGUMENTS if _changes_arguments(rule) else ENOUGH_TO_ADD
-    if total < (ENOUGH if gone else enough) - less:
+    if not gone:
+        return "it takes nothing away, so nothing tells which places need it"
+    if total < ENOUGH - less:
         return f"only {', '.join(f'`{word}`' for word in words[:4])} tells its places"
     return ""
-
-
-def _changes_arguments(rule: RepeatRule) -> bool:
-    """Whether a rule is about a call that stays the same but for its arguments."""
-    if len(rule.before) != 1 or len(rule.after) != 1:
-        return False
-    old, new = rule.before[0], rule.after[0]
-    is_call = any(word in old.kind for word in ("call", "invocation", "creation", "new_expression"))
-    same = old.kind == new.kind and len(old.children) == len(new.children) > 1
-    rest = zip(old.children[:-1], new.children[:-1], strict=True) if same else ()
-    return same and is_call and all(a.key == b.key for a, b in rest)
 
 
 # from several

@@ -78,7 +78,7 @@ def table_of(rule: RepeatRule, name: str, files: Mapping[str, str]) -> str:
         raise UsageError(
             f"The rule cannot be saved: it writes `{variables[0]}`, which only its example has."
         )
-    before, after = _text(rule, old=True), _text(rule, old=False)
+    before, after = pattern_text(rule, old=True), pattern_text(rule, old=False)
     imports = {
         word: origin.removeprefix("import ")
         for word, origin in rule.origins.items()
@@ -111,7 +111,7 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _text(rule: RepeatRule, *, old: bool) -> str:
+def pattern_text(rule: RepeatRule, *, old: bool) -> str:
     """One side as a pattern: the hole of a list of arguments is `($$$A)`."""
     units = rule.old_units if old else rule.new_units
     shown = rule.shown()[0 if old else 1]

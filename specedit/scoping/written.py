@@ -271,7 +271,9 @@ class WrittenTypes(Lookup):
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
         if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:
-            names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
+            inner_types = (up.type in self.rules.arguments for up in leaves[1].up())
+            if not any(inner_types):
+                names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
         if names[0] in self.rules.wrappers and len(names) > 1:
             listed = next((one for one in node.walk() if one.type in self.rules.arguments), None)
             inner = first_of(listed) if listed is not None else None

@@ -119,8 +119,10 @@ REQUIRED = {  # a file, the place of a name, and what requires the name
     "csharp-explicit": ("A.cs", "class A : IB { object IB.|Size { get; } }", "by IB"),
     "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
     "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
+    "constructor": ("a.ts", "class A { |constructor() {} }", "by `new`"),
 }
 MAY_BE = {
+    "typescript-member": ("a.ts", "class A implements URL { get |port() { return '' } }", "by URL"),
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
     "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
     "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),

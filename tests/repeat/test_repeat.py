@@ -155,9 +155,9 @@ def test_a_rule_that_is_too_general_is_only_proposed(before: str, after: str, wh
             id="a-variable-that-is-not-there",
         ),
         pytest.param(
-            "check_pair(a, b)\n",
-            "check_pair(b, a)\n",
-            "check_pair(1,  # the first\n  2)\n",
+            "old_pair(a, b)\n",
+            "new_pair(b, a)\n",
+            "old_pair(1,  # the first\n  2)\n",
             "comment",
             id="a-comment-would-be-lost",
         ),
@@ -176,6 +176,16 @@ def test_two_examples_of_one_shape_are_one_rule() -> None:
     assert rewritten(rule, text.format("C"), "b.py").text == text.format("C").replace(
         "super(C, self)", "super()"
     )
+
+
+def test_a_member_of_the_examples_own_class_is_only_proposed_in_another_class() -> None:
+    text = "class {0}:\n    def __init__(self):\n        self.first_item = 1\n\n"
+    use = "    def f(self):\n        return self.first_item\n"
+    before = text.format("A") + use
+    after = before.replace("return self.first_item", "return self.items[0]")
+    (rule,) = rules("a.py", before, after)
+    other = rewritten(rule, text.format("B") + use, "a.py")
+    assert not [place for place in other.places if not place.doubt]
 
 
 def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
@@ -306,6 +316,7 @@ def test_ask_asks_about_each_place(shop: Repository) -> None:
         (("--example", "f($A)", "g($B)"), b"$B stands only"),
         (("--example", "$A", "g($A)"), b"fits everything"),
         (("--example", "f($A)", "f($A)"), b"the same"),
+        (("--example", "f($$$A, $$$B)", "f($$$B)"), b"two holes of any length"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -338,10 +349,14 @@ def test_line_ends_and_tabs_of_a_place_are_kept(shop: Repository) -> None:
     assert shop.read("test_shop.py") == expected
 
 
-def test_a_rule_that_fits_its_own_result_is_applied_once(shop: Repository) -> None:
+def test_a_change_that_takes_nothing_away_is_asked_about_once_for_each_place(
+    shop: Repository,
+) -> None:
     shop.commit({"a.py": "check_pair(a, b)\ncheck_pair(1, 2)\n"})
     shop.write("a.py", "check_pair(b, a)\ncheck_pair(1, 2)\n")
-    assert run().returncode == 0
+    done = run()
+    assert done.returncode == 2 and b"takes nothing away" in done.stderr
+    assert run("--ask", stdin=b"y\n").returncode == 0
     assert shop.read("a.py") == "check_pair(b, a)\ncheck_pair(2, 1)\n"
 
 

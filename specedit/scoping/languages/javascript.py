@@ -88,7 +88,9 @@ class JavaScript(JavaScriptModules):
         return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
-        """The type of another project that an object literal is meant for."""
+        """The type of another project that an object literal is meant for; `new`."""
+        if one.kind == "method" and one.name == "constructor":
+            return "`new`, which calls it", True
         if one.owner is None or one.owner.node.type not in self.nameless:
             return super().required_by(typing, one)
         known = owner_of_literal(typing, one.owner.node)
