@@ -70,7 +70,9 @@ class LoadedModel:
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
         """Begin with the ids that no text of the user is in: the engine may have kept them."""
         read = getattr(self.engine, "read_fixed", None)
-        for constant in CONSTANT if read else ():
+        if read is None:
+            return
+        for constant in CONSTANT:
             if plan.messages[: len(constant)] == constant:
                 turns = [(message.role, message.segments) for message in constant]
                 empty = self.render([*turns, ("user", ("",))], "")
