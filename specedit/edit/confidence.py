@@ -51,10 +51,7 @@ def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
 
 def unconfirmed(edit: Edit) -> Edit:
     """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept."""
-    text = (
-        f"unsure: right with a probability of {edit.confidence:.0%}, so nothing was written; "
-        "--yes writes it"
-    )
+    text = f"unsure: right with a probability of {edit.confidence:.0%}, so nothing was written"
     return keep(replace(edit, status="refused").noting(Finding(UNSURE, text, refuses=True)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from specedit.check.finding import UNSURE
 from specedit.edit.backend import WAITING
 from specedit.edit.report import Baseline, Compared, Edit, Figures, Replaced, Report, Tried, Try
 from specedit.view import terminal
@@ -242,6 +243,8 @@ def _advice(edit: Edit, command: str) -> str:
     """What to do after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
+    if any(finding.kind == UNSURE and finding.refuses for finding in edit.findings):
+        return "next: look at it, then --yes writes it; --test COMMAND lets a test decide"
     if not edit.figures.regions:
         return f"next: {NAME_IT}"
     return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"
