@@ -81,6 +81,11 @@ def figures_of(edit: Edit) -> dict[str, Any]:
         "passes": edit.figures.passes,
         "tries": len(edit.tries) or 1,
         "regions": [list(region.lines) for region in edit.figures.regions],
+        "added": edit.added,
+        "removed": edit.removed,
+        "signals": list(edit.signals),
+        "confidence": edit.confidence,
+        "sure": edit.sure,
     }
 
 

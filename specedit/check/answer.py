@@ -32,7 +32,6 @@ from specedit.check.finding import (
     fresh,
 )
 from specedit.check.new_code import (
-    changes_elsewhere,
     comments_only,
     copied_lines,
     placeholders,
@@ -56,7 +55,6 @@ LOST = "lost definitions the instruction does not take away:"
 
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
-    changes_elsewhere,
     renamed_definitions,
     whitespace_changes,
     comments_only,

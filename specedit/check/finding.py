@@ -17,6 +17,7 @@ REFUSE, NOTE, OFF = "refuse", "note", "off"
 QUESTION, CHECKER = "question", "checker"
 REMOVAL, EXISTING_NAME = "removal", "existing-name"  # that only `allow` speaks of
 NOTHING = "nothing"  # often right when many files share an instruction: `strict` leaves it a note
+UNSURE = "unsure"  # it is likely wrong, and nobody confirmed it
 DECLINED = "declined"  # the user was asked, and chose nothing of a change
 
 Verdicts = Mapping[str, str]  # by kind
@@ -34,7 +35,6 @@ class Kind:
 KINDS = (
     Kind(QUESTION, REFUSE, "the instruction asks for an answer, not for an edit: `specedit ask`"),
     Kind("undefined", REFUSE, "a name is used that nothing defines or imports"),
-    Kind("elsewhere", NOTE, "a definition changed that the instruction does not name"),
     Kind("renamed", NOTE, "a definition lost its name, and the instruction does not ask for that"),
     Kind("whitespace", NOTE, "lines changed in white space only"),
     Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
@@ -84,6 +84,7 @@ class Finding:
     Kinds that refuse: "syntax", "placeholder", "lost-definition", "lost-lines", "repeated" (a
     definition), "copied" (lines of another file) and "empty" of `check.answer`, "cut-off", those
     of a `FileError`, and those of KINDS whose verdict says so.
+    UNSURE refuses where the user did not confirm the edit.
     Others: those of WARNINGS and DETAILS, "outside" (another name, or another thing of that name,
     that the scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a
     model), "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was

@@ -1,7 +1,7 @@
 """Checks of what changed: names that nothing defines, statements that never run, lines copied from
-another file, changes in definitions that the instruction does not name, in comments alone, and in
-white space alone; comments that stand for code left out: `// ... existing code ...`. These are
-found by the comment marks of every syntax at once, without parsing.
+another file, changes in comments alone, and in white space alone; comments that stand for code left
+out: `// ... existing code ...`. These are found by the comment marks of every syntax at once,
+without parsing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.import_time import regex
 from specedit.syntax.branch import COMMENTS, Branch
-from specedit.syntax.instruction_names import mentions_of
 from specedit.syntax.lines import GAP, HERE, changed_runs, opcodes
-from specedit.syntax.outline import CALLABLE, Symbol
 
 
 def undefined_names(change: Change) -> Iterator[Finding]:
@@ -88,48 +86,6 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
                 text = f"lines {piece[0][0]}-{piece[-1][0]} are copied from {name}"
                 yield Finding("copied", text, (Spot(piece[0][0]),), refuses=True)
                 break
-
-
-_WIDE = regex(
-    r"(?i)\b(?:all|every\w*|each|both|callers?|calls|usages?|uses|throughout|file|module)\b"
-)
-_CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "setup", "setUp"})
-
-
-def changes_elsewhere(change: Change) -> Iterator[Finding]:
-    """One for each definition that changed where the instruction names others. What uses a named
-    one may change with it, and so may constructors and what encloses either."""
-    symbols = change.before.symbols
-    mentions = (one.symbol for one in mentions_of(symbols, change.instruction))
-    named = [one for one in mentions if one.kind in (*CALLABLE, "class")]
-    if not named or _WIDE.search(change.instruction):
-        return
-    old, new = change.before.text.split("\n"), change.after.text.split("\n")
-    names = {one.own_name for one in named}
-    reported: set[str] = set()
-    for tag, a, b, c, d in opcodes(old, new):
-        if tag != "replace" and tag != "delete":
-            continue
-        around = (
-            one for one in reversed(symbols) if one.first_line <= a + 1 and b <= one.last_line
-        )
-        other = next(around, None)
-        if other is None or other.kind not in CALLABLE or other.qualified in reported:
-            continue
-        if other.own_name in _CONSTRUCTORS:
-            continue
-        if any(_encloses(one, other) or _encloses(other, one) for one in named):
-            continue
-        body = "\n".join((*old[other.first_line - 1 : other.last_line], *new[c:d]))
-        if names & set(re.findall(r"[\w$]+", body)):
-            continue
-        reported.add(other.qualified)
-        text = f"`{other.qualified}` changed, and the instruction names `{min(names)}`"
-        yield at("elsewhere", c + 1, text)
-
-
-def _encloses(one: Symbol, other: Symbol) -> bool:
-    return one.first_line <= other.first_line and other.last_line <= one.last_line
 
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do

@@ -53,7 +53,7 @@ def run_command(
 
     names, settings = targets.names, targets.settings
     if names == STDIN:
-        return _filter(command, planner, settings)
+        return _filter(command, planner, targets)
     writes = not (settings.check or settings.diff)
     dirty = cache(partial(uncommitted, names, settings)) if writes or settings.clean_only else set
     if settings.clean_only:
@@ -63,7 +63,16 @@ def run_command(
     alone = len(inputs) == 1
     places = absolute(Path.cwd(), moves.items())
     request = Request(
-        command, planner, settings, writes, wish, together, alone, places, verification
+        command,
+        planner,
+        settings,
+        writes,
+        wish,
+        together,
+        alone,
+        places,
+        verification,
+        confirms_unsure=writes and not targets.confirmed,
     )
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
@@ -99,8 +108,9 @@ def run_command(
     return INTERRUPTED if why else report.exit_code(check=settings.check)
 
 
-def _filter(command: str, planner: Planner, settings: Settings) -> int:
+def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
     """Read all of stdin, then write exactly one text: the new one or, on any failure, the old."""
+    settings = targets.settings
     data = sys.stdin.buffer.read()
     out, code = data, FAILED
     report: Report | None = None
@@ -111,7 +121,8 @@ def _filter(command: str, planner: Planner, settings: Settings) -> int:
         from specedit.edit.run import run_files
 
         text = of_stdin(data, settings.stdin_filename)
-        request = Request(command, planner, settings)
+        unsure_too = not is_text or targets.confirmed
+        request = Request(command, planner, settings, confirms_unsure=not unsure_too)
         with (
             closing(connect(settings)) as backend,
             Display(command, [text.name], settings) as display,
@@ -225,6 +236,11 @@ class Display(ExitStack, Sink):
         text = self._screen.proposed(job, edit)
         self.skip_rest = self._screen.skip_rest
         return text
+
+    def confirms(self, job: Job, edit: Edit) -> bool:
+        if self._settings.ask:  # each hunk is asked about anyway
+            return True
+        return self._asks and self._screen.confirms(job, edit)
 
     def done(self, edit: Edit) -> None:
         self._screen.done(edit)

@@ -48,6 +48,7 @@ class Chunk:
     which: int = 0  # the number of the prediction that the draft came from
     depth: int = 0  # longest path of the draft: less than `proposed` in a tree
     drafting: float = 0.0  # the part of `seconds` that drafting took
+    margins: tuple[float, ...] = ()  # of each token: by how much its logit exceeds the second
 
     @property
     def width(self) -> int:

@@ -117,6 +117,7 @@ def decode(
             which=part.which if part else 0,
             depth=len(ids) if parents is None else max(depths(parents)),
             drafting=forwarding - started,
+            margins=tuple(choices.margins[row] for row in path) if choices.margins else (),
         )
     yield Done("stop" if ended else "length", digest.hexdigest() if digest is not None else None)
 

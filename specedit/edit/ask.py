@@ -18,7 +18,7 @@ from specedit.errors import TooLong
 from specedit.import_time import frozen
 from specedit.settings import Settings
 from specedit.syntax import trees
-from specedit.syntax.instruction_names import mentions_of
+from specedit.syntax.instruction_names import definitions_named
 
 
 @frozen
@@ -107,9 +107,8 @@ def narrow(job: Job, settings: Settings, problem: TooLong) -> Job:
         raise TooLong(problem.reason, file=source.name, hint=problem.hint) from problem
     if (parts := in_parts(job)) is not None:
         return parts
-    mentions = mentions_of(trees.symbols(source.text, source.language), job.instruction)
-    named = (one.symbol for one in mentions)
-    best = min(named, key=lambda one: one.last_line - one.first_line, default=None)
+    named = definitions_named(trees.symbols(source.text, source.language), job.instruction)
+    best = min(named, key=lambda symbol: symbol.last_line - symbol.first_line, default=None)
     if best is None:
         raise TooLong(
             problem.reason,

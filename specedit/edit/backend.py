@@ -76,6 +76,12 @@ class ModelInfo:
     threads: int = 0
     exact: bool = False
     note: str = ""
+    weights: str = ""  # "int8", "int4"; "" where the engine does not say
+
+    @property
+    def calibration(self) -> str:
+        """What a fit of confidence belongs to."""
+        return f"{self.sha256[:16]}-{self.weights}"
 
 
 @frozen
@@ -109,6 +115,27 @@ class Written:
 
 
 @frozen
+class Certainty:
+    """How sure the model was of its choices, in natural logarithms of probabilities. A choice's
+    probability is taken among the two likeliest tokens."""
+
+    total: float = 0.0  # the sum over all tokens
+    free: float = 0.0  # the sum over tokens that no draft proposed
+    free_tokens: int = 0
+    least: float = 0.0  # of the least sure token
+    least_copied: float = 0.0  # of the least sure token that a draft proposed
+
+    def __add__(self, other: Certainty) -> Certainty:
+        return Certainty(
+            self.total + other.total,
+            self.free + other.free,
+            self.free_tokens + other.free_tokens,
+            min(self.least, other.least),
+            min(self.least_copied, other.least_copied),
+        )
+
+
+@frozen
 class Answer:
     """The whole answer, without opening and closing, and what it cost. `reason`: "stop", or
     "length" when it was cut off. `closed` says whether the closing line was seen (always, where the
@@ -129,6 +156,7 @@ class Answer:
     appeared: int = 0  # ids of the prediction that the completion has, where they were counted
     absent: int = 0  # ids of the prediction that it does not have
     reasoning: int = 0  # ids before the text, of reasoning that is not part of it
+    certainty: Certainty | None = None  # where choices are not sampled
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire

@@ -30,7 +30,6 @@ from specedit.syntax.lines import lines_of
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
     from specedit.edit.regions.blocks import Block
-    from specedit.edit.regions.insertion import Insertion
     from specedit.settings import Settings
 
 
@@ -87,7 +86,6 @@ class RegionJob:
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
     why: str = ""  # why it is open to change
-    insertion: Insertion | None = None  # the region is empty, and new code stands there
     plan: Plan | None = None  # its own question, where it is not the Job's instruction,
     settled: Callable[[str], str] = str  # and the region's text for an answer
 

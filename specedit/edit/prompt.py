@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.edit.backend import Message
+from specedit.edit.worked_examples import WORKED_EXAMPLES
 from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
 from specedit.import_time import frozen
@@ -42,10 +43,6 @@ SYSTEM = "You edit source files. You get one file and one instruction. " + _EDIT
 PART = "You edit source code. You get one piece of code and one instruction. " + _EDIT.format(
     "piece"
 )
-INSERTION = (
-    "You write source code. You get a part of a file and one instruction. "
-    "Reply with the new code that is to be added and nothing else."
-)
 A_PART = "a part of it"
 OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
@@ -58,7 +55,6 @@ QUESTION = (
     "Answer briefly and in plain words, from what the file says. Name lines and names where it "
     "helps. Where the file does not tell, say so. Do not rewrite the file."
 )
-CONSTANT = frozenset({SYSTEM, PART, INSERTION, PLACES, QUESTION})  # the same in every run
 
 
 def fence(text: str) -> str:
@@ -97,36 +93,42 @@ def messages(
     A part is shown without the lines around it, and the instruction stands on both sides of it: of
     63 edits 38 were right so and 37 with its context, in a third of the time
     (docs/research/2026-11-edits.md)."""
+    user = (*others(beside), *_asked(printable(name), text, instruction, part))
+    constant = EXAMPLES_OF_PARTS if part else EXAMPLES_OF_FILES
+    return (*constant, Message("user", user))
+
+
+def _asked(name: str, text: str, instruction: str, part: str) -> tuple[str, str, str]:
+    """A file or a part of it, and the instruction, as segments."""
     marks = fence(text)
-    name = printable(name)
-    body, words = finished(text), instruction.strip()
-    before, system, reply = f"File `{name}`:", SYSTEM, "complete edited file"
+    words = instruction.strip()
+    before, reply = f"File `{name}`:", "complete edited file"
     if part:
-        before, system, reply = (
-            f"{words}\n\nFile `{name}`, {part}:",
-            PART,
-            "complete edited code",
-        )
+        before, reply = f"{words}\n\nFile `{name}`, {part}:", "complete edited code"
     ask = f"{marks}\n\n{words}{REPLY}{reply} in one code block."
-    user = (*others(beside), f"{before}\n\n{marks}\n", body, ask)
-    return (Message("system", (system,)), Message("user", user))
+    return f"{before}\n\n{marks}\n", finished(text), ask
 
 
-def insertion(
-    name: str, instruction: str, context: str, beside: Sequence[Beside] = ()
-) -> tuple[Message, ...]:
-    """A new definition, with a part of the file for context."""
-    marks = fence(context)
-    name = printable(name)
-    extent = "from its first line on"
-    if re.search(r"(?i)\bdocs?\b|comment|doc ?string|javadoc|jsdoc", instruction):
-        extent = "with the comment above it"
-    head = f"Part of the file `{name}`:\n\n{marks}\n"
-    ask = (
-        f"{marks}\n\n{instruction.strip()}{REPLY}new definition alone, {extent}, in one code block."
-    )
-    user = (*others(beside), head, finished(context), ask)
-    return (Message("system", (INSERTION,)), Message("user", user))
+def _examples(system: str, *, parts: bool) -> tuple[Message, ...]:
+    """The system message and the worked examples, each as a question and its answer."""
+    messages = [Message("system", (system,))]
+    for example in WORKED_EXAMPLES:
+        part = example.part if parts else ""
+        asked = _asked(example.file, example.before, example.instruction, part)
+        marks = fence(example.before)
+        messages.append(Message("user", asked))
+        messages.append(Message("assistant", (f"{marks}\n{example.after}{marks}",)))
+    return tuple(messages)
+
+
+EXAMPLES_OF_FILES = _examples(SYSTEM, parts=False)
+EXAMPLES_OF_PARTS = _examples(PART, parts=True)
+CONSTANT = (  # with what prompts begin, the same in every run
+    EXAMPLES_OF_FILES,
+    EXAMPLES_OF_PARTS,
+    (Message("system", (PLACES,)),),
+    (Message("system", (QUESTION,)),),
+)
 
 
 def others(beside: Sequence[Beside]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode import FREE, Tally
 from specedit.edit.apply.merged import MergedPart
-from specedit.edit.backend import Answer, ModelInfo
+from specedit.edit.backend import Answer, Certainty, ModelInfo
 from specedit.engines.base import Sampling
 from specedit.import_time import frozen
 
@@ -45,6 +45,7 @@ class Figures:
     total_s: float = 0.0
     logits_digest: str | None = None
     regions: tuple[EditedRegion, ...] = ()  # none: the whole answer was one
+    certainty: Certainty | None = None  # of the answer; None for a sum of several
 
     @classmethod
     def of(cls, answer: Answer, total_s: float) -> Figures:
@@ -60,6 +61,7 @@ class Figures:
             decode_s=answer.decode_s,
             total_s=total_s,
             logits_digest=answer.logits_digest,
+            certainty=answer.certainty,
         )
 
     @property
@@ -86,7 +88,13 @@ class Figures:
 
     def beside(self, other: Figures) -> Figures:
         """With what something else cost that the same answer needed."""
-        return replace(self + other, logits_digest=self.logits_digest, regions=self.regions)
+        return (self + other).of_answer(self)
+
+    def of_answer(self, own: Figures) -> Figures:
+        """With what belongs to one answer, and is no sum."""
+        return replace(
+            self, logits_digest=own.logits_digest, regions=own.regions, certainty=own.certainty
+        )
 
 
 @frozen
@@ -177,6 +185,9 @@ class Edit:
     after_sha256: str = ""
     written: bool = False
     tries: tuple[Try, ...] = ()  # where there was, or could have been, more than one
+    signals: tuple[float, ...] = ()  # what its confidence is computed from
+    confidence: float | None = None  # the probability that it is right, where that is known
+    sure: bool | None = None  # whether it may be written without being confirmed
 
     @property
     def changed(self) -> bool:

@@ -43,7 +43,8 @@ class Request:
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is
     written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
     answer without a change is asked for again. `moves`: of files of one change, from one absolute
-    path to another. `verification`: files of one change are put back where it finds them broken."""
+    path to another. `verification`: files of one change are put back where it finds them broken.
+    `confirms_unsure`: an edit that is likely wrong takes effect only if the sink confirms it."""
 
     command: str
     planner: Planner
@@ -54,6 +55,7 @@ class Request:
     alone: bool = True
     moves: Moves = ()
     verification: Verification | None = None
+    confirms_unsure: bool = False
 
 
 def of_files(

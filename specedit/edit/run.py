@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from specedit.check.finding import DECLINED, Finding
 from specedit.edit.backend import Backend
+from specedit.edit.confidence import rated, unconfirmed
 from specedit.edit.job import Job
 from specedit.edit.outcome import (
     as_written,
@@ -60,8 +61,11 @@ def run_edit(
         edit = checked_edit(file, backend, request.settings, sink, alone=request.alone)
         if located is not None:
             edit = replace(edit, figures=edit.figures.beside(located))
+        edit = rated(file.job, edit, backend.model)
         if not edit.changed:
             return edit
+        if edit.sure is False and request.confirms_unsure and not sink.confirms(file.job, edit):
+            return unconfirmed(edit)
         edit = _as_chosen(file.job, edit, sink.proposed(file.job, edit))
         if recorder is None or not edit.changed:
             return edit
@@ -111,7 +115,7 @@ def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
     if verdict.problems:
         findings = (*edit.findings, *verdict.problems)
         return replace(chosen, status="refused", findings=findings)
-    chosen = replace(chosen, findings=edit.findings, compared=edit.compared)
+    chosen = replace(chosen, findings=edit.findings, compared=edit.compared, sure=True)
     return chosen if chosen.changed else chosen.noting(Finding(DECLINED, "no hunk was applied"))
 
 

@@ -46,5 +46,9 @@ class Sink(Progress):
         and written instead."""
         return None
 
+    def confirms(self, job: Job, edit: Edit) -> bool:
+        """Whether the user wants a change that is likely wrong."""
+        return False
+
     def done(self, edit: Edit) -> None:
         """A file is done. Files of one change are written after the last one."""

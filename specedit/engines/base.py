@@ -71,6 +71,7 @@ class EngineInfo:
     trees: bool = False  # a pass may be a tree; else only chains
     hidden: int = 0  # numbers of a hidden row that `watch` gives out; 0: it cannot
     note: str = ""  # for the report: "bf16", "generic engine: ..."
+    weights: str = ""  # "int8", "int4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Choices:
     ids: list[int]
     rows: Sequence[bytes] | None = None
     states: Sequence[Row] | None = None
+    margins: Sequence[float] | None = None  # by how much each choice's logit exceeds the second
     among: Any = None  # an `exact.kernels.passes.OutputSubset`
 
 

@@ -285,16 +285,19 @@ class HuggingFaceEngine:
             yield Prefill(len(self._ids), len(wanted), shared, time.perf_counter() - started)
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+        margins: list[float] | None = None
         first = len(self._ids) + 1  # the absolute position the first choice would take
         logits = self._feed(ids, len(ids)).float().cpu()
         if self._sampling.temperature <= 0:
             chosen = [int(c) for c in logits.argmax(-1)]
+            best = logits.topk(2).values
+            margins = (best[:, 0] - best[:, 1]).tolist()
         else:
             chosen = [
                 choose(row.numpy(), self._sampling, first + n) for n, row in enumerate(logits)
             ]
         rows = [row.numpy().tobytes() for row in logits] if self._audit else None
-        return Choices(chosen, rows)
+        return Choices(chosen, rows, margins=margins)
 
     def crop(self, length: int) -> None:
         if length >= len(self._ids):

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.models.catalogue import Listed
 
+CHARACTERS = 3.5  # of source, a token
+READ = 256  # tokens that a prompt is read in at a time
+NARROW, WIDTH = 12, 8  # narrow passes around a change, and their width
 TYPICAL_MODEL = "qwen2.5-coder-1.5b"  # that TYPICAL was measured with, in int8
 PROGRAM_BYTES = 250e6  # of a model's memory: Python and the buffers of passes
 READ_SHARE = 0.94  # of the rest: weights that each pass reads; what remains is the KV cache
@@ -96,8 +99,6 @@ def typical_seconds(entry: Listed, weights: str) -> float:
 
 def expected_seconds(job: Job, curve: Curve) -> float:
     """The seconds that one answer to a Job likely takes."""
-    from specedit.edit.regions.locate import CHARACTERS, READ
-
     if job.regions:
         parts = [2 * (part.region.end - part.region.start) / CHARACTERS for part in job.regions]
     else:
@@ -111,8 +112,6 @@ def expected_seconds(job: Job, curve: Curve) -> float:
 def run_seconds(job: Job, others: Iterable[str], settings: Settings) -> float | None:
     """The seconds that a run over one Job and further files likely takes; None where nothing is
     known of what answers."""
-    from specedit.edit.regions.locate import CHARACTERS
-
     curve = expected_curve(settings)
     if curve is None:
         return None
@@ -123,6 +122,4 @@ def run_seconds(job: Job, others: Iterable[str], settings: Settings) -> float | 
 
 
 def _seconds(tokens: float, curve: Curve) -> float:
-    from specedit.edit.regions.locate import NARROW, READ, WIDTH
-
     return tokens * curve.seconds(READ) / READ + NARROW * curve.seconds(WIDTH)

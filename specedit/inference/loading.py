@@ -58,6 +58,7 @@ def load(settings: Settings, progress: Progress) -> LoadedModel:
         threads=info.threads,
         exact=info.exact,
         note="; ".join(filter(None, (info.note, note))),
+        weights=info.weights,
     )
 
     path, key = store / cost.KEPT, cost.key(line.sha256 or line.name, info)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from specedit.decode import FREE, Chunk, Done, Tally, cost
-from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, Written
+from specedit.edit.backend import Answer, Certainty, ModelInfo, Plan, Progress, Written
 from specedit.edit.prompt import CONSTANT
 from specedit.engines.base import Engine, Prefill, common
 from specedit.errors import ModelError, TooLong
@@ -69,10 +70,14 @@ class LoadedModel:
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
         """Begin with the ids that no text of the user is in: the engine may have kept them."""
         read = getattr(self.engine, "read_fixed", None)
-        first = plan.messages[:1]
-        if read and first and first[0].content in CONSTANT:
-            empty = self.render([("system", first[0].segments), ("user", ("",))], "")
-            read(prompt[: common(empty, prompt)])
+        if read is None:
+            return
+        for constant in CONSTANT:
+            if plan.messages[: len(constant)] == constant:
+                turns = [(message.role, message.segments) for message in constant]
+                empty = self.render([*turns, ("user", ("",))], "")
+                read(prompt[: common(empty, prompt)])
+                break
 
     def warm(self, plan: Plan, progress: Progress) -> None:
         """Read the prompt into the cache."""
@@ -116,6 +121,7 @@ class LoadedModel:
         reused = passes = 0
         drafts: dict[str, Tally] = {}
         written: list[int] = []
+        certainty: Certainty | None = None
         done = Done("stop")
         with self._cache_for(prompt, plan), closing(events):
             if plan.fresh:
@@ -131,6 +137,8 @@ class LoadedModel:
                         passes += 1
                         decode_s += event.seconds
                         written += event.tokens
+                        if event.margins:
+                            certainty = (certainty or Certainty()) + certainty_of(event)
                         if event.source != FREE:
                             tally = Tally(event.proposed, event.accepted)
                             drafts[event.source] = drafts.get(event.source, Tally()) + tally
@@ -153,6 +161,7 @@ class LoadedModel:
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
             reasoning=reader.reasoning,
+            certainty=certainty,
         )
 
     @contextmanager
@@ -183,6 +192,15 @@ class LoadedModel:
                 hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
             )
         return left
+
+
+def certainty_of(chunk: Chunk) -> Certainty:
+    """How sure the choices of one pass were."""
+    chances = [-math.log1p(math.exp(-margin)) for margin in chunk.margins]
+    copied, free = chances[: chunk.accepted], chances[chunk.accepted :]
+    return Certainty(
+        sum(chances), sum(free), len(free), min(chances, default=0.0), min(copied, default=0.0)
+    )
 
 
 def _most(plan: Plan, prompt: int) -> int:

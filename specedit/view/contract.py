@@ -86,6 +86,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "regions": [_region(region) for region in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
         "tries": [try_json(attempt) for attempt in e.tries],
+        **_picked(e, "confidence", "sure"),
     }
 
 

@@ -33,6 +33,12 @@ from specedit.view import provenance as prov
 from specedit.view.live import Live
 from specedit.view.trace import TraceWriter
 
+CONFIRM_HELP = """\
+y  write it; `specedit undo` takes it back
+n  write nothing; the answer is kept, and the message names its file
+e  choose among its hunks, or edit them
+"""
+
 
 class Screen(Sink):
     """What commands show of a run over files."""
@@ -53,6 +59,7 @@ class Screen(Sink):
         self._answered = False
         self._kinds: set[str] = set()
         self._asked = False
+        self._choose_hunks = False  # the user wants to choose among the hunks of the next change
         self._name = ""  # of the file at work
         self._steps: dict[str, float] = {}  # seconds of each step of loading
         self._step = ("", 0.0)
@@ -148,12 +155,35 @@ class Screen(Sink):
         self._step = (event.what if event is not None else "", now)
 
     def proposed(self, job: Job, edit: Edit) -> str | None:
-        if not self._settings.ask:
+        if not (self._settings.ask or self._choose_hunks):
             return None
+        self._choose_hunks = False
         chosen = self.ask(job.source, edit)
         if chosen.quit:
             self.skip_rest = "not looked at: you quit"
         return chosen.text
+
+    def confirms(self, job: Job, edit: Edit) -> bool:
+        """Show a change that is likely wrong, and ask whether it is written. With `e` the user
+        chooses among its hunks afterwards."""
+        self._live.stop()
+        with undisturbed():
+            self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
+        self._asked = True
+        chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
+        while True:
+            self._console.print(Text(f"{chance}Write it? [y/n/e/?] ", "bold yellow"), end="")
+            try:
+                answer = input().strip().lower()
+            except EOFError:
+                self._console.print()
+                return False
+            if answer in ("y", "yes", "e"):
+                self._choose_hunks = answer == "e"
+                return True
+            if answer in ("n", "no", "q"):
+                return False
+            self._print(Text(CONFIRM_HELP))
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from specedit.check.finding import UNSURE
 from specedit.edit.backend import WAITING
 from specedit.edit.report import Baseline, Compared, Edit, Figures, Replaced, Report, Tried, Try
 from specedit.view import terminal
@@ -150,6 +151,7 @@ def _outcome(report: Report) -> Text:
         text = Text.assemble((terminal.name(edit.path), "bold"), ": ", (word, style))
         if edit.changed:
             text.append(f", {count(edit.hunks, 'hunk')}, +{edit.added} -{edit.removed}")
+            text.append_text(_sureness(edit))
         return text
     text = Text(count(len(report.edits), "file"), "bold")
     gap = ": "
@@ -161,6 +163,14 @@ def _outcome(report: Report) -> Text:
     if added or removed:
         text.append(f", +{added} -{removed}")
     return text
+
+
+def _sureness(edit: Edit) -> Text:
+    """Whether the edit is likely right, where that is known."""
+    if edit.confidence is None:
+        return Text()
+    word, style = ("sure", "green") if edit.sure else ("unsure", "yellow")
+    return Text.assemble(", ", (f"{word} ({edit.confidence:.0%})", style))
 
 
 def cost(figures: Figures) -> Text:
@@ -233,6 +243,8 @@ def _advice(edit: Edit, command: str) -> str:
     """What to do after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
+    if any(finding.kind == UNSURE and finding.refuses for finding in edit.findings):
+        return "next: look at it, then --yes writes it; --test COMMAND lets a test decide"
     if not edit.figures.regions:
         return f"next: {NAME_IT}"
     return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"

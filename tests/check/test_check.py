@@ -52,7 +52,7 @@ def test_the_text_of_a_string_is_code_and_not_a_comment() -> None:
 def test_strict_refuses_notes_and_what_is_allowed_is_noted() -> None:
     assert verdicts()["undefined"] == REFUSE
     strict = verdicts(strict=True, allowed=["renamed"])
-    assert (strict["elsewhere"], strict["renamed"], strict["nothing"]) == (REFUSE, NOTE, NOTE)
+    assert (strict["whitespace"], strict["renamed"], strict["nothing"]) == (REFUSE, NOTE, NOTE)
     before = TEXTS["python"]
     after = before.replace("sum(cart)", "sum(cart) - discount")
     checks = Checks(verdicts=verdicts(allowed=["undefined"]))

@@ -80,7 +80,7 @@ def test_an_option_of_another_command_is_named_with_its_command(
     assert f"{option.partition('=')[0]}: it is an option of {owners}.".encode() in done.stderr
 
 
-@pytest.mark.parametrize("place", ["In User.totl, ", "the totl method: ", "In `totl`, "])
+@pytest.mark.parametrize("place", ["In User.totl, ", "in the method totl(): ", "In `totl`, "])
 def test_a_definition_that_is_not_there_fails_before_the_model_runs(
     specedit: Run, tmp_path: Path, script: Script, place: str
 ) -> None:

@@ -150,7 +150,7 @@ class TestTooLong:
         self, prediction: str | None
     ) -> None:
         job = plan_edit(
-            Source.from_bytes("a.py", self.LONG.encode()), "Let two return 5", Settings()
+            Source.from_bytes("a.py", self.LONG.encode()), "Let two() return 5", Settings()
         )
         plan = replace(job.plan, prediction=prediction)
         with pytest.raises(TooLong):
@@ -159,7 +159,7 @@ class TestTooLong:
         assert answer.text == "y\n"
 
     def test_a_symbol_the_instruction_names_is_edited_alone(self) -> None:
-        edit = self.run("Let two return 5", "def two():\n    return 5\n```")
+        edit = self.run("Let two() return 5", "def two():\n    return 5\n```")
         assert edit.after.decode() == self.LONG.replace("return 2\n", "return 5\n", 1)
         assert any("two" in note for note in edit.notes)
 

@@ -8,7 +8,7 @@ from scripted_backend import Scripted, perform
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.targets import targets_of
 from specedit.edit.report import Edit
-from specedit.errors import InputError, NotDefined
+from specedit.errors import NotDefined
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
@@ -58,47 +58,32 @@ NAMED = {
     "member": ("Basket.heaviest must be None for empty baskets", ["Basket.heaviest"]),
     "colons": ("Let Basket::heaviest be None", ["Basket.heaviest"]),
     "class-says-where": ("In `Basket`, let `lightest` be None", ["Basket.lightest"]),
-    "call": ("Let scales.heaviest_of() skip empty baskets", []),
-    "code": ("Let heaviest_of skip the heaviest fruit", ["heaviest_of"]),
+    "class-tells-apart": ("In class Crate, let `heaviest` skip", ["Crate.heaviest"]),
+    "another-holder": ("Let scales.lightest() skip empty baskets", []),
+    "code": ("heaviest_of skips empty baskets", ["heaviest_of"]),
     "two": ("Let `heaviest_of` and `lightest` skip baskets", ["Basket.lightest", "heaviest_of"]),
-    "plain-in-only": ("Rename the local variable a to b in write only", ["Basket.write"]),
-    "plain-with-kind": ("Make the write method return None", ["Basket.write"]),
+    "plain-in": ("Rename the local variable a to b in write only", ["Basket.write"]),
     "plain-in-when": ("Return None in load when there is no path", ["load"]),
-    "plain-parameter": ("Add a timeout parameter to load", ["load"]),
-    "plain-subject": ("load: raise for an empty path", ["load"]),
-    "plain-possessive": ("Fix the load function's parameter names", ["load"]),
-    "spoken": ("Simplify the heaviest of function", ["heaviest_of"]),
-    "english": ("Handle an empty load of fruit", []),
-    "used": ("Use `heaviest_of` where baskets are compared", []),
-    "plain-word-called": ("Let load() print more", ["load"]),
-    "called": ("In load, call heaviest_of() first", ["load"]),
-    "renamed": ("Rename `Basket.lightest` to `smallest`", []),
-    "calls-of": ("Replace calls of heaviest_of() by a loop", []),
+    "plain-leads": ("load: raise for an empty path", ["load"]),
+    "german": ("In load bitte None zurückgeben, wenn es keinen Pfad gibt", ["load"]),
+    "french": ("dans load, retourner None sans chemin", ["load"]),
+    "chinese": ("heaviest_of 要跳过空篮子", ["heaviest_of"]),
+    "russian": ("в load() добавить проверку", ["load"]),
+    "plain-word": ("Handle an empty load of fruit", []),
+    "plain-word-as-call": ("Let load() print more", ["load"]),
+    "plain-next-to-code": ("load should call heaviest_of first", ["heaviest_of", "load"]),
+    "in-one-call-another": ("In load, call heaviest_of() first", ["load"]),
     "constant": ("Change STEP to 7", ["STEP"]),
-    "constant-should": ("LIMIT should be 7", ["LIMIT"]),
     "constant-used": ("Use STEP in load", ["load"]),
-    "constant-in": ("In load, begin at `STEP`", ["load"]),
-    "field": ("Change size to 7", ["Basket.size"]),
     "class": ("Make the class Crate iterable", ["Crate"]),
     "unknown": ("Let `Basket.smallest` exist", []),
     "nothing": ("Let empty baskets be None", []),
     "empty": ("", []),
-    "implement-the": ("Implement the function to find the heaviest fruit", []),
-    "new-like": ("Add a smallest method like lightest", ["Basket.lightest"]),
-    "new-in-class": ("Add a count method to Crate", ["Crate.heaviest"]),
-    "parameter-of-method": ("Add a `strict` parameter to the write method", ["Basket.write"]),
-    "signature": ("Remove the parameter of from Basket.heaviest",
-                  ["Basket.heaviest", "Basket.lightest", "heaviest_of"]),
-    "raised": ("Raise LIMIT to 20", ["LIMIT"]),
-    "holds": ("Add a second number to STEP", ["STEP"]),
-    "return-value": ("Round the return value of lightest", ["Basket.lightest"]),
-    "style-of": ("In load, log in the style of `clear`", ["load"]),
-    "written-as": ("Write heaviest_of as a generator function", ["heaviest_of"]),
-    "listed": ("Add a doc string to the methods lightest and write of Basket",
-               ["Basket.lightest", "Basket.write"]),
+    "listed": ("Add a doc string to `lightest` and `write`", ["Basket.lightest", "Basket.write"]),
     "two-quotes": ('Fix "basket is" and correct "weight for one"',
                    ["Basket.heaviest", "Basket.write", "Crate.heaviest"]),
     "quoted": ('Change "the basket is empty" to "no fruit"', ["Basket.write"]),
+    "code-that-stands-there": ("os.stat can fail with an OSError", ["load"]),
 }  # fmt: skip
 
 
@@ -113,23 +98,17 @@ def test_what_is_named_as_the_place_is_open_to_change(
     assert names(instruction) == expected
 
 
-def test_two_definitions_of_one_name_are_not_guessed_between() -> None:
-    with pytest.raises(InputError, match=r"Basket\.heaviest \(line 14\), Crate\.heaviest"):
-        names("Let `heaviest` skip empty baskets")
-    assert names("Let `heaviest` of both classes skip") == ["Basket.heaviest", "Crate.heaviest"]
-    assert names("In class Crate, let `heaviest` skip") == ["Crate.heaviest"]
+def test_all_definitions_of_one_name_are_candidates() -> None:
+    assert names("Let heaviest() skip empty baskets") == ["Basket.heaviest", "Crate.heaviest"]
 
 
 @pytest.mark.parametrize(
     ("instruction", "near"),
     [
-        ("In the function `heviest_of`, skip baskets", "heaviest_of"),
-        ("Return early in the ligthest() method", "Basket.lightest"),
+        ("In the function `heaviest_off`, skip baskets", "heaviest_of"),
+        ("Return early in the method ligthest()", "Basket.lightest"),
         ("In Basket.ligthest, return early", "Basket.lightest"),
         ("In `laod`, return early", "load"),
-        ("laod(): return early", "load"),
-        ("Return early in the function laod of it", "load"),
-        ("Make the ligthest method return None", "Basket.lightest"),
         ("In Basket.discount, return 0", "It defines: STEP, LIMIT, Basket, Basket.size"),
     ],
 )
@@ -155,6 +134,8 @@ def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
         "Extract the choice of the fruit into a function heaviest_off()",
         "Fix the function to skip empty baskets",
         "In e.g., the second case, return None",
+        "Add a `reset()` function",
+        "Return early in laod",
     ],
 )
 def test_a_word_that_may_be_english_is_not_missed(instruction: str) -> None:
@@ -167,7 +148,7 @@ LANGUAGES = {
     "rust": ("a.rs", "struct C;\nimpl C {\n    fn total(&self) -> i32 { 0 }\n}\nfn f() {}\n",
              "Let C::total return 2", ["C.total"]),
     "csharp": ("A.cs", "class A {\n  [X]\n  public int Total() => 1;\n  int B() => 2;\n}\n",
-               "Let the Total method return 2", ["A.Total"]),
+               "Total() returns 2", ["A.Total"]),
     "java-overloads": ("A.java", "class A {\n  int f() { return 1; }\n"
                        "  int f(int a) { return a; }\n  int g() { return 2; }\n}\n",
                        "In f, return 0", ["A.f", "A.f"]),
@@ -176,10 +157,10 @@ LANGUAGES = {
     "object": ("a.js", "const api = {\n  get(a) {\n    return a;\n  },\n  put: (b) => b,\n};\n",
                "In api.put, return 1", ["api.put"]),
     "arrow": ("a.ts", "export const load = async (a: string) => {\n  return a;\n};\nlet b = 1;\n",
-              "Make the load function sync", ["load"]),
+              "load() must be sync", ["load"]),
     "field-behind": ("a.ts", "interface A {\n  limit: number;\n}\n"
                      "interface B {\n  limit: number;\n}\n",
-                     "Add an optional field size to A, behind limit", ["A.limit"]),
+                     "Add an optional field size to `A`", ["A"]),
     "interface": ("a.ts", "interface I {\n  run(): void;\n}\nclass C implements I {\n  run() {\n"
                   "    return;\n  }\n}\n", "In run, return early", ["C.run"]),
 }  # fmt: skip
@@ -205,7 +186,7 @@ def edited(instruction: str, answer: str, text: str = SHOP, name: str = "a.py") 
 def test_guarantee_11_outside_of_a_named_definition_every_byte_stays(end: str, first: str) -> None:
     text = first + SHOP.replace("\n", end)
     edit = edited(
-        "Let load return 1", "def load(path):\n    return 1  # was: the file's state\n", text
+        "Let load() return 1", "def load(path):\n    return 1  # was: the file's state\n", text
     )
     expected = text.replace("return os.stat(path)", "return 1  # was: the file's state")
     assert edit.after.decode() == expected

@@ -133,7 +133,7 @@ def test_keep_best_keeps_the_one_with_the_fewest_failures(
     )
     assert done.returncode == 2, "it fails all the same"
     assert tree.read("calc.py") == WORSE, "one of two fails; of the others, both"
-    assert "kept, though it fails" in done.stderr.decode()
+    assert "kept, th" in done.stderr.decode(), "of a row that may be cut"
     assert specedit("undo").returncode == 0
     assert tree.read("calc.py") == CALC
 

@@ -220,8 +220,6 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("renamed", "python", "def main():", "def run():", "Print more"),
     ("", "python", "def main():", "def run():", "Rename main to run"),
     ("", "python", "def main():", "def run():", "Print more in a function `run`"),
-    ("elsewhere", "python", "net = sum(cart)", "net = sum(cart, 1)", "Let main() print more"),
-    ("elsewhere", "go", "sum += one", "sum += 2 * one", "Call Total once more in show()"),
     (
         "",
         "python",

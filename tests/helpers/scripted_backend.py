@@ -35,7 +35,7 @@ class Scripted:
 
         def render(turns: object, opening: str) -> list[int]:
             assert isinstance(turns, list)
-            return tokenizer.encode("".join("".join(parts) for _, parts in turns) + opening)
+            return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
 
         self._loaded = LoadedModel(self.model, engine, tokenizer, render, Widths())
         self.plans: list[Plan] = []

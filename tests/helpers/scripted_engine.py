@@ -61,12 +61,14 @@ class ScriptedEngine:
         trees: bool = True,
         hidden: int = 4,
         sure: float = 0.0,
+        margin: float = 9.0,
     ) -> None:
         self._answer = answer
         self._end = end
         self._delay_s = delay_s
         self._calls = calls
         self._sure = sure  # chance of its choices in whole rows of logits; 0: rows are marks
+        self._margin = margin  # of each choice over the second best
         self._audit = self._watching = False
         self._script: list[int] = []  # prompt, answer, end
         self._ids: list[int] = []
@@ -138,7 +140,8 @@ class ScriptedEngine:
             rows = [self._row(node) for node in fed]
         if self._watching:
             states = self._states(fed)
-        return Choices(chosen, rows, states)
+        margins = [self._margin] * len(chosen)
+        return Choices(chosen, rows, states, margins)
 
     def crop(self, length: int) -> None:
         if self._tree is not None and length > self._tree:
@@ -225,7 +228,7 @@ def from_file(path: Path) -> ScriptedEngine:
     block with the replacements made, then the closing fence. `then`: a list of such objects, for
     the second prompt and those after it; the last of all answers every further one. `delay_s` slows
     each pass down, `calls` names a file that gets a line for each prompt, `sure` is the chance that
-    its rows of logits give its choices.
+    its rows of logits give its choices, `margin` by how much each exceeds the second best.
     """
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -241,7 +244,8 @@ def from_file(path: Path) -> ScriptedEngine:
         now = answers.pop(0) if len(answers) > 1 else answers[0]
         return now(prompt) if callable(now) else now
 
-    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=float(script.get("sure", 0.0)))
+    chance, margin = float(script.get("sure", 0.0)), float(script.get("margin", 9.0))
+    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin)
 
 
 def _answer_of(path: Path, script: Any) -> Answer:

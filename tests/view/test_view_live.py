@@ -141,7 +141,7 @@ class Order:
 def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentation(
     instruction: str, symbol: str | None, answer: str, line: int, rows: list[str]
 ) -> None:
-    source, settings = Source.from_bytes("a.py", PART.encode()), Settings()
+    source, settings = Source.from_bytes("a.py", PART.encode()), Settings(focus="1")
     job = plan_edit(source, instruction, settings, symbol=symbol)
     if symbol is None:
         job, _ = locate(job, Scripted(""), settings, Sink())

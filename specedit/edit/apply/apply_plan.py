@@ -30,7 +30,7 @@ from specedit.settings import Settings
 LARGEST = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
-_OFF = ("elsewhere", "renamed", "whitespace", "unreachable", "question")  # it says what it does
+_OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it does
 
 
 def check_size(characters: int) -> None:

@@ -12,16 +12,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Forwarding, Plan, Ready
+from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
-from specedit.edit.regions.insertion import context_behind, definition_alone, placed
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
 from specedit.import_time import frozen
+from specedit.syntax import trees
 from specedit.syntax.lines import lines_of, opcodes
+from specedit.syntax.outline import CALLABLE
 
 
 @frozen
@@ -37,10 +38,9 @@ class _Done:
 def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figures]:
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
-    blocks = blocks_of(job.about.text, job.about.language)
     done: list[_Done] = []
     for target in job.regions:
-        plan = plan_of(job, blocks, target)
+        plan = plan_of(job, target)
         progress = _LaterRegion(sink) if done else sink
         region_started = time.perf_counter()
         answer = backend.run(plan, progress)
@@ -49,8 +49,8 @@ def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figu
         if answer.reason == "length":
             break
     whole = _one_answer(job.about, done)
-    total_s = time.perf_counter() - started
-    return whole, _figures(job.about, done, total_s, whole.logits_digest)
+    figures = _figures(job.about, done, time.perf_counter() - started, whole.logits_digest)
+    return whole, replace(figures, certainty=whole.certainty)
 
 
 class _LaterRegion(Forwarding):
@@ -68,14 +68,46 @@ class _LaterRegion(Forwarding):
 def _text_of(job: Job, target: RegionJob, answer: Answer) -> str:
     """What an answer puts in its region."""
     text = target.settled(answer.text)
-    if target.insertion is not None:
-        return placed(job.about, target.insertion, text)
     if target.blocks[0].kind == TARGET:
-        return definition_alone(job.about, target.symbol, text)
+        return _definition_alone(job.about, target.symbol, text)
     return text
 
 
-def plan_of(job: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
+def _definition_alone(source: Source, symbol: str, answer: str) -> str:
+    """The answer for the region of one definition, without the class that it repeats around it, and
+    without the other definitions of the file that it repeats next to it."""
+    known = {one.qualified for one in trees.symbols(source.text, source.language)}
+    holder, _, name = symbol.rpartition(".")
+    symbols = trees.symbols(answer, source.language)
+    own = [one for one in symbols if one.own_name == name]
+    if len(own) != 1 or symbol not in known:
+        return answer
+    blocks = blocks_of(answer, source.language)
+    path = own[0].qualified.rpartition(".")[0].split(".")
+    if own[0].depth and path[-1] == holder.rpartition(".")[2]:
+        lines = [n for block in blocks if block.name == own[0].qualified for n in _lines(block)]
+        return _picked(answer, lines)
+    others = {
+        one.qualified
+        for one in symbols
+        if one.kind in CALLABLE and not one.depth and one is not own[0]
+    }
+    repeated = {one for one in others if one in known or f"{holder}.{one}" in known}
+    kept = [n for block in blocks if block.name not in repeated for n in _lines(block)]
+    return _picked(answer, kept) if repeated else answer
+
+
+def _picked(text: str, numbers: Sequence[int]) -> str:
+    """These lines of a text, without blank ones around them."""
+    lines = text.split("\n")
+    return "\n".join(lines[n - 1] for n in numbers if n <= len(lines)).strip("\n") + "\n"
+
+
+def _lines(block: Block) -> range:
+    return range(block.first, block.last + 1)
+
+
+def plan_of(job: Job, target: RegionJob) -> Plan:
     """The Plan of one region: the Job's own, with the region's text and context."""
     source = job.about
     if (own := target.plan) is not None:
@@ -91,15 +123,9 @@ def plan_of(job: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
     text = dedented(taken(source, target.region))
     marks = prompt.fence(text)
     earlier = [part_of_changed(source.text, target.region, one) for one in job.plan.predictions]
-    if (place := target.insertion) is not None:
-        text = dedented("".join(lines_of(source.text)[place.first - 1 : place.last]))
-        context = context_behind(source.text, blocks, target.blocks[0])
-        marks = prompt.fence(text + context)
-        messages = prompt.insertion(source.name, job.instruction, context, job.beside)
-    else:
-        name = target.symbol.rpartition(".")[2]
-        part = f"only `{name}`" if name and len(job.regions) > 1 else prompt.A_PART
-        messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
+    name = target.symbol.rpartition(".")[2]
+    part = f"only `{name}`" if name and len(job.regions) > 1 else prompt.A_PART
+    messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
     return replace(
         job.plan,
         messages=prompt.with_feedback(messages, job.feedback) if job.feedback else messages,
@@ -154,6 +180,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
         passes=sum(one.passes for one in answers),
         load_s=sum(one.load_s for one in answers),
         reasoning=sum(one.reasoning for one in answers),
+        certainty=sum((one.certainty for one in answers if one.certainty), Certainty()),
     )
 
 

@@ -97,11 +97,6 @@ _ALL = regex(
     r"|\b(?:translate|spell|spelling|capitali[sz]e)\b.*\b(?:comments|doc ?strings|strings)\b"
 )
 
-_BEYOND = regex(
-    r"(?i)\b(?:everywhere|throughout|consistently|globally|whole|entire|complete|others?|rest"
-    r"|files?|modules?)\b"
-)
-
 
 @frozen
 class BlockChoice:
@@ -121,20 +116,12 @@ def about_all(instruction: str) -> bool:
     return bool(_ALL.search(instruction))
 
 
-def beyond_named(instruction: str) -> bool:
-    """Whether an instruction is about more than the definitions that it names: `everywhere`."""
-    return about_all(instruction) and bool(_BEYOND.search(instruction))
-
-
 def choose(evidence: Sequence[Evidence], instruction: str, *, asked: bool = False) -> BlockChoice:
     """The blocks that the instruction is about, as far as the evidence says."""
     if len(evidence) < 2:
         return BlockChoice((), "it has no parts")
     if about_all(instruction):
-        named = [] if beyond_named(instruction) else [one for one in evidence if one.named]
-        if not named:
-            return BlockChoice((), "the instruction is about all of it")
-        return BlockChoice(tuple(Likely(one.block, 1.0) for one in _with_members(named, evidence)))
+        return BlockChoice((), "the instruction is about all of it")
     if not any(one.any for one in evidence):
         return BlockChoice((), "nothing in it is named by the instruction", unsure=not asked)
     chances = likely(evidence, asked=asked)
@@ -155,16 +142,6 @@ def with_earlier(
     if _lines(blocks) > MOST * sum(one.block.lines for one in evidence):
         return BlockChoice((), "most of it was changed before")
     return BlockChoice(tuple(blocks))
-
-
-def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
-    """What is named, and its members."""
-    names = {one.block.name for one in named}
-    return [
-        one
-        for one in evidence
-        if any(one.block.name == name or one.block.name.startswith(f"{name}.") for name in names)
-    ]
 
 
 def _by_words(chances: Sequence[Likely]) -> BlockChoice:

@@ -1,7 +1,7 @@
-"""Locates an edit: a Job for a whole file becomes one with regions, where that pays and the choice
-is sure.
+"""Locates an edit: a Job for a whole file becomes one with regions, unless the file is small.
 
-Words decide first, and the model where they leave it open.
+Names and quoted texts of the instruction decide first, then its words, and the model where these
+leave it open.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import replace
 from itertools import compress
 
 from specedit.check.finding import Finding, Spot
-from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit import prompt
 from specedit.edit.backend import Backend, Forwarding, Plan, Written
 from specedit.edit.job import Job, RegionJob
@@ -29,7 +28,6 @@ from specedit.edit.regions.blocks import (
 from specedit.edit.regions.choice import (
     BlockChoice,
     about_all,
-    beyond_named,
     choose,
     grouped,
     likely,
@@ -38,7 +36,6 @@ from specedit.edit.regions.choice import (
     with_named,
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
-from specedit.edit.regions.insertion import insertion_behind
 from specedit.edit.regions.targets import EditTarget, targets_of
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
@@ -47,17 +44,12 @@ from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.lines import lines_of, opcodes
+from specedit.syntax.outline import CALLABLE, Symbol
 
-CHARACTERS = 3.5  # of source, a token
-READ = 256  # tokens that a prompt is read in at a time
-OUTLINE = 0.08  # the outline's share of a file's tokens,
-SHARE = 0.15  # and the chosen regions'
-SAVED = 600  # tokens a region that a choice must save beyond its cost: it can miss the place
-NARROW = 12  # and narrow passes around its change
-WIDTH = 8
-TWICE = 2.0  # regions must be so much faster than the whole file to be worth their risk
-TOP = frozenset({"function", "method", "class", "interface", "enum", "type", "value", "property"})
-LONG_TARGETS = 250  # lines of named definitions beyond which words choose among their parts
+SMALL_LINES = 120  # of a file that is open as a whole
+SMALL_CHARACTERS = 5_000
+WIDENED_LINES = 250  # of a file that a further try opens as a whole
+LONG_TARGETS = 150  # lines of named definitions beyond which words choose among their parts
 NAMED = 8  # regions that the report names
 ANSWER = 60  # tokens of the answer to which parts are meant
 
@@ -69,27 +61,30 @@ def locate(
     source = job.about
     if not may_divide(job, settings):
         return job, None
+    symbols = trees.symbols(source.text, source.language)
     large = is_large(source, settings)
     if not readable(source.text):
         return (_whole(job, "its lines are too long to be lines of source") if large else job), None
-    if not large and settings.focus != "auto":
+    refined = job.original is not None
+    targets = [] if refined else targets_of(symbols, source.text, job.instruction)
+    if not large and (settings.focus != "auto" or not _is_one_function(targets, symbols)):
         return job, None
     blocks = blocks_of(source.text, source.language)
-    regions = _named_regions(job, blocks)
-    lines = sum(b - a + 1 for a, b in (one.lines for one in regions))
-    if regions and lines <= LONG_TARGETS:
-        return _with(job, regions), None
-    if not (large or regions):
-        return job, None
+    regions = _regions(source, blocks, targets)
+    asked: Figures | None = None
+    if len(regions) > 1:
+        chosen, asked = _meant(job, regions, backend, sink)
+        regions = chosen or regions
+    if regions and sum(map(_line_count, regions)) <= LONG_TARGETS:
+        return _with(job, regions), asked
     evidence = evidence_of(source.text, blocks, job.instruction)
     if regions:  # a class of many lines: its likely parts
-        spans = [one.lines for one in regions]
+        spans = [region.lines for region in regions]
         held = [any(a <= o.block.first and o.block.last <= b for a, b in spans) for o in evidence]
         evidence = list(compress(evidence, held))
     choice = choose(evidence, job.instruction)
     if job.original is not None:
         choice = with_earlier(choice, _changed(job, blocks), evidence, job.instruction)
-    asked: Figures | None = None
     if choice.unsure:
         named, asked = ask_model(job, blocks, evidence, backend, sink)
         choice = choose(with_named(evidence, named), job.instruction, asked=True)
@@ -106,19 +101,11 @@ def may_divide(job: Job, settings: Settings) -> bool:
 
 
 def is_large(source: Source, settings: Settings) -> bool:
-    """Whether a file that may be divided is one of those in which regions are chosen."""
+    """Whether regions are chosen in a file. All of a small one is open: copying it costs little."""
+    lines = source.text.count("\n")
     if settings.focus != "auto":
-        return len(lines_of(source.text)) > int(settings.focus)
-    return pays(len(source.text) / CHARACTERS)
-
-
-def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
-    """Whether the regions of a file of so many tokens likely take half the whole file's time."""
-    each = curve.seconds(READ) / READ  # read or written: most of what is written is copied
-    narrow = NARROW * curve.seconds(WIDTH)
-    whole_file = 2 * tokens * each + narrow
-    regions = (OUTLINE + 2 * SHARE) * tokens * each + 2 * (SAVED * each + narrow)
-    return whole_file > TWICE * regions
+        return lines > int(settings.focus)
+    return lines > SMALL_LINES or len(source.text) > SMALL_CHARACTERS
 
 
 def shared_beginnings(job: Job, settings: Settings) -> Iterator[Plan]:
@@ -132,6 +119,27 @@ def shared_beginnings(job: Job, settings: Settings) -> Iterator[Plan]:
     outline = listing_of(job.about.text, blocks_of(job.about.text, job.about.language))
     if len(outline.names) <= MOST_LISTED:  # a longer one depends on the instruction
         yield _question(job, outline)
+
+
+def widened(job: Job) -> Job:
+    """The Job of a further try, where the regions of the first proved too narrow: all of a file
+    that is not long, else the regions with the blocks next to them."""
+    source = job.about
+    findings = tuple(finding for finding in job.findings if finding.kind != "focused")
+    if source.text.count("\n") <= WIDENED_LINES:
+        note = Finding("widened", "the first place proved too narrow: all of the file was open")
+        return replace(job, regions=(), findings=(*findings, note))
+    blocks = blocks_of(source.text, source.language)
+    spans = [region.lines for region in job.regions]
+    held = [any(a <= block.last and block.first <= b for a, b in spans) for block in blocks]
+    near = [
+        block for at, block in enumerate(blocks) if held[at] or any(held[max(0, at - 1) : at + 2])
+    ]
+    regions = tuple(
+        replace(region_job(source, group, 1.0), why="next to a place that proved too narrow")
+        for group in grouped(near, LONG)
+    )
+    return _with(replace(job, findings=findings), regions)
 
 
 def in_parts(job: Job) -> Job | None:
@@ -159,6 +167,12 @@ def ask_model(
     if len(outline.names) > MOST_LISTED:
         best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST_LISTED]
         outline = listing_of(job.about.text, blocks, frozenset(one.block for one in best))
+    return _asked(job, outline, backend, sink)
+
+
+def _asked(
+    job: Job, outline: BlockListing, backend: Backend, sink: Sink
+) -> tuple[list[Block], Figures]:
     plan = _question(job, outline)
     started = time.perf_counter()
     answer = backend.run(plan, _Question(sink))
@@ -182,40 +196,45 @@ def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
     return [one for one in blocks if any(a < one.last and one.first <= b for a, b in spans)]
 
 
-def _named_regions(job: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
-    """The regions that the instruction names outright; none where it names none, or where nothing
-    but the imports would be left."""
-    source = job.about
-    if job.original is not None or beyond_named(job.instruction):
-        return ()
-    symbols = trees.symbols(source.text, source.language)
-    targets = targets_of(symbols, source.text, job.instruction)
-    spans = [_with_lead(one, blocks) for one in targets]
-    left = [
-        one
-        for one in symbols
-        if one.kind in TOP and not any(a <= one.first_line and one.last_line <= b for a, b in spans)
-    ]
-    if not left and not any(one.inserts for one in targets):
-        return ()
+def _regions(
+    source: Source, blocks: Sequence[Block], targets: Sequence[EditTarget]
+) -> tuple[RegionJob, ...]:
+    """A region for each target, with the comments above it; none inside of another."""
+    spans = [_with_lead(target, blocks) for target in targets]
     regions: list[RegionJob] = []
-    for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda one: one[0]):
+    for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda pair: pair[0]):
         if regions and first <= regions[-1].lines[1]:
-            continue  # inside of the one before
+            continue
         block = Block(first, last, target.symbol, TARGET)
-        if target.inserts:
-            region, place = insertion_behind(source, first, last)
-            regions.append(RegionJob(region, (block,), 1.0, target.why, place))
-        else:
-            regions.append(replace(region_job(source, [block], 1.0), why=target.why))
+        regions.append(replace(region_job(source, [block], 1.0), why=target.why))
     return tuple(regions)
 
 
 def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
     """The lines of a target with the comments right above it."""
-    heads = (one for one in blocks if one.head and one.name == target.symbol)
-    starts = (one.first for one in heads if one.first <= target.first <= one.last)
+    heads = (block for block in blocks if block.head and block.name == target.symbol)
+    starts = (block.first for block in heads if block.first <= target.first <= block.last)
     return next(starts, target.first), target.last
+
+
+def _is_one_function(targets: Sequence[EditTarget], symbols: Sequence[Symbol]) -> bool:
+    """Whether an instruction names one function and nothing else."""
+    named = [symbol for symbol in symbols if symbol.qualified in {each.symbol for each in targets}]
+    return len(targets) == 1 and len(named) == 1 and named[0].kind in CALLABLE
+
+
+def _line_count(region: RegionJob) -> int:
+    first, last = region.lines
+    return last - first + 1
+
+
+def _meant(
+    job: Job, regions: Sequence[RegionJob], backend: Backend, sink: Sink
+) -> tuple[tuple[RegionJob, ...], Figures]:
+    """Of several parts that the instruction names, those that the model says will be changed."""
+    parts = [region.blocks[0] for region in regions]
+    named, figures = _asked(job, listing_of(job.about.text, parts), backend, sink)
+    return tuple(region for region in regions if region.blocks[0] in named), figures
 
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:

@@ -20,6 +20,7 @@ from specedit.edit.ask import Answered, ask, narrow
 from specedit.edit.backend import Backend
 from specedit.edit.job import Job, sampling_of
 from specedit.edit.outcome import keep
+from specedit.edit.regions.locate import widened
 from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
 from specedit.edit.sink import Sink
 from specedit.errors import TooLong
@@ -30,6 +31,10 @@ from specedit.settings import Settings
 DEFAULT_TRIES = 6  # with a test command, where the settings do not say how many
 UNTESTED_TRIES = 2  # without one: the second is greedy and sees why the first was refused
 TOP_P = 0.95  # of a sampled try, where the settings do not say
+WIDER = 2  # the number of the try that opens more of the file where the first proved too narrow
+TOO_NARROW = frozenset(
+    {"repeated", "lost-definition", "lost-lines", "undefined", "placeholder", NOTHING}
+)
 MOST_PREDICTIONS = 8  # earlier answers that are followed; the newest
 # The least temperature of the second try and those after it, and whether the model sees what was
 # wrong (docs/research/2026-11-tries.md).
@@ -132,8 +137,7 @@ def with_all_tries(edit: Edit, tries: Sequence[Try]) -> Edit:
     """The Edit with the figures of all tries."""
     own = edit.figures
     spent = sum((one.figures for one in tries), Figures())
-    spent = replace(spent, logits_digest=own.logits_digest, regions=own.regions)
-    return replace(edit, tries=tuple(tries), figures=spent)
+    return replace(edit, tries=tuple(tries), figures=spent.of_answer(own))
 
 
 @dataclass
@@ -151,6 +155,12 @@ class TriedFile:
     @property
     def name(self) -> str:
         return self.source.name
+
+    @property
+    def proved_narrow(self) -> bool:
+        """Whether the last answer failed for a reason that a wider region may remove."""
+        kinds = {finding.kind for finding in self.edits[-1].findings}
+        return bool(self.job.regions) and not kinds.isdisjoint(TOO_NARROW)
 
 
 class TryJudge(Protocol):
@@ -177,6 +187,8 @@ def try_until_kept(
     for attempt in attempts(settings):
         judge.begins(attempt)
         for file in files:
+            if attempt.number == WIDER and file.proved_narrow:
+                file.job = widened(file.job)
             sink.file(file.name)
             answered = ask_try(file.job, attempt, file.earlier, backend, settings, sink)
             if attempt.number == 1:

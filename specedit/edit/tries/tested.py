@@ -12,6 +12,7 @@ from pathlib import Path
 
 from specedit.check.finding import Finding
 from specedit.edit.backend import Backend
+from specedit.edit.confidence import rated
 from specedit.edit.job import Job
 from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
 from specedit.edit.regions.locate import locate
@@ -96,7 +97,10 @@ def _tried(
         edit = with_all_tries(file.edits[at].noting(*file.notes), file.tries)
         if file.name in located:
             edit = replace(edit, figures=edit.figures.beside(located[file.name]))
-        if why is not None and edit.status != "unchanged":
+        edit = rated(file.job, edit, backend.model)
+        if why is None:
+            edit = replace(edit, sure=True)  # the user's own command says so
+        elif edit.status != "unchanged":
             edit = edit.noting(why)
         edits[file.name] = edit
     return edits

@@ -90,6 +90,7 @@ def open_exact(
         trees=True,
         hidden=config.hidden,
         note="; ".join(filter(None, (about, why, library.note, scarce))),
+        weights=kind,
     )
     passes = KernelPasses(library, mapped, threads, close=precision == "close")
     if not scarce:

@@ -103,6 +103,7 @@ class ExactEngine:
             parents=parents,
             states=hidden,
             among=subset,
+            margins=(margins := array("f", bytes(4 * len(ids)))),
         )
         if sampled:
             from specedit.engines.sampling import choose
@@ -117,7 +118,7 @@ class ExactEngine:
         if hidden is not None:
             whole = memoryview(hidden).cast("f")
             states = [whole[at : at + size] for at in range(0, len(whole), size)]
-        return Choices(chosen, rows, states, subset)
+        return Choices(chosen, rows, states, None if sampled else margins, subset)
 
     def crop(self, length: int) -> None:
         self.cache.crop(length)

@@ -247,7 +247,11 @@ class HookRun:
         started = time.perf_counter()
         limit = started + rule.max_seconds - self._seconds[rule]
         request = Request(
-            "hook run", lambda source: _planned(source, step, settings), settings, alone=False
+            "hook run",
+            lambda source: _planned(source, step, settings),
+            settings,
+            alone=False,
+            confirms_unsure=True,
         )
         try:
             return run_edit(source, request, self._backend, _Limited(self._sink, limit))

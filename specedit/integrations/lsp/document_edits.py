@@ -221,8 +221,11 @@ def edit_lines(
     lines: tuple[int, int] | None,
     settings: Settings,
     progress: EditProgress,
+    *,
+    applies: bool = False,
 ) -> Edit:
-    """Edit lines of a document (from 1, both ends in), or what the instruction names in it."""
+    """Edit lines of a document (from 1, both ends in), or what the instruction names in it.
+    `applies`: the editor is told to apply it, so that an unsure edit is refused."""
     if not instruction and lines is not None:
         first, last = lines
         instruction, document = _without_comment(document, first, last)
@@ -242,7 +245,7 @@ def edit_lines(
     def planner(source: Source) -> Job:
         return plan_edit(source, instruction, settings, lines=span)
 
-    return _edited(document, planner, "lsp", settings, progress)
+    return _edited(document, planner, "lsp", settings, progress, confirms_unsure=applies)
 
 
 def change_documents(
@@ -271,10 +274,16 @@ def change_documents(
 
 
 def _edited(
-    document: Document, planner: Planner, command: str, settings: Settings, progress: EditProgress
+    document: Document,
+    planner: Planner,
+    command: str,
+    settings: Settings,
+    progress: EditProgress,
+    *,
+    confirms_unsure: bool = False,
 ) -> Edit:
     settings = replace(settings, test="")  # a command would see the file on disk, not this text
-    request = Request(command, planner, settings)
+    request = Request(command, planner, settings, confirms_unsure=confirms_unsure)
     with closing(connect(settings)) as backend:
         edit = run_edit(document.source, request, backend, progress)
     if edit.status == "failed":

@@ -299,7 +299,7 @@ class Session(Connection):
             self._progress(request, "report", message=message)
 
         progress = EditProgress(request.stopped, report)
-        edit = edit_lines(document, instruction, lines, self._settings, progress)
+        edit = edit_lines(document, instruction, lines, self._settings, progress, applies=True)
         refused = edit.status in ("refused", "failed")
         text = document.text if refused else edit.after.decode("utf-8")
         change = document.edit_to(text)
@@ -457,7 +457,10 @@ def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> Message:
     drafted = figures.drafted
     problems = [f"{edit.path}: {one}" for _, edit in edits for one in edit.problems]
     changed = [(document, edit) for document, edit in edits if edit.changed]
+    rated = [edit for _, edit in edits if edit.confidence is not None]
     return {
+        "confidence": min((edit.confidence or 0.0 for edit in rated), default=None),
+        "sure": all(edit.sure for edit in rated) if rated else None,
         "status": "refused" if problems else "proposed" if changed else "unchanged",
         "problems": problems,
         "notes": [f"{edit.path}: {one}" for _, edit in edits for one in edit.notes],

@@ -180,6 +180,7 @@ class Call:
                 together=len(names) > 1 or bool(moves),
                 alone=len(names) == 1,
                 moves=moves,
+                confirms_unsure=writes,
             )
             try:
                 report = run_files(inputs, request, backend, _CallProgress(self, settings))

@@ -75,6 +75,7 @@ class CPass(ctypes.Structure):
         ("subset", POINTER(CSubset)),
         ("caches", POINTER(c_void_p)),
         ("starts", POINTER(c_int32)),
+        ("margins", POINTER(c_float)),
     )
 
 

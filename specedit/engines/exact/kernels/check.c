@@ -156,13 +156,15 @@ static void with_logits(const kernel *k, numbers *n, int round, unsigned char *t
     int panels = 1 + round % PANELS, first = LANES * (round % 3), rows = some_rows(round);
     int limit = round & 1 ? first + panels * LANES - round % 23 : 1 << 20;
     float *best = (float *)to;
+    float *second = (float *)(to + 8 * ROWS);
     int32_t *choice = (int32_t *)(to + 4 * ROWS);
     for (int r = 0; r < rows; r++) {
         best[r] = r % 3 ? -__builtin_inff() : n->start[r];
+        second[r] = -__builtin_inff();
         choice[r] = -r;
     }
     float *out = (float *)(to + 1024);
-    k->logits(n->sums, panels, rows, &of, first, limit, best, choice, round & 2 ? out : 0,
+    k->logits(n->sums, panels, rows, &of, first, limit, best, second, choice, round & 2 ? out : 0,
         WIDE + 3 * LANES);
 }
 

@@ -112,6 +112,7 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                 case LOGITS:
                     k->logits(sums, now, count, &of, panel * LANES, logits_of(m),
                         m->best + (size_t)task * m->width + from,
+                        m->second + (size_t)task * m->width + from,
                         m->choice + (size_t)task * m->width + from, to_row, stride);
                     break;
                 case DISCARD: break;

@@ -69,14 +69,21 @@ static void row_choice(void *context, int layer, int task, int thread) {
     (void)task;
     (void)thread;
     for (int r = 0; r < m->pass->width; r++) {
-        float best = m->best[r];
+        float best = m->best[r], second = m->second[r];
         int32_t choice = m->choice[r];
-        for (int p = 1; p < m->head_tasks; p++) /* rising ids: the first of equals is the lowest */
-            if (m->best[(size_t)p * m->width + r] > best) {
-                best = m->best[(size_t)p * m->width + r];
-                choice = m->choice[(size_t)p * m->width + r];
+        for (int p = 1; p < m->head_tasks; p++) { /* rising ids: the first of equals is the lowest */
+            size_t at = (size_t)p * m->width + r;
+            float lesser = m->best[at] < best ? m->best[at] : best;
+            if (m->best[at] > best) {
+                best = m->best[at];
+                choice = m->choice[at];
             }
+            second = lesser > second ? lesser : second;
+            second = m->second[at] > second ? m->second[at] : second;
+        }
         m->pass->choices[r] = choice;
+        if (m->pass->margins)
+            m->pass->margins[r] = best - second;
     }
 }
 
@@ -110,6 +117,7 @@ static void gemm_head(void *context, int layer, int task, int thread) {
     (void)layer;
     for (int r = 0; r < m->pass->width; r++) {
         m->best[(size_t)task * m->width + r] = -__builtin_inff();
+        m->second[(size_t)task * m->width + r] = -__builtin_inff();
         m->choice[(size_t)task * m->width + r] = 0;
     }
     gemm_task(m, subset ? &subset->rows : &m->weights.head, &m->hidden, LOGITS, 0, m->pass->logits,

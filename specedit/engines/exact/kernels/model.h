@@ -67,7 +67,7 @@ struct specedit_model {
     float *query_scales;
     quantized_rows hidden, out, inner;
     float *part_output, *part_sum, *part_maximum; /* of narrow passes: tile by tile */
-    float *best;                                  /* each task's largest logit of each row */
+    float *best, *second;                         /* each task's two largest logits of each row */
     int32_t *choice;
     thread_scratch *scratch;
     pool_step *steps;

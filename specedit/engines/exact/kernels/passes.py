@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_float, c_int8, c_int32, c_void_p
 from typing import Any
@@ -70,8 +71,11 @@ class KernelPasses:
         parents: Sequence[int] | None = None,
         states: Any = None,
         among: OutputSubset | None = None,
+        margins: array[float] | None = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
+
+        `margins` receives by how much the largest logit of each exceeds the second.
 
         `states` receives the rows after the last norm, as in `read`.
         With `among`, choices and logits are of those ids alone.
@@ -83,7 +87,7 @@ class KernelPasses:
         vocabulary = self.config.vocabulary if among is None else len(among.ids)
         choices = (c_int32 * width)()
         logits = (c_float * (width * vocabulary))() if rows else None
-        self._run(ids, cache, choices, logits, parents, states, among)
+        self._run(ids, cache, choices, logits, parents, states, among, margins)
         chosen = list(choices) if among is None else [among.ids[place] for place in choices]
         if logits is None:
             return chosen, None
@@ -150,6 +154,7 @@ class KernelPasses:
         parents: Sequence[int] | None = None,
         states: Any = None,
         among: OutputSubset | None = None,
+        margins: array[float] | None = None,
     ) -> None:
         width = len(ids)
         hidden = self._hidden(width, states)
@@ -159,6 +164,8 @@ class KernelPasses:
         if among is not None:
             subset = ctypes.pointer(calls.CSubset(among.linear(), len(among.ids)))
         batch = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
+        if margins is not None:
+            batch.margins = (c_float * width).from_buffer(margins)
         run = self._library.lib.specedit_run
         with self._busy:
             check(run(self._model, cache.handle, self._pool.handle, ctypes.byref(batch)))

@@ -206,7 +206,7 @@ static void swiglu(
 }
 
 static void logits(const int32_t *sums, int panels, int rows, const gemm_output *of, int first,
-    int limit, float *best, int32_t *choice, float *out, size_t stride) {
+    int limit, float *best, float *second, int32_t *choice, float *out, size_t stride) {
     EACH_PRODUCT {
         int id = first + p * LANES + o;
         if (id >= limit)
@@ -215,9 +215,11 @@ static void logits(const int32_t *sums, int panels, int rows, const gemm_output 
         if (out)
             out[(size_t)r * stride + id] = found;
         if (found > best[r]) {
+            second[r] = best[r];
             best[r] = found;
             choice[r] = id;
-        }
+        } else if (found > second[r])
+            second[r] = found;
     }
 }
 

@@ -259,7 +259,7 @@ static void rows_swiglu(const int32_t *sums, int panels, int rows, const gemm_ou
 }
 
 static void rows_logits(const int32_t *sums, int panels, int rows, const gemm_output *of, int first,
-    int limit, float *best, int32_t *choice, float *out, size_t stride) {
+    int limit, float *best, float *second, int32_t *choice, float *out, size_t stride) {
     int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
         floats scales = PANEL_SCALES(p);
@@ -269,16 +269,18 @@ static void rows_logits(const int32_t *sums, int panels, int rows, const gemm_ou
             fetch_share(of, p, r, each);
             float lane[LANES];
             floats found = dequantized(PANEL_SUMS(p), r, of, scales, offsets);
-            if (!out && valid == LANES && !any_larger(found, best[r]))
+            if (!out && valid == LANES && !any_larger(found, second[r]))
                 continue;
             store(lane, found);
             if (out)
                 memcpy(out + (size_t)r * stride + id, lane, (size_t)valid * sizeof(float));
             for (int i = 0; i < valid; i++)
                 if (lane[i] > best[r]) {
+                    second[r] = best[r];
                     best[r] = lane[i];
                     choice[r] = id + i;
-                }
+                } else if (lane[i] > second[r])
+                    second[r] = lane[i];
         }
     }
 }

@@ -6,14 +6,14 @@
 
 static void free_buffers(specedit_model *m) {
     void *all[] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->inner.values,
-        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->choice, m->depths};
+        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->second, m->choice, m->depths};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         thread_memory_free(all[i]);
     m->rows = m->qkv = m->attended = m->gates = m->cosines = m->sines = m->query_scales = 0;
     m->queries = 0;
     m->hidden.values = m->out.values = m->inner.values = 0;
     m->hidden.scales = m->out.scales = m->inner.scales = 0;
-    m->best = 0;
+    m->best = m->second = 0;
     m->choice = m->depths = 0;
     m->width = 0;
 }
@@ -68,10 +68,11 @@ static int reserve_width(specedit_model *m, int width, int threads) {
     m->out.scales = floats_of(w);
     m->inner.scales = floats_of(w * m->groups);
     m->best = floats_of(w * max_head_tasks(m, threads));
+    m->second = floats_of(w * max_head_tasks(m, threads));
     m->choice = thread_memory(w * max_head_tasks(m, threads) * sizeof(int32_t));
     m->depths = thread_memory(w * sizeof(int32_t));
     void *all[] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->inner.values,
-        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->choice, m->depths};
+        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->second, m->choice, m->depths};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!all[i]) {
             free_buffers(m);

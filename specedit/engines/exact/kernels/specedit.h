@@ -125,6 +125,7 @@ typedef struct {
     const specedit_subset *subset; /* or null: all ids. Choices and logits are places in it */
     struct specedit_cache *const *caches; /* or null. With it `parents` is null and `start` 0 */
     const int32_t *starts;                /* width, with `caches` */
+    float *margins; /* width: by how much the largest logit exceeds the second; or null */
 } specedit_pass;
 
 /* A draft head: a small layer that turns a row behind the last norm (the state) into the row of the next

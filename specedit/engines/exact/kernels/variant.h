@@ -100,10 +100,11 @@ typedef struct {
     /* panels come as gate, up: out[r][16 (p / 2) + o] = silu(gate) * up */
     void (*swiglu)(const int32_t *sums, int panels, int rows, const gemm_output *of, float *out,
         size_t stride);
-    /* logits of ids `first` to `first + 16 * panels`, none from `limit` on; the largest of each row
-     * and its lowest id replace best and choice where they are larger; all go to out, if not null */
+    /* logits of ids `first` to `first + 16 * panels`, none from `limit` on; the largest of each row,
+     * the second largest, and the lowest id of the largest go to best, second and choice where they are
+     * larger than what is there; all go to out, if not null */
     void (*logits)(const int32_t *sums, int panels, int rows, const gemm_output *of, int first,
-        int limit, float *best, int32_t *choice, float *out, size_t stride);
+        int limit, float *best, float *second, int32_t *choice, float *out, size_t stride);
     /* RMS norm of a head (unless weight is null), then RoPE; 2 * half floats in place */
     void (*rope)(float *head, const float *weight, int half, int half_true, float epsilon,
         const float *cosines, const float *sines);

@@ -1,0 +1,90 @@
+"""How likely an edit is right: a probability from signals that cost nothing.
+
+    chance = 1 / (1 + exp(-(bias + sum of weight x signal)))
+
+The signals are what the model's choices, the instruction and the change say. Weights, fitted to
+answers with checked results by `python -m training.confidence`, are in `confidence.json`, for each
+model and form of weights. No chance is known of other models.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from specedit.check.finding import UNSURE, Finding
+from specedit.edit.backend import ModelInfo
+from specedit.edit.job import Job
+from specedit.edit.outcome import keep
+from specedit.edit.report import Edit
+
+SIGNALS = (
+    "total",  # root of the sum of -log p over all tokens
+    "free",  # mean of -log p over the tokens that no draft proposed
+    "least",  # -log p of the least sure token
+    "least_copied",  # the same among the tokens that a draft proposed
+    "hunks",  # log(1 + hunks)
+    "words",  # log(1 + words of the instruction)
+    "open",  # log of the lines that were open to change
+)
+
+
+def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
+    """The Edit with its signals, and with its confidence where the model's weights are known."""
+    certainty = edit.figures.certainty
+    if job.known is not None or certainty is None or not edit.changed:
+        return edit
+    signals = signals_of(job, edit)
+    edit = replace(edit, signals=signals)
+    known = weights_of(model)
+    if known is None:
+        return edit
+    score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))
+    chance = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
+    return replace(edit, confidence=round(chance, 3), sure=chance >= known["sure"])
+
+
+def unconfirmed(edit: Edit) -> Edit:
+    """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept."""
+    text = f"unsure: right with a probability of {edit.confidence:.0%}, so nothing was written"
+    return keep(replace(edit, status="refused").noting(Finding(UNSURE, text, refuses=True)))
+
+
+def signals_of(job: Job, edit: Edit) -> tuple[float, ...]:
+    """The signals in the order of SIGNALS."""
+    certainty = edit.figures.certainty
+    assert certainty is not None
+    spans = [region.lines for region in edit.figures.regions]
+    lines = sum(last - first + 1 for first, last in spans) or job.about.text.count("\n")
+    return (
+        math.sqrt(-certainty.total),
+        -certainty.free / max(1, certainty.free_tokens),
+        -certainty.least,
+        -certainty.least_copied,
+        math.log1p(edit.hunks),
+        math.log1p(len(job.instruction.split())),
+        math.log(max(1, lines)),
+    )
+
+
+def weights_of(model: ModelInfo | None) -> Mapping[str, Any] | None:
+    """The weights for a model; None where none were fitted."""
+    if model is None:
+        return None
+    known: Mapping[str, Any] | None = _known().get(model.calibration)
+    return known
+
+
+@cache
+def _known() -> Mapping[str, Any]:
+    path = Path(__file__).with_name("confidence.json")
+    data: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+    if data["signals"] != list(SIGNALS):
+        return {}
+    models: Mapping[str, Any] = data["models"]
+    return models

@@ -1,0 +1,137 @@
+"""How sure the tool is of an edit, and what that means for writing it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Specedit, at_a_terminal
+
+from specedit.edit import confidence
+from specedit.edit.confidence import SIGNALS
+
+Script = Callable[..., Path]
+BEFORE = "def total(items):\n    return sum(items)\n\n\ndef ship(items):\n    return True\n"
+AFTER = BEFORE.replace("sum(items)", "sum(items) + 1").replace("True", "False")
+
+
+@pytest.fixture(autouse=True)
+def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of the scripted model, by which an edit is right if its choices are clear."""
+    weights = [-4.0 if name == "total" else 0.0 for name in SIGNALS]
+    known = {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
+    monkeypatch.setattr(confidence, "_known", lambda: known)
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "a.py"
+    path.write_text(BEFORE)
+    return path
+
+
+def doubtful(script: Script, margin: float = 0.1) -> None:
+    script(replace=[["sum(items)", "sum(items) + 1"], ["True", "False"]], margin=margin)
+
+
+WISH = "one more, and it never ships"
+
+
+def test_a_sure_edit_is_written_and_said_to_be_sure(
+    file: Path, script: Script, inside: Specedit
+) -> None:
+    doubtful(script, margin=20.0)
+    done = inside("edit", WISH, file)
+    assert done.returncode == 0 and file.read_text() == AFTER
+    assert b", sure (88%)" in done.stderr
+
+
+def test_guarantee_11_an_unsure_edit_is_not_written_silently(
+    file: Path, script: Script, inside: Specedit
+) -> None:
+    doubtful(script)
+    done = inside("edit", WISH, file, "--json")
+    assert done.returncode == 2 and file.read_text() == BEFORE
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (edit["status"], edit["sure"]) == ("refused", False)
+    assert edit["confidence"] < 0.1
+    assert "nothing was written" in edit["problems"][0]
+    assert Path(edit["kept"]).read_text() == AFTER
+
+
+@pytest.mark.parametrize("flag", ["--yes", "--test"])
+def test_what_the_user_or_a_test_confirms_is_written(
+    file: Path, script: Script, inside: Specedit, flag: str
+) -> None:
+    doubtful(script)
+    options = ["--test", "grep -q False a.py"] if flag == "--test" else [flag]
+    done = inside("edit", WISH, file, *options, "--json")
+    assert done.returncode == 0 and file.read_text() == AFTER
+    assert json.loads(done.stdout)["files"][0]["sure"] is (flag == "--test")
+
+
+def test_a_preview_shows_an_unsure_edit_and_says_so(
+    file: Path, script: Script, inside: Specedit
+) -> None:
+    doubtful(script)
+    done = inside("edit", WISH, file, "--diff")
+    assert done.returncode == 0 and b"+    return sum(items) + 1" in done.stdout
+    assert b"unsure" in done.stderr and file.read_text() == BEFORE
+
+
+def test_guarantee_5_a_filter_returns_its_input_where_the_edit_is_unsure(
+    file: Path, script: Script, inside: Specedit
+) -> None:
+    doubtful(script)
+    arguments = ("edit", WISH, "-", "--stdin-filename", "a.py")
+    done = inside(*arguments, stdin=BEFORE.encode())
+    assert (done.returncode, done.stdout) == (2, BEFORE.encode())
+    assert b"unsure" in done.stderr
+    done = inside(*arguments, "--yes", stdin=BEFORE.encode())
+    assert (done.returncode, done.stdout) == (0, AFTER.encode())
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "text"),
+    [
+        (b"y\n", 0, AFTER),
+        (b"n\n", 2, BEFORE),
+        (b"?\nx\ny\n", 0, AFTER),
+        (b"e\ny\nn\n", 0, AFTER.replace("False", "True")),
+    ],
+    ids=["yes", "no", "help", "hunks"],
+)
+def test_at_a_terminal_the_user_decides(
+    file: Path, script: Script, typed: bytes, code: int, text: str
+) -> None:
+    doubtful(script)
+    text_of = BEFORE.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
+    file.write_text(text_of)
+    result, shown = at_a_terminal(typed, "edit", WISH, file)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert "Write it? [y/n/e/?]" in shown and "sum(items) + 1" in shown
+    assert result == code
+    assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
+
+
+def test_of_another_model_nothing_is_known_and_nothing_is_asked(
+    file: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confidence, "_known", lambda: {"another-int8": {}})
+    doubtful(script)
+    done = inside("edit", WISH, file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and file.read_text() == AFTER
+    assert (edit["confidence"], edit["sure"]) == (None, None)
+
+
+def test_the_shipped_weights_are_those_of_the_signals() -> None:
+    path = Path(confidence.__file__).with_name("confidence.json")
+    data = json.loads(path.read_text("utf-8"))
+    assert data["signals"] == list(SIGNALS) and data["models"]
+    for fit in data["models"].values():
+        assert len(fit["weights"]) == len(SIGNALS) and 0 < fit["sure"] < 1
