@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import typer
@@ -42,11 +43,12 @@ def repeat(
 ) -> int:
     """Repeat a change that was made once, wherever it applies."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.targets import Targets, confirmed, resolve_targets
     from specedit.edit.report import Report
     from specedit.files.recorder import Wish
     from specedit.repeat import request
     from specedit.repeat.finding import planned
+    from specedit.view.colours import count
 
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
@@ -72,6 +74,12 @@ def repeat(
         return planned(source, found, settings, asks=settings.ask)
 
     targets = resolve_targets(Targets(tuple(names)), resolved)
+    previews = settings.check or settings.diff or settings.ask or bool(settings.test)
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    asks = at_terminal and not (previews or targets.confirmed)
+    if asks and not confirmed(f"Repeat it at {count(found.sure, 'place')}?"):
+        say("nothing was written; --diff prints the change, --ask asks about each place")
+        return FAILED
     wish = Wish(" -> ".join(found.rules[0].shown()))
     return run_command("repeat", targets, planner, wish, together=True)
 

@@ -6,6 +6,7 @@ The warm server's addresses go to stderr, `status` to stdout.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,8 @@ def serve(
     from specedit.server.service import serve as run
 
     settings = resolved.values
+    if idle_minutes is not None and not math.isfinite(idle_minutes):
+        raise UsageError("--idle-minutes takes a number of minutes.")
     if idle_minutes is None:  # a server in a terminal stays
         idle_minutes = IDLE_MINUTES if background or detached else 0.0
     options = Options(

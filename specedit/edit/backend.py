@@ -117,21 +117,22 @@ class Written:
 @frozen
 class Certainty:
     """How sure the model was of its choices, in natural logarithms of probabilities. A choice's
-    probability is taken among the two likeliest tokens."""
+    probability is taken among the two likeliest tokens. A token is kept where the prediction has
+    it, too, and else changed; without a prediction all are changed."""
 
     total: float = 0.0  # the sum over all tokens
-    free: float = 0.0  # the sum over tokens that no draft proposed
-    free_tokens: int = 0
+    changed: float = 0.0  # the sum over changed tokens
+    changed_tokens: int = 0
     least: float = 0.0  # of the least sure token
-    least_copied: float = 0.0  # of the least sure token that a draft proposed
+    least_kept: float = 0.0  # of the least sure token that is kept
 
     def __add__(self, other: Certainty) -> Certainty:
         return Certainty(
             self.total + other.total,
-            self.free + other.free,
-            self.free_tokens + other.free_tokens,
+            self.changed + other.changed,
+            self.changed_tokens + other.changed_tokens,
             min(self.least, other.least),
-            min(self.least_copied, other.least_copied),
+            min(self.least_kept, other.least_kept),
         )
 
 

@@ -25,9 +25,9 @@ from specedit.edit.report import Edit
 
 SIGNALS = (
     "total",  # root of the sum of -log p over all tokens
-    "free",  # mean of -log p over the tokens that no draft proposed
+    "changed",  # mean of -log p over the tokens that the file does not have
     "least",  # -log p of the least sure token
-    "least_copied",  # the same among the tokens that a draft proposed
+    "least_kept",  # the same among the tokens that the file has, too
     "hunks",  # log(1 + hunks)
     "words",  # log(1 + words of the instruction)
     "open",  # log of the lines that were open to change
@@ -63,9 +63,9 @@ def signals_of(job: Job, edit: Edit) -> tuple[float, ...]:
     lines = sum(last - first + 1 for first, last in spans) or job.about.text.count("\n")
     return (
         math.sqrt(-certainty.total),
-        -certainty.free / max(1, certainty.free_tokens),
+        -certainty.changed / max(1, certainty.changed_tokens),
         -certainty.least,
-        -certainty.least_copied,
+        -certainty.least_kept,
         math.log1p(edit.hunks),
         math.log1p(len(job.instruction.split())),
         math.log(max(1, lines)),

@@ -21,6 +21,7 @@ from specedit.inference.appeared import appeared
 from specedit.inference.prefixes import Prefixes
 from specedit.inference.reader import answer_ending, reader_of
 from specedit.models.tokenizer import raw_ids
+from specedit.syntax.lines import opcodes
 
 if TYPE_CHECKING:
     from specedit.decode.drafters import SmallModel
@@ -121,7 +122,7 @@ class LoadedModel:
         reused = passes = 0
         drafts: dict[str, Tally] = {}
         written: list[int] = []
-        certainty: Certainty | None = None
+        margins: list[float] = []
         done = Done("stop")
         with self._cache_for(prompt, plan), closing(events):
             if plan.fresh:
@@ -137,8 +138,7 @@ class LoadedModel:
                         passes += 1
                         decode_s += event.seconds
                         written += event.tokens
-                        if event.margins:
-                            certainty = (certainty or Certainty()) + certainty_of(event)
+                        margins += event.margins
                         if event.source != FREE:
                             tally = Tally(event.proposed, event.accepted)
                             drafts[event.source] = drafts.get(event.source, Tally()) + tally
@@ -161,7 +161,7 @@ class LoadedModel:
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
             reasoning=reader.reasoning,
-            certainty=certainty,
+            certainty=certainty_of(written, margins, predicted or ()) if margins else None,
         )
 
     @contextmanager
@@ -194,12 +194,22 @@ class LoadedModel:
         return left
 
 
-def certainty_of(chunk: Chunk) -> Certainty:
-    """How sure the choices of one pass were."""
-    chances = [-math.log1p(math.exp(-margin)) for margin in chunk.margins]
-    copied, free = chances[: chunk.accepted], chances[chunk.accepted :]
+def certainty_of(
+    written: Sequence[int], margins: Sequence[float], predicted: Sequence[int]
+) -> Certainty:
+    """How sure an answer's choices were. It depends on the texts, and not on what was drafted."""
+    chances = [-math.log1p(math.exp(-margin)) for margin in margins]
+    kept: set[int] = set()
+    for tag, _, _, first, last in opcodes(predicted, written):
+        if tag == "equal":
+            kept.update(range(first, last))
+    changed = [chance for at, chance in enumerate(chances) if at not in kept]
     return Certainty(
-        sum(chances), sum(free), len(free), min(chances, default=0.0), min(copied, default=0.0)
+        sum(chances),
+        sum(changed),
+        len(changed),
+        min(chances, default=0.0),
+        min((chances[at] for at in kept if at < len(chances)), default=0.0),
     )
 
 

@@ -33,7 +33,11 @@ def string_rewrites(
     if re.search(word, project.text(path) or "") is None:
         return []
     chosen = {declared for one in every for meaning in one.chosen for declared in meaning.declared}
-    found = [*_in_paths(project, path, typing, chosen, old), *_given_out(typing, every, old)]
+    found = [
+        *_in_paths(project, path, typing, chosen, old),
+        *_given_out(typing, every, old),
+        *_listed_members(path, typing, every, old),
+    ]
     end = len(old.encode())
     return [Rewrite(start, start + end, old, new, "string", WHY) for start in found]
 
@@ -63,6 +67,28 @@ def _is_member(typing: Typing, node: Branch, chosen: set[Declared], old: str) ->
     holder = typing.rules.read_by_name(typing, node)
     known = typing.type_of(holder) if holder is not None else None
     return any(member in chosen for member in typing.members(known or (), old))
+
+
+def _listed_members(
+    path: str, typing: Typing, every: Sequence[ResolvedName], old: str
+) -> Iterator[int]:
+    """Where a class lists a member of its own as a string: in Python's `__slots__`."""
+    places = [
+        leaf.start
+        for one in every
+        for meaning in one.chosen
+        for leaf in meaning.leaves
+        if one.path_of(leaf) == path
+    ]
+    for node in typing.scopes.root.walk():
+        if node.type not in typing.rules.strings or old not in typing.scopes.text(node):
+            continue
+        holder = typing.rules.lists_members_of(typing, node)
+        match = WHOLE.fullmatch(typing.scopes.text(node)) if holder is not None else None
+        if holder is None or match is None or match[2] != old:
+            continue
+        if any(holder.start <= place < holder.end for place in places):
+            yield node.start + len(match[0][: match.start(2)].encode())
 
 
 def _parts(

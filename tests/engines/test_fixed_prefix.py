@@ -122,18 +122,21 @@ def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[LoadedModel]:
 
 
 def test_nothing_of_a_users_text_is_kept(loaded: LoadedModel, tmp_path: Path) -> None:
-    def reused(system: str, *segments: str) -> int:
-        messages = (Message("system", (system,)), Message("user", segments))
+    def reused(constant: tuple[Message, ...], *segments: str) -> int:
+        messages = (*constant, Message("user", segments))
         loaded.engine.crop(0)
         plan = Plan(messages, draft=(), max_tokens=1)
         return loaded.answer(plan, Progress()).reused
 
-    first = reused(prompt.SYSTEM, "File `a`:", "secret = 1\n", "Rename it.")
+    first = reused(prompt.EXAMPLES_OF_FILES, "File `a`:", "secret = 1\n", "Rename it.")
     (path,) = files(tmp_path)
     content = path.read_bytes()
     path.unlink()
-    assert reused(prompt.SYSTEM, "Another text, and a longer one than that before.") == first
+    longer = "Another text, and a longer one than that before."
+    assert reused(prompt.EXAMPLES_OF_FILES, longer) == first
     assert [one.read_bytes() for one in files(tmp_path)] == [content]
-    assert len(prompt.SYSTEM) < first < len(prompt.SYSTEM) + 60
-    reused("My own words in the place of a system message, as a client may send.", "Hello")
+    size = sum(len(message.content) for message in prompt.EXAMPLES_OF_FILES)
+    assert size < first < size + 60 * len(prompt.EXAMPLES_OF_FILES)
+    own = "My own words in the place of a system message, as a client may send."
+    reused((Message("system", (own,)),), "Hello")
     assert len(files(tmp_path)) == 1

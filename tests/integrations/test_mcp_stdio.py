@@ -97,7 +97,7 @@ def test_the_sdk_starts_it_calls_it_and_cancels(
     before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
-        assert len((await agent.client.list_tools()).tools) <= 6
+        assert len((await agent.client.list_tools()).tools) <= 7
         both = [asyncio.create_task(agent.call("edit_symbol", **EDIT)) for _ in range(2)]
         while not any("written" in text for _, text in agent.progress):
             await asyncio.sleep(0.01)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Done, in_this_process
+from command_line import Done, at_a_terminal, in_this_process
 from git_repository import Repository
 
 from specedit.repeat.example import ExampleFile, changes_of
@@ -264,6 +264,17 @@ def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None
     assert run().returncode == 0 and shop.read("test_shop.py") == REPEATED
     assert in_this_process("undo").returncode == 0
     assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
+
+
+@pytest.mark.parametrize("typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS)])
+def test_at_a_terminal_nothing_is_written_unasked(
+    shop: Repository, typed: bytes, code: int, text: str
+) -> None:
+    changed(shop)
+    words = ("--example", "assertTrue($A in $B)", "assertIn($A, $B)", "test_shop.py")
+    result, shown = at_a_terminal(typed, "repeat", *words)
+    assert (result, shop.read("test_shop.py")) == (code, text)
+    assert "Repeat it at 2 places?" in shown
 
 
 def test_check_and_diff_write_nothing(shop: Repository) -> None:

@@ -76,6 +76,18 @@ class PythonModules(Rules):
         before = [one for one in listed.named_children() if one.end <= string.start]
         return before[0] if len(before) == 1 else None
 
+    def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
+        """The class whose `__slots__` the string is in."""
+        for up in string.up():
+            if up.type == "assignment":
+                left = up.part("left")
+                if left is None or typing.scopes.text(left) != "__slots__":
+                    return None
+                return next((one for one in up.up() if one.type == "class_definition"), None)
+            if up.type not in ("tuple", "list", "set"):
+                return None
+        return None
+
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """`x` of `from m import x as y`."""
         for up in leaf.up():

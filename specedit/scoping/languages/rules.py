@@ -188,6 +188,10 @@ class Rules(Tables):
         """The object whose member a string names: `getattr(x, "name")`."""
         return None
 
+    def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
+        """The class whose members a list of strings names, where a string is in one."""
+        return None
+
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
         """Where a table gives out a function under a name, and the module that has the table."""
         yield from ()
