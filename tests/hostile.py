@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 NAME, OTHER = "Username", "Email"
 
@@ -225,6 +226,7 @@ def read(work: Callable[[], int], limit: int = 30) -> Outcome:
     with tempfile.TemporaryFile() as output:
         sys.stdout.flush()
         sys.stderr.flush()
+        shared_mb = _resident_mb()
         pid = os.fork()
         if not pid:
             _work(work, limit, output.fileno())
@@ -233,7 +235,15 @@ def read(work: Callable[[], int], limit: int = 30) -> Outcome:
         text = output.read().decode("utf-8", "replace")
     code = os.waitstatus_to_exitcode(status)
     seconds = usage.ru_utime + usage.ru_stime
-    return Outcome(None if code == -signal.SIGXCPU else code, seconds, usage.ru_maxrss / 1024, text)
+    memory_mb = max(0.0, usage.ru_maxrss / 1024 - shared_mb)
+    return Outcome(None if code == -signal.SIGXCPU else code, seconds, memory_mb, text)
+
+
+def _resident_mb() -> float:
+    """What this process holds in memory, which a forked one begins with."""
+    held = Path("/proc/self/statm")
+    pages = int(held.read_text("ascii").split()[1]) if held.exists() else 0
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 def _work(work: Callable[[], int], limit: int, output: int) -> None:
