@@ -80,7 +80,7 @@ def _listed_members(
         for leaf in meaning.leaves
         if one.path_of(leaf) == path
     ]
-    for node in typing.scopes.root.walk():
+    for node in typing.scopes.root.walk() if places else ():
         if node.type not in typing.rules.strings or old not in typing.scopes.text(node):
             continue
         holder = typing.rules.lists_members_of(typing, node)
