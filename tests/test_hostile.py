@@ -69,6 +69,10 @@ def _hook(path: Path) -> int:
     return _run("hook", "run")
 
 
+def _repeat(path: Path) -> int:
+    return _run("repeat", "--example", NAME, OTHER, path.name, "--diff")
+
+
 def _lsp(path: Path) -> int:
     """A rename of the last name, asked for by an editor."""
     from lsp_client import Editor
@@ -97,6 +101,7 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
     "snippet": _snippet,
     "hook": _hook,
     "lsp": _lsp,
+    "repeat": _repeat,
 }
 
 
