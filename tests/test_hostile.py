@@ -38,10 +38,14 @@ def _edit(path: Path) -> int:
 
 def _check(path: Path) -> int:
     from specedit.check.answer import check_answer
-    from specedit.errors import TooComplex
+    from specedit.errors import FileError, TooComplex
     from specedit.files.source import read
 
-    source = read(path.name)
+    try:
+        source = read(path.name)
+    except FileError as problem:
+        print(problem)
+        return 2
     before, _, after = source.text.rpartition(NAME)
     try:
         check_answer(source.text, before + OTHER + after, source.language, "Add a method `run`")
