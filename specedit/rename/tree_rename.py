@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding
 from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
-from specedit.rename.derived_names import derived_only, is_prose, kept_places
 from specedit.rename.guess import RenameGuess, applied, doubt, lines_text
-from specedit.rename.named_strings import configuration_renamed, string_rewrites
-from specedit.rename.new_name import taken_elsewhere
+from specedit.rename.mentions import configuration_renamed, string_rewrites
+from specedit.rename.new_name import derived_only, is_prose, kept_places, taken_elsewhere
 from specedit.rename.places import check_names, guessed, other
 from specedit.rename.resolution import (
     ResolvedName,
