@@ -112,7 +112,7 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
 @pytest.fixture
 def repository(tmp_path: Path, script: Callable[..., Path]) -> Repository:
     """Where the commands run: with a rule for the hook, and a model that does as it is asked."""
-    script(replace=[[NAME, OTHER]])
+    script(replace=[[NAME, OTHER]], window=8 * SIZES[0])
     made = Repository.init(tmp_path / "tree")
     made.write("pyproject.toml", RULE)
     return made

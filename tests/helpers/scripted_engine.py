@@ -248,7 +248,10 @@ def from_file(path: Path) -> ScriptedEngine:
         return now(prompt) if callable(now) else now
 
     chance, margin = float(script.get("sure", 0.0)), float(script.get("margin", 9.0))
-    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin)
+    window = int(script.get("window", WINDOW))
+    return ScriptedEngine(
+        answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin, window=window
+    )
 
 
 def _answer_of(path: Path, script: Any) -> Answer:
