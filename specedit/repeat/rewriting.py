@@ -158,9 +158,9 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
     parent = node.parent if node is not None else None
     if node is not None and len(rule.before) == 1 and rule.before[0].is_name:
         up = parent
-        if parent is not None and parent.type.endswith(_DECLARES):
-            if node in parent.children_by_field_name("name"):
-                return "it is declared there"
+        declares = parent is not None and parent.type.endswith(_DECLARES)
+        if parent is not None and declares and node in parent.children_by_field_name("name"):
+            return "it is declared there"
         while up is not None:
             if is_import_node(up.type):
                 return "it is an import"
