@@ -171,7 +171,7 @@ class _Comparing:
         texts = {shown.lines[n].strip() for n in loose if not shown.kinds[n]} - inside
         return old.kind == CALLED and any(
             weight(text) == 1
-            and len(found := rows.get(text, ())) == 1
+            and len(found := rows.get(text, [])) == 1
             and old.first < found[0] < old.last
             for text in texts
         )

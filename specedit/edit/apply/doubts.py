@@ -85,9 +85,9 @@ def opened(
             doubt(n, EITHER, numbers, [one for one in paths if one is not None])
     for chunk in _chunks(path):
         if (added := _only_added(rows, columns, path, chunk)) is not None:
-            n, first, last, alternative = added
+            n, first, last, adding = added
             numbers = [columns[first].number, columns[last].number]
-            doubt(n, INSTEAD, numbers, [alternative])
+            doubt(n, INSTEAD, numbers, [adding])
     places: dict[int, dict[int, _Path]] = {}
     for n, at in islice(alignment.alternatives(MARGIN), MOST):
         alternative = alignment.through(n, at)

@@ -183,12 +183,12 @@ def broken(
                     hint = "show the line above it and the line below it"
                     yield Ambiguity(row.text.strip(), reason, ((number, number + 1),), hint)
         elif row.part == WHOLE and step.matched:
-            one = at_first.get(columns[step.at].number)
-            left = _left_after(row, file[one.first : one.last]) if one else []
-            if one and len(left) >= TAIL:
-                reason = f"shows `{one.name}` without its last {len(left)} lines"
+            old = at_first.get(columns[step.at].number)
+            left = _left_after(row, file[old.first : old.last]) if old else []
+            if old and len(left) >= TAIL:
+                reason = f"shows `{old.name}` without its last {len(left)} lines"
                 hint = "put `...` if they stay, or remove them with a diff"
-                yield Ambiguity(row.text.strip(), reason, ((one.first + 1, one.last),), hint)
+                yield Ambiguity(row.text.strip(), reason, ((old.first + 1, old.last),), hint)
 
 
 def _left_after(row: SnippetRow, old: Sequence[str]) -> list[str]:
