@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from specedit.import_time import frozen
 from specedit.repeat.example import tokens
 from specedit.repeat.piece import Piece, leaf_text, parts
-from specedit.repeat.rule import MEMBERS, RepeatRule
+from specedit.repeat.roles import MEMBERS
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME
 
@@ -27,24 +28,23 @@ class Match:
     start: int
     end: int
     spans: tuple[Span, ...]
-    names: tuple[str, ...] = ()  # that the place has where the pattern has them
 
 
 def matches(rule: RepeatRule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
-    """Every place of a text that fits; of places in each other, the outermost."""
+    """Every place of a text that fits, in its order; of places in each other, the outer first."""
     data = text.encode("utf-8", "surrogatepass")
     found: dict[Span, Match] = {}
     for node in _candidates(pattern, root, data):
         match = fits(pattern, node, data, rule.language, receivers=rule.receivers)
         if match is not None:
             found.setdefault((match.start, match.end), match)
-    return outermost(found.values())
+    return sorted(found.values(), key=lambda match: (match.start, -match.end))
 
 
-def outermost(found: object) -> list[Match]:
-    """Without the matches inside others."""
+def outermost(found: Sequence[Match]) -> list[Match]:
+    """Of matches in the order of the text, those that are in no other."""
     results: list[Match] = []
-    for match in sorted(found, key=lambda one: (one.start, -one.end)):  # type: ignore[call-overload]
+    for match in found:
         if not results or match.start >= results[-1].end:
             results.append(match)
     return results
