@@ -1,5 +1,5 @@
-"""`specedit rename OLD NEW [FILE...]`, and `specedit rename OLD.ext NEW.ext`, which moves a file or a
-folder, with the imports of the others."""
+"""`specedit rename OLD NEW [FILE...]`, and `specedit rename OLD.ext NEW.ext`, which moves a file or
+a folder, with the imports of the others."""
 
 from __future__ import annotations
 
