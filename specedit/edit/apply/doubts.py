@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import END, LINE, NEW, START, Comparison, FileColumn, SnippetRow
+from specedit.edit.apply.comparison import (
+    END,
+    LINE,
+    NEW,
+    START,
+    Comparison,
+    FileColumn,
+    SnippetRow,
+    opens,
+)
 from specedit.edit.apply.merged import Ambiguity, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, weight
 from specedit.edit.apply.segments import Alignment
@@ -16,6 +25,7 @@ from specedit.syntax.lines import common, opcodes
 
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
+OPENING = 0.8  # least likeness of first lines of one block
 MOVED = 0.7  # least likeness of a line that may have moved
 FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
@@ -140,7 +150,9 @@ def _edges(
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if changed and _in_run(path, n, equal):
+            if changed and (
+                _in_run(path, n, equal) or _one_opening(rows[n].text, columns[path[n].at].text)
+            ):
                 continue
             if changed and not same_line(rows[n].text, columns[path[n].at].text):
                 yield n, [path[n].at]
@@ -189,6 +201,11 @@ def _only_added(
             place += n in steps
         return own[above], inside[head], inside[len(inside) - tail - 1], new
     return None
+
+
+def _one_opening(line: str, other: str) -> bool:
+    """Whether two first lines of blocks are so alike that they are of one block."""
+    return opens(line) and opens(other) and likeness(line, other) >= OPENING
 
 
 def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:

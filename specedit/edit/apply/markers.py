@@ -20,6 +20,7 @@ _REMARK = ("//", "#", "/*", "*", "<!--", "-- ", "@", "[")
 _INNER = re.compile(r"(?P<head>.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*")
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
 FEW = 2  # words
+SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for lines
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
 _LITERAL = re.compile(r"""//.*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
@@ -137,8 +138,22 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
             named = set(re.findall(r"[\w$]+", line))
             beside = {_beside(own, kinds, n, -1), _beside(own, kinds, n, 1)}
             heads = n and not own[n - 1].strip() and _heads_comment(own, n, known)
-            if LEFT_OUT in beside or heads or any(name in defined for name in named):
+            first = n and own[n - 1].strip() in known and own[n - 1].rstrip().endswith("{")
+            last = n and not own[n - 1].strip() and own[n + 1 : n + 2] and own[n + 1].strip()
+            if (
+                LEFT_OUT in beside
+                or heads
+                or first
+                or last
+                or any(name in defined for name in named)
+            ):
                 kinds[n] = LEFT_OUT
+    texts = [line.strip() for line in own]
+    maybe = {text for text, kind in zip(texts, kinds, strict=True) if kind == MAYBE}
+    left = {text for text, kind in zip(texts, kinds, strict=True) if kind == LEFT_OUT}
+    for n, text in enumerate(texts):  # an equal comment stands for lines, too
+        if text in left or (text in maybe and texts.count(text) >= SEVERAL):
+            kinds[n] = LEFT_OUT
     return ShownLines(own, kinds)
 
 

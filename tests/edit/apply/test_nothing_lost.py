@@ -146,6 +146,24 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
         "# removed items go to trash()\ndef purge(items):\n    return trash(items)\n\n\n"
         "def trash(items):\n",
     ),
+    "a comment without dots below the first line of a class": (
+        "jobs.cs",
+        JOBS,
+        "    public class Schedule\n    {\n        // same as before\n\n"
+        "        public bool Due()\n        {\n            return true;\n        }\n\n"
+        "        // same as before\n    }\n",
+        "            Name = name;\n            return this;\n        }\n",
+        "            Name = name;\n            return this;\n        }\n\n"
+        "        public bool Due()\n        {\n            return true;\n        }\n",
+    ),
+    "the first line of a block, changed": (
+        "tools.go",
+        TOOLS,
+        "func open(root string) *Dir {\n\t// ...\n\tif depth <= 0 {\n\t\tdepth = 9\n\t}\n"
+        "\treturn d\n}\n",
+        "\tif depth < 0 {\n",
+        "\tif depth <= 0 {\n",
+    ),
     "a bracket that closes what is left out": (
         "jobs.cs",
         JOBS,
