@@ -29,6 +29,7 @@ from specedit.syntax.languages import BY_NAME
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+MOST_PARSES = 30  # of one file, to find the places that do not parse
 _BYTES = ("utf-8", "surrogatepass")
 
 
@@ -105,7 +106,8 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     places: list[Repeated] = []
     while kept:  # what is inside a place, such as in its hole, may be a place of its own
         layer = outermost(kept)
-        kept = [match for match in kept if match not in layer]
+        taken = {(match.start, match.end) for match in layer}
+        kept = [match for match in kept if (match.start, match.end) not in taken]
         for place in _checked(rule, data, layer, skipped):
             if _assigns_itself(data, place):
                 skipped.append((place.line, "it would be assigned to itself"))
@@ -158,12 +160,10 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
         node = node.parent
     parent = node.parent if node is not None else None
     if node is not None and len(rule.before) == 1 and rule.before[0].is_name:
-        up, field = parent, ""
-        if parent is not None:
-            number = [child.id for child in parent.children].index(node.id)
-            field = parent.field_name_for_child(number) or ""
-            if field == "name" and parent.type.endswith(_DECLARES):
-                return "it is declared there"
+        up = parent
+        declares = parent is not None and parent.type.endswith(_DECLARES)
+        if parent is not None and declares and node in parent.children_by_field_name("name"):
+            return "it is declared there"
         while up is not None:
             if is_import_node(up.type):
                 return "it is an import"
@@ -273,7 +273,7 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
 
 def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
     """Whether a comment stands between units that the rule does not keep beside each other."""
-    waiting, comments = [root], []
+    waiting, comments = _around(root, match), []
     while waiting:
         node = waiting.pop()
         if node.end_byte <= match.start or node.start_byte >= match.end:
@@ -319,13 +319,15 @@ def still_parsing(
     text: str, language: str, places: list[Repeated], skipped: list[tuple[int, str]]
 ) -> list[Repeated]:
     """The places after which a text has no more syntax errors than before."""
-    faults = _faults(tree_of(text, language))
+    faults, parses = _faults(tree_of(text, language)), 0
 
     def parsing(some: list[Repeated]) -> list[Repeated]:
+        nonlocal parses
+        parses += 1
         if not some or _faults(tree_of(applied(text, some), language)) <= faults:
             return some
-        if len(some) == 1:
-            skipped.append((some[0].line, "the new text would not parse"))
+        if len(some) == 1 or parses > MOST_PARSES:
+            skipped.extend((place.line, "the new text would not parse") for place in some)
             return []
         half = len(some) // 2
         return [*parsing(some[:half]), *parsing(some[half:])]
