@@ -62,6 +62,7 @@ class ScriptedEngine:
         hidden: int = 4,
         sure: float = 0.0,
         margin: float = 9.0,
+        hold: Path | None = None,
     ) -> None:
         self._answer = answer
         self._end = end
@@ -69,6 +70,8 @@ class ScriptedEngine:
         self._calls = calls
         self._sure = sure  # chance of its choices in whole rows of logits; 0: rows are marks
         self._margin = margin  # of each choice over the second best
+        self._hold = hold
+        self._passes = 0
         self._audit = self._watching = False
         self._script: list[int] = []  # prompt, answer, end
         self._ids: list[int] = []
@@ -124,6 +127,9 @@ class ScriptedEngine:
             raise ValueError("a tree is in the cache: keep a path of it, or crop it")
         if self._delay_s:
             time.sleep(self._delay_s)
+        self._passes += 1
+        while self._hold is not None and self._passes > 1 and self._hold.exists():
+            time.sleep(0.01)
         first = len(self._ids)
         before = self._nodes[-1] if self._nodes else NOTHING
         for index, token in enumerate(ids):
@@ -228,7 +234,8 @@ def from_file(path: Path) -> ScriptedEngine:
     block with the replacements made, then the closing fence. `then`: a list of such objects, for
     the second prompt and those after it; the last of all answers every further one. `delay_s` slows
     each pass down, `calls` names a file that gets a line for each prompt, `sure` is the chance that
-    its rows of logits give its choices, `margin` by how much each exceeds the second best.
+    its rows of logits give its choices, `margin` by how much each exceeds the second best. While
+    the file `hold` exists, it makes one pass. `rated`: its edits have a confidence.
     """
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -245,7 +252,10 @@ def from_file(path: Path) -> ScriptedEngine:
         return now(prompt) if callable(now) else now
 
     chance, margin = float(script.get("sure", 0.0)), float(script.get("margin", 9.0))
-    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin)
+    hold = Path(script["hold"]) if "hold" in script else None
+    return ScriptedEngine(
+        answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin, hold=hold
+    )
 
 
 def _answer_of(path: Path, script: Any) -> Answer:

@@ -234,8 +234,10 @@ class Extension {
       if (label && !proposed.length && !result.size) {
         // The preview comes only with an edit that needs confirmation, which it does not tick. This
         // one inserts nothing.
-        const end = document.lineAt(document.lineCount - 1).range.end;
-        edits.push([vscode.TextEdit.insert(end, ""), { needsConfirmation: true, label }]);
+        const empty = lines.findIndex((line) => !line.trim());
+        const place = new vscode.Position(empty < 0 ? document.lineCount : empty, 0);
+        const metadata = { needsConfirmation: true, label: "specedit: inserts nothing; VS Code shows the preview because of it", iconPath: new vscode.ThemeIcon("info") };
+        edits.push([vscode.TextEdit.insert(place, ""), metadata]);
       }
       result.set(document.uri, edits);
     }
