@@ -92,6 +92,8 @@ def repeat_at(
     rules = rules_from([ExampleFile(name, before, after, document.source.language)])
     if len(rules) > 1:
         raise InputError("these lines hold several changes; select one", file=path.name)
+    # The user chose these lines, and sees every place before it is saved.
+    rules = (replace(rules[0], unproved=""),)
     names = {tree.path(one) for one in candidates(tree.root, rules, tree.root)} | held.keys()
 
     def read(one: str) -> str:
