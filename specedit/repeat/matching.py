@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from specedit.errors import TooComplex
 from specedit.import_time import frozen
 from specedit.repeat.example import tokens
 from specedit.repeat.piece import Piece, leaf_text, parts
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NO_VALUES = ("splat", "spread", "keyword_argument", "named_argument", "pair", "comment")
+MOST_PLACES = 2_000  # of one file, which are compared with each other
 Span = tuple[int, int]
 
 
@@ -31,13 +33,16 @@ class Match:
 
 
 def matches(rule: RepeatRule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
-    """Every place of a text that fits, in its order; of places in each other, the outer first."""
+    """Every place of a text that fits, in its order; of places in each other, the outer first. A
+    TooComplex where they are too many."""
     data = text.encode("utf-8", "surrogatepass")
     found: dict[Span, Match] = {}
     for node in _candidates(pattern, root, data):
         match = fits(pattern, node, data, rule.language, receivers=rule.receivers)
         if match is not None:
             found.setdefault((match.start, match.end), match)
+        if len(found) > MOST_PLACES:
+            raise TooComplex(f"more than {MOST_PLACES:,} places fit")
     return sorted(found.values(), key=lambda match: (match.start, -match.end))
 
 

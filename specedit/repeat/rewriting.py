@@ -103,7 +103,8 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     places: list[Repeated] = []
     while kept:  # what is inside a place, such as in its hole, may be a place of its own
         layer = outermost(kept)
-        kept = [match for match in kept if match not in layer]
+        taken = {(match.start, match.end) for match in layer}
+        kept = [match for match in kept if (match.start, match.end) not in taken]
         for place in _checked(rule, data, layer, skipped):
             if _assigns_itself(data, place):
                 skipped.append((place.line, "it would be assigned to itself"))
@@ -156,12 +157,10 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
         node = node.parent
     parent = node.parent if node is not None else None
     if node is not None and len(rule.before) == 1 and rule.before[0].is_name:
-        up, field = parent, ""
-        if parent is not None:
-            number = [child.id for child in parent.children].index(node.id)
-            field = parent.field_name_for_child(number) or ""
-            if field == "name" and parent.type.endswith(_DECLARES):
-                return "it is declared there"
+        up = parent
+        declares = parent is not None and parent.type.endswith(_DECLARES)
+        if parent is not None and declares and node in parent.children_by_field_name("name"):
+            return "it is declared there"
         while up is not None:
             if is_import_node(up.type):
                 return "it is an import"
@@ -271,7 +270,7 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
 
 def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
     """Whether a comment stands between units that the rule does not keep beside each other."""
-    waiting, comments = [root], []
+    waiting, comments = _around(root, match), []
     while waiting:
         node = waiting.pop()
         if node.end_byte <= match.start or node.start_byte >= match.end:
@@ -311,14 +310,16 @@ def _checked(
         line = data.count(b"\n", 0, match.start) + 1
         skipped.append((line, "what stands there does not fit into the new form"))
     results.sort(key=lambda place: place.start)
-    text = data.decode("utf-8", "surrogatepass")
+    text, parses = data.decode("utf-8", "surrogatepass"), 0
 
     def parsing(places: list[Repeated]) -> list[Repeated]:
         """Those after which the text has no more errors than before."""
+        nonlocal parses
+        parses += 1
         if not places or _faults(tree_of(applied(text, places), rule.language)) <= faults:
             return places
-        if len(places) == 1:
-            skipped.append((places[0].line, "the new text would not parse"))
+        if len(places) == 1 or parses > MOST_PARSES:
+            skipped.extend((place.line, "the new text would not parse") for place in places)
             return []
         half = len(places) // 2
         return [*parsing(places[:half]), *parsing(places[half:])]
@@ -422,6 +423,7 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
     return Repeated(start, end, line_number, old, new, ends, tuple(spans), held)
 
 
+MOST_PARSES = 30  # of one file, to find the places that do not parse
 _BYTES = ("utf-8", "surrogatepass")
 
 

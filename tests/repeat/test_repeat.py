@@ -503,3 +503,12 @@ def test_imports_follow(shop: Repository) -> None:
     done = run()
     assert done.returncode == 0, done.stderr
     assert shop.read("b.py").strip() == "def f():\n    raise OSError(1)"
+
+
+def test_a_file_with_thousands_of_places_is_left_by_name(shop: Repository) -> None:
+    shop.write("many.py", "f(old)\n" * 3000)
+    shop.write("few.py", "f(old)\n")
+    done = run("--example", "f(old)", "f(1)", "--diff")
+    message = done.stderr.decode()
+    assert done.returncode == 0 and "left: many.py: more than 2,000 places fit" in message
+    assert b"few.py" in done.stdout and b"many.py" not in done.stdout
