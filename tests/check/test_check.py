@@ -88,3 +88,11 @@ def test_a_name_that_is_unpacked_from_a_call_of_itself_is_checked(line: str) -> 
     after = "def f(x, y):\n" + f"    {line}\n" * 9 + "    return x.g(y)\n"
     before = "def f(x, y):\n    return 1\n"
     assert not check_answer(before, after, BY_NAME["python"])
+
+
+@pytest.mark.parametrize(
+    "use", ["use log::{self, info};", "use log::{self};\nuse a::{self as log};"]
+)
+def test_a_module_that_is_imported_with_its_names_is_checked(use: str) -> None:
+    after = f"{use}\n\nfn f() {{\n    log::max_level();\n}}\n"
+    assert not check_answer("", after, BY_NAME["rust"])
