@@ -58,7 +58,7 @@ _VERBS = words(
 # "Change it to count all, instead of the first": the verb says what to do, and not a name.
 _MILD = regex(r"(?i)\b(?:chang|switch|instead|longer)\w*")
 _NAMED_KINDS = frozenset({"function", "method", "class"})
-_WITHOUT_OVERLOADS = frozenset({"python", "javascript", "go", "rust", "ruby", "php"})
+_WITHOUT_OVERLOADS = frozenset({"python", "javascript", "go", "ruby", "php"})
 
 
 def lost_definitions(change: Change) -> list[str]:
