@@ -22,8 +22,9 @@ from pathlib import Path
 
 from specedit.errors import SpeceditError
 from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.generalizing import rules_of
 from specedit.repeat.rewriting import Repeated, rewritten
-from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME, language_of
 
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

@@ -190,16 +190,19 @@ def checks_of_repeat(settings: Settings) -> Checks:
     return Checks(True, {**ALL_OFF, **kept}, settings.check_with)
 
 
-def planned(source: Source, found: Found, settings: Settings, *, asks: bool) -> Job | Edit:
+def planned(
+    source: Source, found: Found, settings: Settings, *, asks: bool, doubtful: bool = False
+) -> Job | Edit:
     """One file's part of the change. `asks`: the user is asked about each place, doubtful ones,
-    too."""
+    too; `doubtful`: those are written, too."""
     file = found.files.get(source.name)
     if file is None or not file.places:
         return outcome(source, source.text)
     if file.text != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
-    places = file.places if asks else file.sure
-    notes = [] if asks else [_proposal(file)] if file.doubtful else []
+    every = asks or doubtful
+    places = file.places if every else file.sure
+    notes = [_proposal(file)] if file.doubtful and not every else []
     if not places:
         return outcome(source, source.text).noting(*notes)
     text, imports = new_text(source, places, found.rules)
@@ -246,9 +249,10 @@ def _judged(
 
 def _replaced(text: str, place: Repeated) -> Replaced:
     data = text.encode("utf-8", "surrogatepass")
-    before = data[data.rfind(b"\n", 0, place.start) + 1 : place.start]
+    start = place.start - place.kept_at_ends[0]
+    before = data[data.rfind(b"\n", 0, start) + 1 : start]
     column = len(before.decode("utf-8", "replace")) + 1
-    return Replaced(place.line, column, "code", place.old, place.new, "fits the example")
+    return Replaced(place.line, column, "code", place.old, place.whole_new, "fits the example")
 
 
 def _proposal(file: FoundFile) -> Finding:

@@ -15,8 +15,9 @@ from specedit.import_time import frozen
 from specedit.repeat import from_git
 from specedit.repeat.example import ExampleFile, NodeChange, changes_of
 from specedit.repeat.finding import Found, candidates, find, read_text, without_broken
+from specedit.repeat.generalizing import rules_of
 from specedit.repeat.handwritten import has_holes, rule_from_text
-from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import SavedRule, saved_rule
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, Language, language_of
@@ -138,7 +139,8 @@ def repeated(
         rules = rules_from([example])
         if len(rules) > 1:
             raise UsageError("The example has several changes; give one.")
-        rule = replace(rules[0], needs=())  # the code has no file around it that says more
+        # the caller says what is meant, and the code has no file around it that says more
+        rule = replace(rules[0], needs=(), unproved="")
     names = [os.path.relpath(name, root) for name in inside]
     found = find([rule], names, partial(read_text, root=root), named=place.is_file())
     return without_broken(found, settings, root)
