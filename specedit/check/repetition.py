@@ -23,15 +23,19 @@ _TYPES = {  # by language: node types of which two of one name in one place are 
     ),
     "go": words("type_spec type_alias"),
     "rust": words("struct_item enum_item union_item trait_item type_item function_item"),
-    "typescript": words("class_declaration type_alias_declaration"),
+    "javascript": words(
+        "class_declaration function_declaration generator_function_declaration method_definition"
+    ),
 }
+_TYPES["typescript"] = _TYPES["javascript"] | {"type_alias_declaration"}
 _TYPES["tsx"] = _TYPES["typescript"]
+_ACCESSORS = words("get set static")
 _OPEN = ("partial ", "#if ")  # of a C# file whose types may have several parts
 _BODIES = words("block statement_block statement_list switch_block_statement_group")
 
 
 def repeated_types(change: Change) -> Iterator[Finding]:
-    """One for each type, and for the package, that stands in a place more often than before."""
+    """One for each definition, and for the package, that is in a place more often than before."""
     if change.after.language.name not in _TYPES:
         return
     old = Counter(key for key, _ in _types(change.before))
@@ -43,7 +47,7 @@ def repeated_types(change: Change) -> Iterator[Finding]:
 
 
 def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
-    """The types with the names of what they stand in; a package has its own words."""
+    """The types, functions and methods with what they stand in; a package has its own words."""
     types = _TYPES[parsed.language.name]
     if any(word in parsed.text for word in _OPEN):
         types = frozenset()
@@ -51,6 +55,8 @@ def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
         if node.type in _PACKAGES:
             yield ("package", parsed.text_of(node).split()[0]), node
         elif node.type in types and (name := node.part("name")) is not None:
+            if node.place.startswith("object."):
+                continue  # a method of a literal
             around = [up for up in (node, *node.up()) if up.type in KINDS]
             if not any(up.type in _BODIES for up in node.up()) and not any(
                 _depends_on_build(parsed, up) for up in around
@@ -58,7 +64,8 @@ def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
                 holders = (_head(parsed, up) for up in around[1:])
                 numbers = node.first("type_parameter_list", "type_parameters")
                 arity = len(numbers.named_children()) if numbers is not None else 0
-                yield (*holders, str(arity), parsed.text_of(name)), node
+                accessors = (child.type for child in node.children if child.type in _ACCESSORS)
+                yield (*holders, *accessors, str(arity), parsed.text_of(name)), node
 
 
 def _head(parsed: ParsedText, node: Branch) -> str:
