@@ -37,6 +37,9 @@ def repeat(
         None, "--example", metavar="OLD NEW", help="A file before and after, or two patterns"
     ),
     hunk: str = option("", "Repeat these of several changes", metavar="N,…|all"),
+    near: bool = typer.Option(
+        False, "--near", help="Propose lines that are like the example's, too (at most 50)"
+    ),
     save: str = option("", "Save the rule in pyproject.toml; change nothing", metavar="NAME"),
     *,
     resolved: Resolved,
@@ -55,6 +58,8 @@ def repeat(
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
     found = request.found(wanted, hunk, settings)
+    if near:
+        found = request.with_near(found, wanted)
     if wanted.saved is not None and wanted.saved.files:
         _keep_files(found, wanted.saved.files)
     if save:

@@ -29,6 +29,9 @@ from specedit.syntax.languages import BY_NAME
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+MOST_PARSES = 30  # of one file, to find the places that do not parse
+_BYTES = ("utf-8", "surrogatepass")
+
 
 @frozen
 class Repeated:
@@ -62,7 +65,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     found = matches(rule, text, rule.before, root)
     if not found:
         return Rewritten(text)
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode(*_BYTES)
     here = Origins(text, BY_NAME[rule.language])
     others = [
         name
@@ -123,8 +126,8 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
 def _without_kept_ends(place: Repeated) -> Repeated:
     """The place without the units at its ends that stay as they are."""
     first, last = place.kept_at_ends
-    new = place.new.encode("utf-8", "surrogatepass")
-    text = new[first : len(new) - last].decode("utf-8", "surrogatepass")
+    new = place.new.encode(*_BYTES)
+    text = new[first : len(new) - last].decode(*_BYTES)
     return replace(
         place, start=place.start + first, end=place.end - last, new=text, whole_new=place.new
     )
@@ -248,11 +251,11 @@ def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> 
 
 def applied(text: str, places: Sequence[Repeated]) -> str:
     """The text with these places rewritten."""
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode(*_BYTES)
     for place in sorted(places, key=lambda one: one.start, reverse=True):
-        new = place.new.encode("utf-8", "surrogatepass")
+        new = place.new.encode(*_BYTES)
         data = data[: place.start] + new + data[place.end :]
-    return data.decode("utf-8", "surrogatepass")
+    return data.decode(*_BYTES)
 
 
 def _around(root: Node, match: Match) -> list[Node]:
@@ -264,7 +267,7 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
     """Where the text already is what the rule writes: only asked where that fits the rule again."""
     if not rule.after or rule.after[0].hole:
         return []
-    text = data.decode("utf-8", "surrogatepass")
+    text = data.decode(*_BYTES)
     return [(one.start, one.end) for one in matches(rule, text, rule.after, root)]
 
 
@@ -297,7 +300,6 @@ def _checked(
 ) -> list[Repeated]:
     """The places whose new text has the shape that the rule says, with parentheses around what a
     hole holds where it needs them."""
-    faults = _faults(tree_of(data.decode("utf-8", "surrogatepass"), rule.language))
     waiting, results = list(found), []
     for parenthesized in (False, True):
         places = [_place(rule, data, match, parenthesized=parenthesized) for match in waiting]
@@ -310,21 +312,27 @@ def _checked(
         line = data.count(b"\n", 0, match.start) + 1
         skipped.append((line, "what stands there does not fit into the new form"))
     results.sort(key=lambda place: place.start)
-    text, parses = data.decode("utf-8", "surrogatepass"), 0
+    return still_parsing(data.decode(*_BYTES), rule.language, results, skipped)
 
-    def parsing(places: list[Repeated]) -> list[Repeated]:
-        """Those after which the text has no more errors than before."""
+
+def still_parsing(
+    text: str, language: str, places: list[Repeated], skipped: list[tuple[int, str]]
+) -> list[Repeated]:
+    """The places after which a text has no more syntax errors than before."""
+    faults, parses = _faults(tree_of(text, language)), 0
+
+    def parsing(some: list[Repeated]) -> list[Repeated]:
         nonlocal parses
         parses += 1
-        if not places or _faults(tree_of(applied(text, places), rule.language)) <= faults:
-            return places
-        if len(places) == 1 or parses > MOST_PARSES:
-            skipped.extend((place.line, "the new text would not parse") for place in places)
+        if not some or _faults(tree_of(applied(text, some), language)) <= faults:
+            return some
+        if len(some) == 1 or parses > MOST_PARSES:
+            skipped.extend((place.line, "the new text would not parse") for place in some)
             return []
-        half = len(places) // 2
-        return [*parsing(places[:half]), *parsing(places[half:])]
+        half = len(some) // 2
+        return [*parsing(some[:half]), *parsing(some[half:])]
 
-    return parsing(results)
+    return parsing(places)
 
 
 def _faults(root: Node) -> int:
@@ -341,12 +349,12 @@ def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[
     hole holds: nothing binds stronger across their ends."""
     if not rule.after:
         return [True] * len(places)
-    after = applied(data.decode("utf-8", "surrogatepass"), places)
+    after = applied(data.decode(*_BYTES), places)
     root = tree_of(after, rule.language)
     shift, results = 0, []
     for place in sorted(places, key=lambda one: one.start):
         start = place.start + shift
-        size = len(place.new.encode("utf-8", "surrogatepass"))
+        size = len(place.new.encode(*_BYTES))
         shift += size - (place.end - place.start)
         one = len(rule.after) == 1 and not rule.receivers  # else something stays before it
         spans = [(start, start + size)] if one else []
@@ -370,7 +378,7 @@ def _is_whole(root: Node, start: int, end: int) -> bool:
 
 def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) -> Repeated:
     def text_at(start: int, end: int) -> str:
-        return data[start:end].decode("utf-8", "surrogatepass")
+        return data[start:end].decode(*_BYTES)
 
     line_start = data.rfind(b"\n", 0, match.start) + 1
     line = text_at(line_start, match.start)
@@ -403,7 +411,7 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
         else:
             text = text_at(*match.spans[at]) if at is not None else rule.texts[number]
         parts.append(text)
-        start, size = size, size + len(text.encode("utf-8", "surrogatepass"))
+        start, size = size, size + len(text.encode(*_BYTES))
         bounds[number] = start, size
         if unit.hole:
             spans.append((start, size))
@@ -412,7 +420,7 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
             if gap is rule.gaps[number]:
                 gap = gap.replace(f"\n{rule.indentation}", f"\n{indentation}")
             parts.append(gap)
-            size += len(gap.encode("utf-8", "surrogatepass"))
+            size += len(gap.encode(*_BYTES))
     start, end = match.start, match.end
     new = "".join(parts)
     if not rule.after:
@@ -421,10 +429,6 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
     old, held = text_at(match.start, match.end), tuple(holes.items())
     ends = _kept_at_ends(rule, match, bounds, old.encode(*_BYTES), new.encode(*_BYTES))
     return Repeated(start, end, line_number, old, new, ends, tuple(spans), held)
-
-
-MOST_PARSES = 30  # of one file, to find the places that do not parse
-_BYTES = ("utf-8", "surrogatepass")
 
 
 def _kept_at_ends(

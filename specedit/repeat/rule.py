@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from difflib import SequenceMatcher
@@ -9,7 +10,12 @@ from functools import cached_property
 from itertools import pairwise
 
 from specedit.import_time import frozen
+from specedit.repeat.origin import FREE, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
+from specedit.repeat.roles import is_own_name, with_parents
+
+_MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the example's tokens
+_BETWEEN = r"(?:\s|\\|//[^\n]*|#[^\n]*|/\*.*?\*/)*"  # white space and comments
 
 
 @frozen
@@ -60,6 +66,44 @@ class RepeatRule:
         words = [u.text for u in self.old_units if not u.hole and is_word(u.text) and u.named]
         more = [u.text for u in self.old_units if not u.hole and is_word(u.text)]
         return max(words or more, key=len, default="")
+
+    @cached_property
+    def brought_names(self) -> frozenset[str]:
+        """The names of the new side that an import may have to bring: the example's file gets them
+        from somewhere, or is not known."""
+        old, origins = {unit.text for unit in self.old_units}, dict(self.needs)
+        return frozenset(
+            piece.text
+            for piece, parent in with_parents(self.after)
+            if piece.is_name and not piece.hole and is_own_name(piece, parent)
+            if piece.text not in old and origins.get(piece.text, UNKNOWN) != FREE
+        )
+
+    @cached_property
+    def dropped_names(self) -> frozenset[str]:
+        """The names that the new side no longer has, whose import may become unused."""
+        new = {unit.text for unit in self.new_units}
+        return frozenset(
+            piece.text
+            for piece, parent in with_parents(self.before)
+            if piece.is_name and not piece.hole and is_own_name(piece, parent)
+            if piece.text not in new
+        )
+
+    @cached_property
+    def runs(self) -> tuple[re.Pattern[str], ...]:
+        """Texts that stand in every file with a place: its fixed tokens that are neighbours."""
+        runs: list[list[str]] = [[]]
+        for unit in self.old_units:
+            if unit.hole or unit.text[-1:] in _MAY_DIFFER:
+                runs.append([])
+            if not unit.hole and unit.text[-1:] not in _MAY_DIFFER:
+                runs[-1].append(re.escape(unit.text))
+        return tuple(re.compile(_BETWEEN.join(run), re.DOTALL) for run in runs if run)
+
+    def may_stand_in(self, text: str) -> bool:
+        """Whether a text may hold a place; decided without parsing it."""
+        return all(run.search(text) is not None for run in self.runs)
 
     @cached_property
     def fits_its_result(self) -> bool:

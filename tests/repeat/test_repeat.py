@@ -458,6 +458,19 @@ def test_a_doubtful_place_is_written_only_when_confirmed(shop: Repository) -> No
     assert shop.read("b.py") == text.replace("number_of_values", "num_args")
 
 
+def test_near_places_are_proposed(shop: Repository) -> None:
+    text = "cache = make_cache(LruCache, {0})\n"
+    shop.commit({"a.py": text.format("16, hasher=s"), "b.py": text.format("2") + "x = 1\n"})
+    shop.write("a.py", text.format("Size(16), hasher=s"))
+    assert run().returncode == 2 or b"b.py" not in run().stderr
+    done = run("--near")
+    assert done.returncode == 2 and b"like the example: b.py:1" in done.stderr, done.stderr
+    assert shop.read("b.py") == text.format("2") + "x = 1\n"
+    assert run("--near", "--yes").returncode == 0
+    assert shop.read("b.py") == text.format("Size(2)") + "x = 1\n"
+    assert run("--near", "--example", "f($A)", "g($A)").returncode == 2
+
+
 def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> None:
     changed(shop)
     done = run("--save", "in-to-assertIn")
