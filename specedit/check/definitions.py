@@ -58,7 +58,7 @@ _VERBS = words(
 # "Change it to count all, instead of the first": the verb says what to do, and not a name.
 _MILD = regex(r"(?i)\b(?:chang|switch|instead|longer)\w*")
 _NAMED_KINDS = frozenset({"function", "method", "class"})
-_WITHOUT_OVERLOADS = frozenset({"python", "javascript", "go", "rust", "ruby", "php"})
+_WITHOUT_OVERLOADS = frozenset({"python", "go", "ruby", "php"})
 
 
 def lost_definitions(change: Change) -> list[str]:
@@ -129,6 +129,8 @@ def repeated_definitions(change: Change) -> Iterator[Finding]:
         if new[one.qualified] > max(1, old[one.qualified]) and one.kind in _NAMED_KINDS:
             if lines[one.first_line - 1].lstrip().startswith("@"):
                 continue  # a property's setter, an overload
+            if change.after.language.name == "go" and one.qualified in ("init", "_"):
+                continue
             new[one.qualified] = 0
             yield at("repeated", one.first_line, f"`{one.qualified}` is defined twice")
 
