@@ -38,10 +38,14 @@ def _edit(path: Path) -> int:
 
 def _check(path: Path) -> int:
     from specedit.check.answer import check_answer
-    from specedit.errors import TooComplex
+    from specedit.errors import FileError, TooComplex
     from specedit.files.source import read
 
-    source = read(path.name)
+    try:
+        source = read(path.name)
+    except FileError as problem:
+        print(problem)
+        return 2
     before, _, after = source.text.rpartition(NAME)
     try:
         check_answer(source.text, before + OTHER + after, source.language, "Add a method `run`")
@@ -67,6 +71,10 @@ def _snippet(path: Path) -> int:
 
 def _hook(path: Path) -> int:
     return _run("hook", "run")
+
+
+def _repeat(path: Path) -> int:
+    return _run("repeat", "--example", NAME, OTHER, path.name, "--diff")
 
 
 def _lsp(path: Path) -> int:
@@ -97,13 +105,14 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
     "snippet": _snippet,
     "hook": _hook,
     "lsp": _lsp,
+    "repeat": _repeat,
 }
 
 
 @pytest.fixture
 def repository(tmp_path: Path, script: Callable[..., Path]) -> Repository:
     """Where the commands run: with a rule for the hook, and a model that does as it is asked."""
-    script(replace=[[NAME, OTHER]])
+    script(replace=[[NAME, OTHER]], window=8 * SIZES[0])
     made = Repository.init(tmp_path / "tree")
     made.write("pyproject.toml", RULE)
     return made

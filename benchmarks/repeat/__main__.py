@@ -20,10 +20,13 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from benchmarks.repeat.mine import tokens
 from specedit.errors import SpeceditError
 from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.generalizing import rules_of
+from specedit.repeat.near import hunks_of, near_places
 from specedit.repeat.rewriting import Repeated, rewritten
-from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME, language_of
 
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -134,6 +137,9 @@ class Result:
     found: int = 0
     equal: int = 0
     proposed: int = 0  # true places, equal, that are only proposed
+    near: int = 0  # true places, equal, that --near proposes beside those
+    one_rule: int = 0  # true places whose change is the example's, token for token
+    rule_equal: int = 0  # of those: equal, for sure or as a proposal, with --near
     changed: int = 0
     changed_equal: int = 0
     others: list[tuple[str, int, str, str, str]] = field(default_factory=list)
@@ -169,6 +175,9 @@ def run_case(case: dict[str, object], repository: Repository, examples: int) -> 
     start = time.process_time()
     found = repeat(rules, repository, before, chosen)
     result.seconds = time.process_time() - start
+    near = near_of(chosen, repository, before, found)
+    first_path, first_line = places[0]
+    form = change_of(repository.text(before, first_path), hunks[first_path], first_line)
     truth = places[examples:]
     for path, line in truth:
         result.truth += 1
@@ -181,6 +190,13 @@ def run_case(case: dict[str, object], repository: Repository, examples: int) -> 
         result.found += states[0] != ""
         result.equal += states[0] == "equal"
         result.proposed += states[1] == "equal" and states[0] == ""
+        with_near = near.get(path, ("", []))
+        is_near = _state(*with_near, wanted) == "equal" and states[1] != "equal"
+        result.near += is_near
+        whole = text or with_near[0] or repository.text(before, path)
+        if form is not None and change_of(whole, hunks[path], line) == form:
+            result.one_rule += 1
+            result.rule_equal += "equal" in states or is_near
         if states[0] == "":
             result.missed.append((path, line))
     for path, (text, sure, _) in found.items():
@@ -270,6 +286,51 @@ def repeat(
     return results
 
 
+def change_of(
+    text: str | None, hunks: Sequence[LineHunk], line: int
+) -> tuple[tuple[str, str], ...] | None:
+    """What a hunk does to tokens, without what stands around; None where no word goes away, so
+    that nothing tells its places."""
+    hunk = next((one for one in hunks if one.first == line - 1), None)
+    if text is None or hunk is None:
+        return None
+    old, new = tokens(text.split("\n")[hunk.first : hunk.last]), tokens(hunk.new)
+    opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    blocks = tuple(
+        (" ".join(old[a:b]), " ".join(new[c:d])) for tag, a, b, c, d in opcodes if tag != "equal"
+    )
+    has_word = any(word[0].isalpha() for before, _ in blocks for word in before.split())
+    return blocks if has_word else None
+
+
+def near_of(
+    chosen: dict[str, list[LineHunk]], repository: Repository, commit: str, found: Found
+) -> dict[str, tuple[str, list[LineHunk]]]:
+    """What --near proposes in the files that hold the longest word of the example."""
+    examples = []
+    for path, parts in chosen.items():
+        text = repository.text(commit, path)
+        if text is not None and (language := language_of(path, text)) is not None:
+            examples.append(ExampleFile(path, text, with_hunks(text, parts), language))
+    hunks = [hunk for example in examples for hunk in hunks_of(example)]
+    names: set[str] = set()
+    for hunk in hunks:
+        word = max(hunk.removed or hunk.words, key=len, default="")
+        names |= set(repository.holding(commit, word, hunk.language.extensions) if word else ())
+
+    def read(name: str) -> str:
+        return repository.text(commit, name) or ""
+
+    def is_taken(name: str, start: int, end: int) -> bool:
+        ours = found[name][2] if name in found else []
+        text = read(name).encode()
+        line = text.count(b"\n", 0, start)
+        return any(one.first <= line < max(one.last, one.first + 1) for one in ours)
+
+    places = near_places(hunks, sorted(names), read, is_taken)
+    return {name: (text, line_hunks(text, some)) for name, (text, some) in places.items()}
+
+
 def half_of(name: str) -> str:
     """Which half a repository is in."""
     digest = hashlib.sha256(name.encode()).digest()[0]
@@ -302,6 +363,9 @@ def main() -> None:
             "found": result.found,
             "equal": result.equal,
             "proposed": result.proposed,
+            "near": result.near,
+            "one rule": result.one_rule,
+            "one rule equal": result.rule_equal,
             "changed": result.changed,
             "changed equal": result.changed_equal,
             "left": sum(one[2] == "left" for one in result.others),
@@ -328,7 +392,9 @@ def share(counts: Counter[str]) -> str:
         f"{counts['cases']:4} cases, {counts['without a rule']:3} without a rule; of "
         f"{counts['truth']:5} true places {100 * counts['found'] / truth:5.1f} % found, "
         f"{100 * counts['equal'] / truth:5.1f} % equal, {100 * counts['proposed'] / truth:5.1f} % "
-        f"proposed; of {counts['changed']:5} changed {100 * counts['changed equal'] / changed:5.1f}"
+        f"proposed, {100 * counts['near'] / truth:.1f} % near (of {counts['one rule']} of one "
+        f"rule {100 * counts['one rule equal'] / max(1, counts['one rule']):.1f} %); "
+        f"of {counts['changed']:5} changed {100 * counts['changed equal'] / changed:5.1f}"
         f" % equal, {counts['differs']} differ, {counts['left']} left by the commit"
     )
 

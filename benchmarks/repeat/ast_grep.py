@@ -15,8 +15,9 @@ from typing import Any
 from benchmarks.repeat.__main__ import Repository, half_of, with_hunks
 from specedit.errors import SpeceditError
 from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.generalizing import rules_of
 from specedit.repeat.matching import matches, tree_of
-from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import pattern_text
 from specedit.syntax.languages import BY_NAME, language_of
 

@@ -37,11 +37,16 @@ def repeat(
         None, "--example", metavar="OLD NEW", help="A file before and after, or two patterns"
     ),
     hunk: str = option("", "Repeat these of several changes", metavar="N,…|all"),
+    near: bool = typer.Option(
+        False, "--near", help="Propose lines that are like the example's, too (at most 50)"
+    ),
     save: str = option("", "Save the rule in pyproject.toml; change nothing", metavar="NAME"),
     *,
     resolved: Resolved,
 ) -> int:
     """Repeat a change that was made once, wherever it applies."""
+    from dataclasses import replace
+
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, confirmed, resolve_targets
     from specedit.edit.report import Report
@@ -53,6 +58,8 @@ def repeat(
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
     found = request.found(wanted, hunk, settings)
+    if near:
+        found = request.with_near(found, wanted)
     if wanted.saved is not None and wanted.saved.files:
         _keep_files(found, wanted.saved.files)
     if save:
@@ -60,24 +67,31 @@ def repeat(
     if not settings.quiet:
         for line in _lines(found):
             say(line)
-    names = [name for name, file in found.files.items() if file.places]
-    if not settings.ask and not found.sure:
+    if not found.sure and not found.doubtful:
         if settings.json:
             put_json(Report("repeat", ()))
-        if found.doubtful:
-            say(_proposals(found), "specedit repeat --ask asks about each place.")
-            return FAILED
         say("nothing is left to repeat")
         return 0
+    names = [name for name, file in found.files.items() if file.places]
+    targets = resolve_targets(Targets(tuple(names)), resolved)
+    previews = settings.check or settings.diff or settings.json or bool(settings.test)
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if at_terminal and found.doubtful and not (previews or settings.ask or targets.confirmed):
+        _say_proposals(found)
+        targets = replace(targets, settings=replace(targets.settings, ask=True))
+    asks, writes_all = targets.settings.ask, targets.confirmed
+    if not found.sure and not (asks or writes_all):
+        if settings.json:
+            put_json(Report("repeat", ()))
+        _say_proposals(found)
+        say("nothing was written; --ask asks about each place, --yes writes all of them")
+        return FAILED
 
     def planner(source: Source) -> Job | Edit:
-        return planned(source, found, settings, asks=settings.ask)
+        return planned(source, found, settings, asks=asks, doubtful=writes_all)
 
-    targets = resolve_targets(Targets(tuple(names)), resolved)
-    previews = settings.check or settings.diff or settings.ask or bool(settings.test)
-    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    asks = at_terminal and not (previews or targets.confirmed)
-    if asks and not confirmed(f"Repeat it at {count(found.sure, 'place')}?"):
+    unasked = at_terminal and not (previews or asks or writes_all)
+    if unasked and not confirmed(f"Repeat it at {count(found.sure, 'place')}?"):
         say("nothing was written; --diff prints the change, --ask asks about each place")
         return FAILED
     wish = Wish(" -> ".join(found.rules[0].shown()))
@@ -142,10 +156,15 @@ def _lines(found: Found) -> list[str]:
     return lines
 
 
-def _proposals(found: Found) -> str:
+def _say_proposals(found: Found) -> None:
+    """List the places that are not written unasked, with the reasons."""
     from specedit.view.colours import count
 
-    files = [(name, file) for name, file in found.files.items() if file.doubtful]
-    where = ", ".join(f"{name} ({len(file.doubtful)})" for name, file in files[:SHOWN])
-    why = files[0][1].doubtful[0].doubt
-    return f"{count(found.doubtful, 'place')} may be meant and nothing was written: {why}: {where}"
+    reasons: dict[str, list[str]] = {}
+    for name, file in found.files.items():
+        for place in file.doubtful:
+            reasons.setdefault(place.doubt, []).append(f"{name}:{place.line}")
+    for why, places in reasons.items():
+        more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+        where = f"{', '.join(places[:SHOWN])}{more}"
+        say(f"{count(len(places), 'place')} may be meant: {why}: {where}")

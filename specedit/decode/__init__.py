@@ -10,6 +10,7 @@ from __future__ import annotations
 from specedit.import_time import frozen
 
 FREE = "free"  # the source of a pass without a draft
+PREDICTION = "prediction"  # the source of a pass whose draft follows an expected answer
 
 
 @frozen

@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
-from specedit.decode import FREE, Chunk, Done
+from specedit.decode import FREE, PREDICTION, Chunk, Done
 from specedit.decode import tree as merge
 from specedit.decode.drafter import Costly, Draft, Drafter, Watcher
 from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, pass_parents
+from specedit.decode.unlike import first_difference
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths
 from specedit.errors import UsageError
@@ -32,11 +33,13 @@ def decode(
     limit: int,
     sampling: Sampling = GREEDY,
     audit: bool = False,
+    unlike: Sequence[Sequence[int]] = (),
 ) -> Generator[Prefill | Chunk | Done, None, None]:
     """The engine's answer to `prompt`, pass by pass, at most `limit` tokens.
 
     `ends(token)` is called once for each committed id, in order; the answer ends with the id
-    for which it is true. Without drafters this is plain decoding.
+    for which it is true. Without drafters this is plain decoding. `unlike`: earlier answers; one
+    that is sampled begins as the first of them, and differs from all where it can.
     """
     if not prompt:
         raise UsageError("the prompt is empty", hint="give at least one token.")
@@ -47,14 +50,25 @@ def decode(
     engine.watch(bool(watchers))
     trees = engine.info.trees
     noise = random.Random(f"choices {sampling.seed}").random
+    differs = bool(unlike) and sampling.temperature > 0 and not sampling.rejects
     if not sampling.rejects:
-        yield from engine.begin(prompt, sampling, audit=audit)
+        yield from engine.begin(prompt, sampling, audit=audit or differs)
     else:  # choices are made here, from the logits
         yield from engine.begin(prompt, GREEDY, audit=True)
     digest = hashlib.sha256() if audit else None
     last = prompt[-1]
     left = min(limit, engine.info.window - engine.length)
     ended = False
+    if differs:
+        started = time.perf_counter()
+        if begun := first_difference(engine, last, [ids[:left] for ids in unlike], sampling):
+            digest = None  # of whole answers alone
+            last, left = begun[-1], left - len(begun)
+            for token in begun:  # of them only the last one can end it
+                ended = ends(token)
+            for drafter in drafters:
+                drafter.commit(begun)
+            yield _earlier(begun, time.perf_counter() - started)
     while not ended and left > 0:
         started = time.perf_counter()
         base = engine.length
@@ -120,6 +134,13 @@ def decode(
             margins=tuple(choices.margins[row] for row in path) if choices.margins else (),
         )
     yield Done("stop" if ended else "length", digest.hexdigest() if digest is not None else None)
+
+
+def _earlier(tokens: Sequence[int], seconds: float) -> Chunk:
+    """The Chunk of a beginning that was taken from an earlier answer, but for its last id."""
+    taken = len(tokens) - 1
+    source = PREDICTION if taken else FREE
+    return Chunk(tuple(tokens), taken, taken, source, False, seconds, depth=taken)
 
 
 def _proposals(drafters: Sequence[Drafter], widths: Widths, most: int, trees: bool) -> list[Draft]:

@@ -11,6 +11,7 @@ from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Judged, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.locate import in_parts
+from specedit.edit.regions.targets import definitions_named
 from specedit.edit.report import Compared, Edit, Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
@@ -18,7 +19,6 @@ from specedit.errors import TooLong
 from specedit.import_time import frozen
 from specedit.settings import Settings
 from specedit.syntax import trees
-from specedit.syntax.instruction_names import definitions_named
 
 
 @frozen

@@ -53,6 +53,7 @@ class Plan:
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
     predictions: tuple[str, ...] = ()  # further texts it may be like: tries, newest first
+    unlike: tuple[str, ...] = ()  # answers that a sampled one differs from; it begins as the first
     least: str = ""  # a text as long as the answer: an error at once where that does not fit
     instruction: str = ""  # the user's own words, for the lookup drafter
     draft: tuple[str, ...] = ("prediction", "lookup")

@@ -22,6 +22,8 @@ from specedit.import_time import frozen
 if TYPE_CHECKING:
     from specedit.settings import Settings
 
+LARGE = 400_000  # characters of a text whose syntax tree is not kept for a second question
+
 
 @frozen
 class Judged:
@@ -77,8 +79,10 @@ def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
 
 def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
     """What it means for the file to hold `text`."""
-    from specedit.syntax import diff
+    from specedit.syntax import diff, trees
 
+    if len(text) > LARGE:
+        trees.release()
     after = source.data if text == source.text else source.encode(text)
     counts = diff.counts(source.text, text)
     return Edit(

@@ -117,6 +117,7 @@ class LoadedModel:
             limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
             sampling=plan.sampling,
             audit=plan.audit,
+            unlike=[[*encode(text), *ending[:1]] for text in plan.unlike],
         )
         prefill_s = decode_s = 0.0
         reused = passes = 0

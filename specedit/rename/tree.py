@@ -19,10 +19,9 @@ from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.files.worktree import real
-from specedit.rename.asking import MOST
 from specedit.rename.declared import elsewhere, is_here
 from specedit.rename.guess import doubt
-from specedit.rename.planning import job_of, untouched
+from specedit.rename.planning import MOST, job_of, untouched
 from specedit.rename.tree_rename import Target, TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.settings import Settings

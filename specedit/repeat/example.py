@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_TOGETHER = 4  # statements that are replaced as one
-LARGEST = 400  # tokens of a change that is an example
+LARGEST = 20_000  # bytes of the nodes of a change that is an example
 _LISTS = ("arguments", "argument_list", "parameters", "parameter_list", "array", "list", "object")
 
 

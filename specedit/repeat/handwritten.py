@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specedit.errors import SpeceditError, UsageError
 from specedit.import_time import regex
-from specedit.repeat.piece import Piece, is_word, piece_of
+from specedit.repeat.piece import Piece, piece_of
 from specedit.repeat.rule import RepeatRule, pieces_text
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
@@ -74,7 +73,10 @@ def rule_from_text(before: str, after: str, language: Language) -> RepeatRule:
     if [piece.key for piece in olds] == [piece.key for piece in news]:
         raise UsageError("Both sides of the example are the same: there is nothing to repeat.")
     texts, gaps = pieces_text(news, _encoded(after).encode())
-    return RepeatRule(language.name, olds, tuple(news), gaps, texts, before, receivers=True)
+    old_gaps = pieces_text(olds, _encoded(before).encode())[1]
+    return RepeatRule(
+        language.name, olds, tuple(news), gaps, texts, old_gaps, before, receivers=True
+    )
 
 
 def _encoded(text: str) -> str:
@@ -132,10 +134,3 @@ def _with_holes(piece: Piece) -> Piece:
             hole = f"$$${name}" if many else f"${name}"
             return replace(piece, kind="", text="", children=(), hole=hole, many=many)
     return piece.with_children([_with_holes(child) for child in piece.children])
-
-
-def words_of(text: str) -> Iterator[str]:
-    """The words of a pattern outside its holes."""
-    for part in HOLE.sub(" ", text).replace(".", " ").split():
-        if is_word(part):
-            yield part

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from specedit.errors import TooComplex
 from specedit.import_time import frozen
 from specedit.repeat.example import tokens
 from specedit.repeat.piece import Piece, leaf_text, parts
-from specedit.repeat.rule import MEMBERS, RepeatRule
+from specedit.repeat.roles import MEMBERS
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NO_VALUES = ("splat", "spread", "keyword_argument", "named_argument", "pair", "comment")
+MOST_PLACES = 2_000  # of one file, which are compared with each other
 Span = tuple[int, int]
 
 
@@ -27,24 +30,26 @@ class Match:
     start: int
     end: int
     spans: tuple[Span, ...]
-    names: tuple[str, ...] = ()  # that the place has where the pattern has them
 
 
 def matches(rule: RepeatRule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
-    """Every place of a text that fits; of places in each other, the outermost."""
+    """Every place of a text that fits, in its order; of places in each other, the outer first. A
+    TooComplex where they are too many."""
     data = text.encode("utf-8", "surrogatepass")
     found: dict[Span, Match] = {}
     for node in _candidates(pattern, root, data):
         match = fits(pattern, node, data, rule.language, receivers=rule.receivers)
         if match is not None:
             found.setdefault((match.start, match.end), match)
-    return outermost(found.values())
+        if len(found) > MOST_PLACES:
+            raise TooComplex(f"more than {MOST_PLACES:,} places fit")
+    return sorted(found.values(), key=lambda match: (match.start, -match.end))
 
 
-def outermost(found: object) -> list[Match]:
-    """Without the matches inside others."""
+def outermost(found: Sequence[Match]) -> list[Match]:
+    """Of matches in the order of the text, those that are in no other."""
     results: list[Match] = []
-    for match in sorted(found, key=lambda one: (one.start, -one.end)):  # type: ignore[call-overload]
+    for match in found:
         if not results or match.start >= results[-1].end:
             results.append(match)
     return results

@@ -9,11 +9,12 @@ from specedit.check.language_tables import language_facts
 from specedit.check.parsed import ParsedText
 from specedit.errors import TooComplex
 from specedit.scoping.languages import rules_of
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import Declared, Owner
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 
 LOCAL, MEMBER, FILE, IMPORT, FREE = "local", "member", "file", "import", ""
+UNKNOWN = "unknown"  # of a variable that nothing declares
 
 
 class Origins:
@@ -65,10 +66,19 @@ class Origins:
 
     def class_at(self, at: int) -> str:
         """The name of the innermost class around a byte."""
+        owner = self._owner_at(at)
+        return owner.name if owner is not None else ""
+
+    def bases_at(self, at: int) -> tuple[str, ...]:
+        """The names of the classes that the innermost class around a byte extends."""
+        owner = self._owner_at(at)
+        return tuple(owner.bases) if owner is not None else ()
+
+    def _owner_at(self, at: int) -> Owner | None:
         typing = self._parsed._typing
         owners = typing.scopes.owners if typing is not None else []
         around = [one for one in owners if one.node.start <= at < one.node.end and one.name]
-        return max(around, key=lambda one: one.node.start).name if around else ""
+        return max(around, key=lambda owner: owner.node.start, default=None)
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name is the language's own."""
@@ -106,13 +116,14 @@ def agree(example: str, place: str) -> bool:
     if example == place:
         return True
     if is_import(example) and is_import(place):
-        return _last(example) == _last(place)
+        return last_part(example) == last_part(place)
     if is_import(example) or is_import(place):
         return FILE in (example, place)  # the file that defines it
     return LOCAL not in (example, place)
 
 
-def _last(origin: str) -> str:
+def last_part(origin: str) -> str:
+    """The last name of the module of an import."""
     module = origin.removeprefix("import ")
     for sign in ("::", "/", "\\"):
         module = module.replace(sign, ".")

@@ -14,9 +14,11 @@ from specedit.files.source import read as read_source
 from specedit.import_time import frozen
 from specedit.repeat import from_git
 from specedit.repeat.example import ExampleFile, NodeChange, changes_of
-from specedit.repeat.finding import Found, candidates, find, read_text, without_broken
+from specedit.repeat.finding import Found, FoundFile, candidates, find, read_text, without_broken
+from specedit.repeat.generalizing import rules_of
 from specedit.repeat.handwritten import has_holes, rule_from_text
-from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.near import NearHunk, hunks_of, near_places
+from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import SavedRule, saved_rule
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, Language, language_of
@@ -32,6 +34,7 @@ class RepeatRequest:
     names: tuple[str, ...] = ()  # of files that were named, or that are in folders that were
     named: bool = False
     saved: SavedRule | None = None
+    hunks: tuple[NearHunk, ...] = ()  # of the example
 
 
 def understood(
@@ -58,11 +61,12 @@ def understood(
             what = "There is no uncommitted change in a file of a known language."
         if not examples:
             raise UsageError(what, hint=from_git.EXAMPLE)
-        return RepeatRequest(rules_from(examples), *_files(rest))
+        return RepeatRequest(rules_from(examples), *_files(rest), hunks=_hunks(examples))
     files = _files(rest)
     before, after = example
     if Path(before).is_file() and Path(after).is_file():
-        return RepeatRequest(rules_from([_of_files(before, after)]), *files)
+        examples = [_of_files(before, after)]
+        return RepeatRequest(rules_from(examples), *files, hunks=_hunks(examples))
     languages = _languages(files[0] or _known())
     rules, problems = [], []
     for language in languages:
@@ -77,6 +81,32 @@ def understood(
     if not has_holes(before) and not any(rule.anchor for rule in rules):
         raise UsageError(f"`{before}` has no word to look for.")
     return RepeatRequest(tuple(rules), *files)
+
+
+def _hunks(examples: Sequence[ExampleFile]) -> tuple[NearHunk, ...]:
+    return tuple(hunk for example in examples for hunk in hunks_of(example))
+
+
+def with_near(found: Found, request: RepeatRequest) -> Found:
+    """With the near places as proposals."""
+    if not request.hunks:
+        raise UsageError("--near needs an example of code: a change, a commit, or two files.")
+    own = {(path, start, start + len(new)) for r in found.rules for path, start, new in r.written}
+
+    def is_taken(name: str, start: int, end: int) -> bool:
+        places = found.files[name].places if name in found.files else ()
+        spans = [(place.start, place.end) for place in places]
+        spans += [(first, last) for path, first, last in own if path == name]
+        return any(first < end and start < last for first, last in spans)
+
+    root, here = _root(), Path.cwd()
+    names = request.names or [os.path.relpath(root / name, here) for name in git.known(root)]
+    files = dict(found.files)
+    for name, (text, places) in near_places(request.hunks, names, read_text, is_taken).items():
+        known = files.get(name, FoundFile(name, text, ()))
+        every = sorted((*known.places, *places), key=lambda place: place.start)
+        files[name] = replace(known, places=tuple(every))
+    return replace(found, files=files)
 
 
 def _root() -> Path:
@@ -138,7 +168,8 @@ def repeated(
         rules = rules_from([example])
         if len(rules) > 1:
             raise UsageError("The example has several changes; give one.")
-        rule = replace(rules[0], needs=())  # the code has no file around it that says more
+        # the caller says what is meant, and the code has no file around it that says more
+        rule = replace(rules[0], needs=(), unproved="")
     names = [os.path.relpath(name, root) for name in inside]
     found = find([rule], names, partial(read_text, root=root), named=place.is_file())
     return without_broken(found, settings, root)

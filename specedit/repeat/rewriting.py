@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specedit.import_time import frozen
 from specedit.repeat.example import is_import_node
-from specedit.repeat.matching import Match, matches, tree_of
-from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, MEMBER, Origins, agree
-from specedit.repeat.rule import UNKNOWN, RepeatRule
+from specedit.repeat.matching import Match, matches, outermost, tree_of
+from specedit.repeat.origin import (
+    FILE,
+    FREE,
+    IMPORT,
+    LOCAL,
+    MEMBER,
+    UNKNOWN,
+    Origins,
+    agree,
+    is_import,
+    last_part,
+)
+from specedit.repeat.roles import call_form
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+MOST_PARSES = 30  # of one file, to find the places that do not parse
+_BYTES = ("utf-8", "surrogatepass")
 
 
 @frozen
@@ -27,8 +42,10 @@ class Repeated:
     line: int
     old: str
     new: str
+    kept_at_ends: tuple[int, int] = (0, 0)  # bytes that are whole units and stay as they are
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
     held: tuple[tuple[str, str], ...] = ()  # the text of each hole
+    whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     doubt: str = ""  # why it is only proposed
 
 
@@ -48,7 +65,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     found = matches(rule, text, rule.before, root)
     if not found:
         return Rewritten(text)
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode(*_BYTES)
     here = Origins(text, BY_NAME[rule.language])
     others = [
         name
@@ -62,6 +79,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     skipped: list[tuple[int, str]] = []
     kept: list[Match] = []
     done = [] if rule.fits_its_result else _done_before(rule, root, data)
+    again = any(unit.many for unit in rule.old_units)  # what is written fits as it stands
     own = [
         (start, start + len(new))
         for example, start, new in rule.written
@@ -70,7 +88,12 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     for match, line in zip(found, lines, strict=True):
         if any(start < match.end and match.start < end for start, end in own):
             continue  # the example itself
-        if any(start <= match.start and match.end <= end for start, end in done):
+        if any(
+            start <= match.start
+            and match.end <= end
+            and (again or (start, end) != (match.start, match.end))
+            for start, end in done
+        ):
             skipped.append((line, "it is as the example made it already"))
         elif any(bad.has_error for bad in _around(root, match)):
             skipped.append((line, "the code there does not parse"))
@@ -80,15 +103,34 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
             skipped.append((line, "a comment in it would be lost"))
         else:
             kept.append(match)
-    places = [
-        replace(place, doubt=_doubt(rule, place, here, path))
-        for place in _checked(rule, data, kept, skipped)
-    ]
-    idle = [place for place in places if _assigns_itself(data, place)]
-    skipped += [(place.line, "it would be assigned to itself") for place in idle]
-    places = [place for place in places if place not in idle]
+    places: list[Repeated] = []
+    while kept:  # what is inside a place, such as in its hole, may be a place of its own
+        layer = outermost(kept)
+        taken = {(match.start, match.end) for match in layer}
+        kept = [match for match in kept if (match.start, match.end) not in taken]
+        for place in _checked(rule, data, layer, skipped):
+            if _assigns_itself(data, place):
+                skipped.append((place.line, "it would be assigned to itself"))
+                continue
+            doubt = _doubt(rule, place, here, path) or _called_otherwise(rule, place, root)
+            least = _without_kept_ends(replace(place, doubt=doubt))
+            if all(least.end <= other.start or other.end <= least.start for other in places):
+                places.append(least)
+            else:
+                skipped.append((place.line, "it is inside another place; run it again"))
+    places.sort(key=lambda place: place.start)
     sure = [place for place in places if not place.doubt]
     return Rewritten(applied(text, sure), tuple(places), tuple(sorted(skipped)))
+
+
+def _without_kept_ends(place: Repeated) -> Repeated:
+    """The place without the units at its ends that stay as they are."""
+    first, last = place.kept_at_ends
+    new = place.new.encode(*_BYTES)
+    text = new[first : len(new) - last].decode(*_BYTES)
+    return replace(
+        place, start=place.start + first, end=place.end - last, new=text, whole_new=place.new
+    )
 
 
 def _assigns_itself(data: bytes, place: Repeated) -> bool:
@@ -118,12 +160,10 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
         node = node.parent
     parent = node.parent if node is not None else None
     if node is not None and len(rule.before) == 1 and rule.before[0].is_name:
-        up, field = parent, ""
-        if parent is not None:
-            number = [child.id for child in parent.children].index(node.id)
-            field = parent.field_name_for_child(number) or ""
-            if field == "name" and parent.type.endswith(_DECLARES):
-                return "it is declared there"
+        up = parent
+        declares = parent is not None and parent.type.endswith(_DECLARES)
+        if parent is not None and declares and node in parent.children_by_field_name("name"):
+            return "it is declared there"
         while up is not None:
             if is_import_node(up.type):
                 return "it is an import"
@@ -148,6 +188,10 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if rule.doubt and not (rule.sure and set(rule.sure) <= set(place.held)):
         return rule.doubt
+    if rule.unproved:
+        return rule.unproved
+    if rule.bases and here.bases_at(place.start) != rule.bases:
+        return f"its class does not extend {', '.join(rule.bases)}"
     if rule.owner is not None and here.class_at(place.start) != rule.owner:
         return "it is in another class, whose member may be another"
     if any(origin == UNKNOWN for _, origin in rule.needs):
@@ -157,6 +201,9 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
         return ""
     if variables := [name for name, origin in rule.origins.items() if origin == LOCAL]:
         return f"`{variables[0]}` is a variable, and may hold something else there"
+    for name, origin in rule.origins.items():
+        if not _is_same(rule, name, origin, here.of(name), path):
+            return f"nothing says that `{name}` is the same there"
     if rule.folder is not None and posixpath.dirname(path) != rule.folder:
         return "the path that is written counts from another folder"
     for name, origin in rule.needs:
@@ -176,13 +223,39 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     return ""
 
 
+def _called_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
+    """Why a place is doubtful that takes other arguments than those of the examples."""
+    node = root.descendant_for_byte_range(place.start, place.end)
+    if node is None or not rule.calls or len(rule.before) > 1:
+        return ""
+    if node.end_byte > place.end:
+        node = root.descendant_for_byte_range(place.start, place.end - 1)
+    if node is None or call_form(node) in rule.calls:
+        return ""
+    return "it has other arguments than the example"
+
+
+def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> bool:
+    """Whether a name that the example's file defines, or that this file defines, is the same."""
+    if FILE not in (origin, seen) or rule.language == "c":
+        return True
+    examples = [example for example, _ in rule.examples]
+    if origin == FILE and not is_import(seen):
+        same = any(posixpath.dirname(path) == posixpath.dirname(one) for one in examples)
+        return seen == FREE and same and rule.language in PACKAGES
+    files, imported = (examples, seen) if origin == FILE else ([path], origin)
+    return is_import(imported) and any(
+        last_part(imported) in (*posixpath.splitext(one)[0].split("/")[-2:], name) for one in files
+    )
+
+
 def applied(text: str, places: Sequence[Repeated]) -> str:
     """The text with these places rewritten."""
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode(*_BYTES)
     for place in sorted(places, key=lambda one: one.start, reverse=True):
-        new = place.new.encode("utf-8", "surrogatepass")
+        new = place.new.encode(*_BYTES)
         data = data[: place.start] + new + data[place.end :]
-    return data.decode("utf-8", "surrogatepass")
+    return data.decode(*_BYTES)
 
 
 def _around(root: Node, match: Match) -> list[Node]:
@@ -194,13 +267,13 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
     """Where the text already is what the rule writes: only asked where that fits the rule again."""
     if not rule.after or rule.after[0].hole:
         return []
-    text = data.decode("utf-8", "surrogatepass")
+    text = data.decode(*_BYTES)
     return [(one.start, one.end) for one in matches(rule, text, rule.after, root)]
 
 
 def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
     """Whether a comment stands between units that the rule does not keep beside each other."""
-    waiting, comments = [root], []
+    waiting, comments = _around(root, match), []
     while waiting:
         node = waiting.pop()
         if node.end_byte <= match.start or node.start_byte >= match.end:
@@ -227,7 +300,6 @@ def _checked(
 ) -> list[Repeated]:
     """The places whose new text has the shape that the rule says, with parentheses around what a
     hole holds where it needs them."""
-    faults = _faults(tree_of(data.decode("utf-8", "surrogatepass"), rule.language))
     waiting, results = list(found), []
     for parenthesized in (False, True):
         places = [_place(rule, data, match, parenthesized=parenthesized) for match in waiting]
@@ -240,11 +312,27 @@ def _checked(
         line = data.count(b"\n", 0, match.start) + 1
         skipped.append((line, "what stands there does not fit into the new form"))
     results.sort(key=lambda place: place.start)
-    text = applied(data.decode("utf-8", "surrogatepass"), results)
-    if _faults(tree_of(text, rule.language)) > faults:
-        skipped += [(place.line, "the new text would not parse") for place in results]
-        return []
-    return results
+    return still_parsing(data.decode(*_BYTES), rule.language, results, skipped)
+
+
+def still_parsing(
+    text: str, language: str, places: list[Repeated], skipped: list[tuple[int, str]]
+) -> list[Repeated]:
+    """The places after which a text has no more syntax errors than before."""
+    faults, parses = _faults(tree_of(text, language)), 0
+
+    def parsing(some: list[Repeated]) -> list[Repeated]:
+        nonlocal parses
+        parses += 1
+        if not some or _faults(tree_of(applied(text, some), language)) <= faults:
+            return some
+        if len(some) == 1 or parses > MOST_PARSES:
+            skipped.extend((place.line, "the new text would not parse") for place in some)
+            return []
+        half = len(some) // 2
+        return [*parsing(some[:half]), *parsing(some[half:])]
+
+    return parsing(places)
 
 
 def _faults(root: Node) -> int:
@@ -261,12 +349,12 @@ def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[
     hole holds: nothing binds stronger across their ends."""
     if not rule.after:
         return [True] * len(places)
-    after = applied(data.decode("utf-8", "surrogatepass"), places)
+    after = applied(data.decode(*_BYTES), places)
     root = tree_of(after, rule.language)
     shift, results = 0, []
     for place in sorted(places, key=lambda one: one.start):
         start = place.start + shift
-        size = len(place.new.encode("utf-8", "surrogatepass"))
+        size = len(place.new.encode(*_BYTES))
         shift += size - (place.end - place.start)
         one = len(rule.after) == 1 and not rule.receivers  # else something stays before it
         spans = [(start, start + size)] if one else []
@@ -290,7 +378,7 @@ def _is_whole(root: Node, start: int, end: int) -> bool:
 
 def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) -> Repeated:
     def text_at(start: int, end: int) -> str:
-        return data[start:end].decode("utf-8", "surrogatepass")
+        return data[start:end].decode(*_BYTES)
 
     line_start = data.rfind(b"\n", 0, match.start) + 1
     line = text_at(line_start, match.start)
@@ -305,6 +393,8 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
     ]
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
+    bounds: dict[int, tuple[int, int]] = {}  # bytes of each unit in the new text
+    size = 0
     dropped = {  # the comma after a hole that holds nothing
         number + 1
         for number, unit in enumerate(rule.new_units)
@@ -317,36 +407,68 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
         if unit.hole:
             text = holes[unit.hole]
             wraps = parenthesized and not text.isidentifier() and text[:1] not in "(\"'["
-            parts.append(f"({text})" if wraps else text)
-            size = len("".join(parts).encode("utf-8", "surrogatepass"))
-            spans.append((size - len(parts[-1].encode("utf-8", "surrogatepass")), size))
-        elif at is not None:
-            parts.append(text_at(*match.spans[at]))
+            text = f"({text})" if wraps else text
         else:
-            parts.append(rule.texts[number])
+            text = text_at(*match.spans[at]) if at is not None else rule.texts[number]
+        parts.append(text)
+        start, size = size, size + len(text.encode(*_BYTES))
+        bounds[number] = start, size
+        if unit.hole:
+            spans.append((start, size))
         if number < len(rule.gaps) and not (unit.hole and not holes[unit.hole]):
-            after = rule.kept.get(number + 1)
-            if at is not None and after == at + 1:
-                parts.append(old_gaps[at])
-            else:
-                gap = _gap(rule, number, old_gaps)
-                parts.append(gap.replace(f"\n{rule.indentation}", f"\n{indentation}"))
+            gap = _gap(rule, number, old_gaps)
+            if gap is rule.gaps[number]:
+                gap = gap.replace(f"\n{rule.indentation}", f"\n{indentation}")
+            parts.append(gap)
+            size += len(gap.encode(*_BYTES))
     start, end = match.start, match.end
     new = "".join(parts)
     if not rule.after:
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
     old, held = text_at(match.start, match.end), tuple(holes.items())
-    return Repeated(start, end, line_number, old, new, tuple(spans), held)
+    ends = _kept_at_ends(rule, match, bounds, old.encode(*_BYTES), new.encode(*_BYTES))
+    return Repeated(start, end, line_number, old, new, ends, tuple(spans), held)
+
+
+def _kept_at_ends(
+    rule: RepeatRule,
+    match: Match,
+    bounds: Mapping[int, tuple[int, int]],
+    old: bytes,
+    new: bytes,
+) -> tuple[int, int]:
+    """How many bytes of whole units stand unchanged at the start and at the end of a place."""
+    first = last = 0
+    for number, (_, end) in bounds.items():
+        at = rule.kept.get(number)
+        if at != number or match.spans[at][1] - match.start != end or old[:end] != new[:end]:
+            break
+        first = end
+    for number, (start, _) in reversed(list(bounds.items())):
+        at = rule.kept.get(number)
+        size = len(new) - start
+        if at is None or match.end - match.spans[at][0] != size or old[-size:] != new[-size:]:
+            break
+        if size + first > min(len(old), len(new)):
+            break
+        last = size
+    return first, last
 
 
 def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:
-    """What stands between two units of the new side that were not neighbours."""
-    after = rule.kept.get(number + 1)
-    if after is not None and after > 0 and rule.kept.get(number) is None:
-        old = old_gaps[after - 1]
-        if "\n" in old and rule.new_units[number + 1].text in (")", "]", "}"):
-            return old
+    """What stands after a unit of the new side: what the place has there, where the example did
+    not change it."""
+    at, after = rule.kept.get(number), rule.kept.get(number + 1)
+    if at is not None and after == at + 1:
+        return old_gaps[at]
+    left, right = rule.new_units[number].text, rule.new_units[number + 1].text
+    may_break = left in ("(", "[", "{", ",") or right in (")", "]", "}")
+    for old in (at, None if after is None else after - 1):
+        if old is not None and 0 <= old < len(old_gaps):
+            is_break = "\n" in old_gaps[old]
+            if may_break if is_break else rule.gaps[number] == rule.old_gaps[old]:
+                return old_gaps[old]
     return rule.gaps[number]
 
 

@@ -78,6 +78,7 @@ def table_of(rule: RepeatRule, name: str, files: Mapping[str, str]) -> str:
         raise UsageError(
             f"The rule cannot be saved: it writes `{variables[0]}`, which only its example has."
         )
+    rule = replace(rule, unproved="")  # the user says so by saving it
     before, after = pattern_text(rule, old=True), pattern_text(rule, old=False)
     imports = {
         word: origin.removeprefix("import ")

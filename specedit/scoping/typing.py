@@ -6,13 +6,275 @@ callers decide what unknown is worth.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from specedit.scoping.languages import Rules
+from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
-from specedit.scoping.written import DEEP, Known, WrittenTypes, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
+DEEP = 40  # steps of inference, three or four for each call of a chain; cycles are longer
+Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file does not define
 
-class Typing(WrittenTypes):
+
+class Typing(Lookup):
     """Classes of expressions, on top of what names mean."""
+
+    # the syntax around a name
+
+    def member_leaf(self, node: Branch) -> Branch | None:
+        """The name after the dot, when `node` is a member access."""
+        for child in reversed(node.children):
+            if child.place in self.rules.members and self.rules.receiver(child) is not None:
+                return child
+        return None
+
+    def is_called(self, leaf: Branch) -> bool:
+        """Whether the member after the dot is called."""
+        calls, access = self.rules.calls, leaf.parent
+        assert access is not None
+        holder = leaf if access.type in calls else access
+        around = holder.parent
+        return (
+            around is not None
+            and around.type in calls
+            and holder.field == calls[around.type].strip("<")
+        )
+
+    # declarations
+
+    def element(self, typed: Branch | None) -> Branch | None:
+        """The element's type in `Foo[]`, `List<Foo>`, `[]Foo`."""
+        while typed is not None and typed.type in self.rules.around_types:
+            typed = typed.part("type") or first_of(typed)
+        if typed is None:
+            return None
+        if typed.type in self.rules.lists:
+            return (
+                typed.part("element")
+                or typed.part("value")
+                or typed.part("type")
+                or first_of(typed)
+            )
+        if typed.type in self.rules.names:  # `type Things []Thing`
+            declared = self.lookup(self.scopes.text(typed), typed, "type")
+            typed = (declared.node.part("type") if declared is not None else None) or typed
+            return self.element(typed) if typed.type in self.rules.lists else None
+        inner = typed.first(*self.rules.arguments) or last_of(typed)
+        if inner is not None and inner.type in self.rules.arguments:
+            return last_of(inner)
+        return None
+
+    def type_written(self, node: Branch | None) -> Branch | None:
+        """The type expression that a variable or a member was declared with, or is made of."""
+        while node is not None and node.type in self.rules.passes_on:
+            node = first_of(node)
+        if node is None:
+            return None
+        if node.type in self.rules.builds:
+            return node.part("type")  # `[]A{…}`
+        if node.type in self.rules.indexes:
+            return self.element(self.type_written(first_of(node)))
+        declared: Declared | None = None
+        if node.type in self.rules.names:
+            declared = self.lookup(self.scopes.label(node), node)
+        elif (leaf := self.member_leaf(node)) is not None:
+            owners = self.type_of(self.rules.receiver(leaf))
+            result = self.members(owners or (), self.scopes.label(leaf))
+            declared = result[0] if result else None
+        if declared is None or (typed := type_part(declared, self.rules)) is not None:
+            return typed if declared is not None else None
+        value = self.rules.value_part(declared)
+        while value is not None and value.type in self.rules.passes_on:
+            value = first_of(value)
+        made = value is not None and value.type in self.rules.builds
+        return self.type_written(value) if made else None
+
+    def _is_keyed(self, over: Branch | None) -> bool:
+        """Whether a loop takes the keys of something, whose class is not asked for."""
+        typed = self.type_written(over)
+        words = self.rules.keyed
+        return bool(words) and typed is not None and self._head(typed) in words
+
+    def _head(self, typed: Branch) -> str:
+        leaves = (one for one in typed.walk() if one.type in self.rules.names)
+        return self.scopes.text(next(leaves, typed))
+
+    # classes by their names
+
+    def named(self, name: str, at: Branch) -> Known:
+        """The owners called `name` that are visible at a place; the nearest definition first."""
+        if name in self.rules.self_types:
+            result = self.enclosing(at)
+            return (result,) if result else None
+        declared = self.lookup(name, at, "type")
+        if declared is not None and (home := self.home(declared)) is not None:
+            return home.type_of_declared(declared)
+        if declared is not None and declared.kind == "type":
+            return self._bounds(declared, 0)
+        if declared is None and self.rules.makes:
+            made_by = self.lookup(name, at)
+            if made_by is not None and made_by.kind in FUNCTIONS:
+                return None
+        if declared is not None and (target := self._aliased(declared)) is not None:
+            return self.named_type(target)
+        own = self.scopes.owners_at(declared.node) if declared is not None else ()
+        if declared is not None and declared.kind in ("class", "namespace") and own:
+            return tuple(own)
+        if declared is not None and declared.kind == "import":
+            return self._imported(declared)
+        return tuple(self.scopes.owners_named(name)) or self._builtin(name)
+
+    def _aliased(self, one: Declared) -> Branch | None:
+        """The type that an alias is another name of; None where it has members of its own."""
+        if one.node.type not in self.rules.aliases:
+            return None
+        target = one.node.part("type") or one.node.part("value")
+        if any(owner.members for owner in self.scopes.owners_at(one.node)):
+            return None
+        if target is None or one.name in {self.scopes.text(x) for x in target.walk()}:
+            return None
+        return target
+
+    def _builtin(self, name: str) -> tuple[Owner, ...]:
+        """What the language brings under a name that the file does not declare."""
+        if name not in self.rules.builtins:
+            return ()
+        return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
+
+    def _imported(self, one: Declared, deep: int = 1) -> tuple[Owner, ...]:
+        """A class that an import names, or something of another module."""
+        if self.project.imported_declarations(self, one) is not None:
+            types = [self.type_of_declared(each, deep + 1) for each in self._ends(one, set())]
+            return tuple(owner for known in types if known for owner in known)
+        known = tuple(self.scopes.owners_named(one.name))
+        module = self.rules.module_of(self.scopes, one)
+        return known or (self.scopes.outside(one.leaf, one.name, module),)
+
+    def _ends(self, one: Declared, seen: set[int]) -> Iterator[Declared]:
+        """What an import leads to through the imports of other files; each once, for files may
+        import each other in cycles."""
+        imported = self.project.imported_declarations(self, one) if one.kind == "import" else None
+        if imported is None:
+            yield one
+        for each in imported or ():
+            if id(each) not in seen:
+                seen.add(id(each))
+                yield from (self.home(each) or self)._ends(each, seen)
+
+    def home(self, one: Declared) -> Typing | None:
+        """The answers for the file that a declaration stands in, where it is not this one."""
+        return self.project.at(one.home) if one.home not in (None, self.scopes) else None
+
+    def over(self, node: Branch) -> Typing | None:
+        """The answers for the file that a node stands in, where it is not this one."""
+        there = self.project.over(node)
+        return there if there is not self else None
+
+    def resolved(self, one: Declared | None) -> Declared | None:
+        """What an import brings in, wherever it is declared; anything else is itself."""
+        home = self
+        for _ in range(DEEP):
+            if one is None or one.kind != "import":
+                break
+            imported = self.project.imported_declarations(home, one)
+            if not imported or imported[0] is one:
+                break
+            one = imported[0]
+            home = home.home(one) or home
+        return one
+
+    def elsewhere(self, base: str, at: Branch, modules: list[Owner]) -> list[Owner]:
+        for module in modules:
+            for one in self.members((module,), base)[:1]:
+                return list(self.type_of_declared(one) or ())
+        result = self.named(base, at) or ()
+        return [owner for owner in result if owner.module is None and owner.node is not at]
+
+    def _bounds(self, one: Declared, deep: int) -> Known:
+        """The classes that a type parameter must be, as far as these files declare them."""
+        listed = one.node.part("bounds") or one.node.first(*self.rules.bounds)
+        each = listed.named_children() if listed is not None else ()
+        known = [self.named_type(child, deep + 1) or () for child in each]
+        own = tuple(owner for owners in known for owner in owners if owner.module is None)
+        return own or None
+
+    def _along(self, owners: tuple[Owner, ...], first: Branch) -> Known:
+        """The class at the end of a qualified name whose first part is known."""
+        node, known = first, owners
+        while node.parent is not None and node.parent.type in self.rules.paths:
+            node = node.parent
+            last = self.member_leaf(node) or last_of(node)
+            result = self.members(known, self.scopes.text(last)) if last is not None else []
+            if not result:
+                return ()
+            known = self.class_of(result[0]) or self.type_of_declared(result[0]) or ()
+        return known
+
+    def class_of(self, one: Declared) -> tuple[Owner, ...]:
+        """What a declaration has members of its own as: a class, a variant with fields."""
+        home = self.home(one) or self
+        return tuple(home.scopes.owners_at(one.node))
+
+    def named_type(self, node: Branch | None, deep: int = 0) -> Known:
+        """The owners a type expression names."""
+        if node is None or deep > DEEP:
+            return None
+        if (home := self.over(node)) is not None:
+            return home.named_type(node, deep + 1)
+        if node.type in self.rules.lists:
+            return (self.scopes.plain,)
+        if node.type in self.rules.around_types:
+            return self.named_type(node.part("type") or first_of(node), deep + 1)
+        scope = self.scopes.by_node.get(id(node))
+        if scope is not None and scope.owner is not None:
+            return (scope.owner,)
+        if node.type in self.rules.unions:
+            known = [self.named_type(child, deep + 1) for child in node.named_children()]
+            every = [owner for owners in known if owners for owner in owners]
+            own = [owner for owner in every if owner.module is None]  # `A | null` is an A
+            return tuple(own or every[:1])
+        if quoted := self.rules.quoted_type(node, self.scopes.text):
+            return self.named(quoted, node)
+        if node.type in self.rules.untyped:
+            return None
+        leaves = [
+            leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
+        ]
+        names = [self.scopes.text(leaf) for leaf in leaves]
+        if not names:
+            return (self.scopes.plain,)
+        if names[0] in self.rules.inferred:
+            return None
+        outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
+        first = self.lookup(names[0], leaves[0], "type") if outer else None
+        if first is not None and first.kind == "import":
+            imported = self._imported(first)
+            if all(owner.module is not None for owner in imported):
+                return imported
+            return self._along(imported, leaves[0])
+        if first is not None and (nested := self._along(self.class_of(first), leaves[0])):
+            return nested
+        if outer:
+            around = next((up for up in node.walk() if up.type in self.rules.paths), node)
+            before = first_of(around)
+            item = self.word(before) if before is not None else None
+            last = last_of(around)
+            if item is not None and last is not None:
+                result = self.members((item,), self.scopes.text(last).split("<")[0])
+                return self.type_of_declared(result[0], deep + 1) if result else ()
+        if outer:
+            names = names[len(outer) - 1 :]
+            leaves = leaves[len(outer) - 1 :]
+        if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:
+            inner_types = (up.type in self.rules.arguments for up in leaves[1].up())
+            if not any(inner_types):
+                names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
+        if names[0] in self.rules.wrappers and len(names) > 1:
+            listed = next((one for one in node.walk() if one.type in self.rules.arguments), None)
+            inner = first_of(listed) if listed is not None else None
+            return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
+        return self.named(names[0], leaves[0])
 
     def word(self, node: Branch) -> Owner | None:
         return self.rules.word(self.project, self, node)
@@ -245,3 +507,21 @@ class Typing(WrittenTypes):
             if node.type in self.rules.returns:
                 return self.type_of(first_of(node), deep + 1)
         return None
+
+
+def type_part(one: Declared, rules: Rules) -> Branch | None:
+    names = ("type", "returns", "return_type", "result") if one.kind in FUNCTIONS else ("type",)
+    node: Branch | None = one.node
+    for _ in range(3):
+        if node is None:
+            return None
+        for name in names:
+            if (typed := node.part(name)) is not None and typed is not one.leaf:
+                return typed
+        typed = node.first(*rules.types)
+        if typed is not None and typed.start > one.leaf.start:
+            return typed
+        if node.type not in rules.carries_up:
+            return None
+        node = node.parent
+    return None

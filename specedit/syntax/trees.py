@@ -83,6 +83,11 @@ def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
         return problem.reason
 
 
+def release() -> None:
+    """Give up the trees that are held for the next question: those of 60,000 lines are 80 MB."""
+    _tree_or_reason.cache_clear()
+
+
 def _whole_tree(data: bytes, language: Language) -> Tree:
     """The tree of a text; of what `#if` chooses from, each part, where that parses."""
     tree = _bounded(data, language.grammar)

@@ -15,8 +15,15 @@ import pytest
 from conftest import Specedit, interruptible
 from effort import ends
 from git_repository import Repository
+from scripted_backend import Scripted
 
+from specedit.edit.job import plan_edit
+from specedit.edit.request import Request
+from specedit.edit.run import run_edit
+from specedit.edit.sink import Sink
 from specedit.edit.tries.command import run_command
+from specedit.files.source import read
+from specedit.settings import Settings
 
 CALC = "def add(a, b):\n    return a - b  # broken\n"
 TESTS = """from calc import add, mul
@@ -108,6 +115,17 @@ def test_an_answer_that_was_given_before_is_not_tested_again(
     done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}; {QUICK}")
     assert done.returncode == 0
     assert len(runs.read_text().splitlines()) == 3, "the baseline and two texts"
+
+
+def test_after_a_repeated_answer_the_next_one_differs_from_all_earlier_ones(
+    tree: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([WRONG, WORSE, WRONG, RIGHT])
+    backend = Scripted(lambda _: f"{next(answers)}```")
+    settings = Settings(test="exit 1", tries=4)
+    request = Request("edit", lambda source: plan_edit(source, "Do it", settings), settings)
+    run_edit(read("calc.py"), request, backend, Sink())
+    assert [plan.unlike for plan in backend.plans] == [(), (), (), (WRONG, WORSE)]
 
 
 def test_none_passes_and_nothing_is_kept(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specedit.edit.tries.failure import MOST_CHARS, MOST_LINES, read
+from specedit.edit.tries.command import MOST_CHARS, MOST_LINES, read
 
 PYTEST = """\
 F.                                                                       [100%]

@@ -189,7 +189,8 @@ def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_comma
     Repository.init(tmp_path).commit({name: data.decode() for name, data in before.items()})
     command = [sys.executable, "-m", "specedit"]
     more: dict[str, Any] = {"cwd": tmp_path, "stdin": subprocess.DEVNULL}
-    runs, longest = journal.home() / "journal", 1.0
+    runs = journal.home() / "journal"
+    longest = [1.0, 1.0]  # seconds to wait after the journal, and after the first file
     while count.trials < trials:
         for one, data in before.items():
             (tmp_path / one).write_bytes(data)
@@ -197,11 +198,12 @@ def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_comma
         words = [*command, "rename", "username", "email", "--quiet"]
         run = subprocess.Popen(words, stderr=subprocess.DEVNULL, **more)
         began = (runs.exists, lambda: (tmp_path / "m00.py").read_bytes() != before["m00.py"])
-        while run.poll() is None and not began[chance.random() < 0.85]():
+        moment = chance.random() < 0.85
+        while run.poll() is None and not began[moment]():
             time.sleep(0.0005)
-        time.sleep(chance.uniform(0, longest))
+        time.sleep(chance.uniform(0, longest[moment]))
         if run.poll() is not None:
-            longest *= 0.9
+            longest[moment] *= 0.9
             continue
         run.send_signal(getattr(signal, name))
         code = run.wait(faults.STUCK)

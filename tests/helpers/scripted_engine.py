@@ -67,9 +67,11 @@ class ScriptedEngine:
         self._end = end
         self._delay_s = delay_s
         self._calls = calls
-        self._sure = sure  # chance of its choices in whole rows of logits; 0: rows are marks
+        # chance of its choices in whole rows of logits; 0: rows are marks, or leave no choice where
+        # choices are sampled
+        self._sure = sure
         self._margin = margin  # of each choice over the second best
-        self._audit = self._watching = False
+        self._audit = self._watching = self._sampled = False
         self._script: list[int] = []  # prompt, answer, end
         self._ids: list[int] = []
         self._nodes: list[_ScriptNode] = []  # one for each id in the cache
@@ -98,7 +100,7 @@ class ScriptedEngine:
         if self._calls is not None:
             with self._calls.open("a", encoding="utf-8") as calls:
                 calls.write(f"begin {len(prompt)}\n")
-        self._audit = audit
+        self._audit, self._sampled = audit, sampling.temperature > 0
         held = prompt[:-1]
         reused = common(held, self._ids)
         answer = self._answer(prompt) if callable(self._answer) else self._answer
@@ -184,12 +186,13 @@ class ScriptedEngine:
         return node.mark % self.info.vocabulary
 
     def _row(self, node: _ScriptNode) -> bytes:
-        if not self._sure:
+        if not self._sure and not self._sampled:
             return struct.pack("<2f", node.mark % 65521, self._choice(node))
         size, choice = self.info.vocabulary, self._choice(node)
-        rest = math.log((1 - self._sure) / max(size - 1, 1))
+        sure = self._sure or 1.0
+        rest = math.log((1 - sure) / max(size - 1, 1)) if sure < 1 else -math.inf
         row = [rest] * size
-        row[choice] = math.log(self._sure)
+        row[choice] = math.log(sure)
         return struct.pack(f"<{size}f", *row)
 
     def _states(self, fed: Sequence[_ScriptNode]) -> list[Row]:
@@ -245,7 +248,10 @@ def from_file(path: Path) -> ScriptedEngine:
         return now(prompt) if callable(now) else now
 
     chance, margin = float(script.get("sure", 0.0)), float(script.get("margin", 9.0))
-    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin)
+    window = int(script.get("window", WINDOW))
+    return ScriptedEngine(
+        answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin, window=window
+    )
 
 
 def _answer_of(path: Path, script: Any) -> Answer:

@@ -13,8 +13,7 @@ from scripted_engine import fenced
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.files.source import Source, read
-from specedit.rename.asking import MOST
-from specedit.rename.planning import plan_rename
+from specedit.rename.planning import MOST, plan_rename
 from specedit.rename.tree import Tree
 from specedit.rename.tree import plan as of_tree
 from specedit.settings import Settings

@@ -9,9 +9,10 @@ from command_line import Done, at_a_terminal, in_this_process
 from git_repository import Repository
 
 from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.generalizing import rules_of
 from specedit.repeat.handwritten import rule_from_text
-from specedit.repeat.rewriting import Rewritten, rewritten
-from specedit.repeat.rule import RepeatRule, rules_of
+from specedit.repeat.rewriting import Rewritten, applied, rewritten
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME, language_of
 
 TESTS = """\
@@ -119,7 +120,7 @@ def repeated(name: str, before: str, after: str, text: str, path: str = "") -> R
 def test_places_are_rewritten_and_others_stay(
     name: str, before: str, after: str, text: str, wanted: str
 ) -> None:
-    assert repeated(name, before, after, text).text == wanted
+    assert applied(text, repeated(name, before, after, text).places) == wanted
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,80 @@ def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str)
     assert result.text == text and why in result.skipped[0][1]
 
 
+CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n        {0}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text", "why"),
+    [
+        pytest.param(
+            "import socket\nsocket.error(1)\n",
+            "import socket\nOSError(1)\n",
+            "import socket\nraise socket.error(2)\n",
+            "",
+            id="member-of-an-import",
+        ),
+        pytest.param(
+            CASE.format("self.assertTrue(a in b)"),
+            CASE.format("self.assertIn(a, b)"),
+            CASE.format("self.assertTrue(c in d)"),
+            "",
+            id="inherited-from-the-same-class",
+        ),
+        pytest.param(
+            CASE.format("self.assertTrue(a in b)"),
+            CASE.format("self.assertIn(a, b)"),
+            CASE.format("self.assertTrue(c in d)").replace("unittest.TestCase", "Other"),
+            "does not extend",
+            id="inherited-from-another-class",
+        ),
+        pytest.param(
+            "def f(x):\n    x.number_of_values(1)\n",
+            "def f(x):\n    x.num_args(1)\n",
+            "def g(x):\n    x.number_of_values(1)\n",
+            "`number_of_values` is the same thing",
+            id="member-of-a-variable",
+        ),
+        pytest.param(
+            "connect_to(host, timeout=30)\n",
+            "connect_to(host, timeout=60)\n",
+            "connect_to(host, timeout=30)\n",
+            "takes no name away",
+            id="another-literal",
+        ),
+        pytest.param(
+            "import pendulum\npendulum.create(1, 2)\n",
+            "import pendulum\npendulum.datetime(1, 2)\n",
+            "import pendulum\npendulum.create(1)\n",
+            "other arguments",
+            id="another-number-of-arguments",
+        ),
+    ],
+)
+def test_one_example_is_enough_where_a_name_is_known(
+    before: str, after: str, text: str, why: str
+) -> None:
+    (place,) = repeated("a.py", before, after, text, "b.py").places
+    assert why in place.doubt if why else not place.doubt
+
+
+def test_a_place_inside_another_is_rewritten_too() -> None:
+    result = repeated(
+        "a.js", "f(() => {a();});", "f(function() {a();});", "g(() => {h(() => {});});"
+    )
+    assert applied("g(() => {h(() => {});});", result.places) == (
+        "g(function() {h(function() {});});"
+    )
+
+
+def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
+    before = "class A { void f() { g(c.metricName); } }"
+    text = "class B { String metricName; void f() { c.metricName = 1; g(c.metricName); } }"
+    result = repeated("A.java", before, before.replace("metricName", "getMetricName()"), text)
+    assert "g(c.getMetricName())" in applied(text, result.places)
+    assert "would not parse" in result.skipped[0][1]
+
+
 def test_two_examples_of_one_shape_are_one_rule() -> None:
     text = "class {0}:\n    def f(self):\n        super({0}, self).f()\n"
     before, after = text.format("A") + text.format("B"), text.format("A") + text.format("B")
@@ -192,8 +267,10 @@ def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
     before = "def f(ctx):\n    call_it(background())\n"
     after = "def f(ctx):\n    call_it(ctx)\n"
     text = "def g(ctx):\n    call_it(background())\n"
-    assert repeated("a.py", before, after, text).text == text.replace("background()", "ctx")
-    elsewhere = repeated("a.py", before, after, text, "b.py")
+    twice = before + before.replace("f(", "g(")
+    (rule,) = rules("a.py", twice, after + after.replace("f(", "g("))
+    assert rewritten(rule, text, "a.py").text == text.replace("background()", "ctx")
+    elsewhere = rewritten(rule, text, "b.py")
     assert elsewhere.text == text and "variable" in elsewhere.places[0].doubt
 
 
@@ -371,6 +448,29 @@ def test_a_change_that_takes_nothing_away_is_asked_about_once_for_each_place(
     assert shop.read("a.py") == "check_pair(b, a)\ncheck_pair(2, 1)\n"
 
 
+def test_a_doubtful_place_is_written_only_when_confirmed(shop: Repository) -> None:
+    text = "def f(x):\n    x.number_of_values(1)\n"
+    shop.commit({"a.py": text, "b.py": text})
+    shop.write("a.py", text.replace("number_of_values", "num_args"))
+    done = run()
+    assert done.returncode == 2 and b"b.py:2" in done.stderr and shop.read("b.py") == text
+    assert run("--yes").returncode == 0
+    assert shop.read("b.py") == text.replace("number_of_values", "num_args")
+
+
+def test_near_places_are_proposed(shop: Repository) -> None:
+    text = "cache = make_cache(LruCache, {0})\n"
+    shop.commit({"a.py": text.format("16, hasher=s"), "b.py": text.format("2") + "x = 1\n"})
+    shop.write("a.py", text.format("Size(16), hasher=s"))
+    assert run().returncode == 2 or b"b.py" not in run().stderr
+    done = run("--near")
+    assert done.returncode == 2 and b"like the example: b.py:1" in done.stderr, done.stderr
+    assert shop.read("b.py") == text.format("2") + "x = 1\n"
+    assert run("--near", "--yes").returncode == 0
+    assert shop.read("b.py") == text.format("Size(2)") + "x = 1\n"
+    assert run("--near", "--example", "f($A)", "g($A)").returncode == 2
+
+
 def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> None:
     changed(shop)
     done = run("--save", "in-to-assertIn")
@@ -416,3 +516,12 @@ def test_imports_follow(shop: Repository) -> None:
     done = run()
     assert done.returncode == 0, done.stderr
     assert shop.read("b.py").strip() == "def f():\n    raise OSError(1)"
+
+
+def test_a_file_with_thousands_of_places_is_left_by_name(shop: Repository) -> None:
+    shop.write("many.py", "f(old)\n" * 3000)
+    shop.write("few.py", "f(old)\n")
+    done = run("--example", "f(old)", "f(1)", "--diff")
+    message = done.stderr.decode()
+    assert done.returncode == 0 and "left: many.py: more than 2,000 places fit" in message
+    assert b"few.py" in done.stdout and b"many.py" not in done.stdout

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from specedit.decode import constants
+from specedit.decode import PREDICTION, constants
 from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.resync import Index, best_resync
@@ -52,7 +52,7 @@ class Waypoint:
 class PredictionDrafter:
     """Follows the prediction with a cursor; the last `run` ids matched it."""
 
-    name = "prediction"
+    name = PREDICTION
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ SURE = 0.7  # least probability of an id that counts as right or wrong
 class PredictionsDrafter:
     """Follows the prediction that agrees best with the answer so far."""
 
-    name = "prediction"
+    name = PREDICTION
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ from specedit.edit.apply.markers import (
     names_removed,
 )
 from specedit.edit.apply.merged import Ambiguity
-from specedit.edit.apply.part_places import FileIndex, margin
+from specedit.edit.apply.part_places import FileIndex, margin, weight
 from specedit.edit.apply.reindent import reindented
 from specedit.edit.apply.structure import (
     CALLED,
@@ -134,6 +134,9 @@ class _Comparing:
         self._index = FileIndex(file)
         own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)
         rows = self._index.rows(2)
+        whole = [a for a in own if a in pairs or LEFT_OUT not in shown.kinds[a.top : a.last]]
+        loose = set(range(len(shown.lines))) - {n for a in whole for n in range(a.top, a.last)}
+        pairs = {a: b for a, b in pairs.items() if not self._torn(a, b, shown, loose)}
         if not all(continuous(*pair, shown, file, rows, language) for pair in pairs.items()):
             own, pairs = (), {}  # its lines are of several definitions
         self._lines = self.result.lines = reindented(shown, own, pairs, self._index)
@@ -151,19 +154,36 @@ class _Comparing:
         """The snippet's definitions, and the file's for which they stand. One that stands for the
         holder of another's is read as lines with its members."""
         while True:
-            pairs = paired(own, self._every, lines, self._file, self._language)
+            pairs = paired(own, self._every, lines, self._file, self._language, self._holders)
             spans = sorted(
                 ((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2]
             )
             outer = {one for (_, last, one), (first, *_) in pairwise(spans) if first < -last}
             if not outer:
-                return own, self._paired(own, self._every, lines)
+                return own, self._paired(own, self._every, lines, self._holders)
             own = [part for one in own for part in (one.children if one in outer else (one,))]
 
+    def _torn(self, own: Definition, old: Definition, shown: ShownLines, loose: set[int]) -> bool:
+        """Whether lines that the snippet shows outside of its definitions are of the one that a
+        definition stands for: then it is another one."""
+        rows = self._index.rows(2)
+        inside = {line.strip() for line in shown.lines[own.top : own.last]}
+        texts = {shown.lines[n].strip() for n in loose if not shown.kinds[n]} - inside
+        return old.kind == CALLED and any(
+            weight(text) == 1
+            and len(found := rows.get(text, [])) == 1
+            and old.first < found[0] < old.last
+            for text in texts
+        )
+
     def _paired(
-        self, own: Sequence[Definition], old: Sequence[Definition], lines: Sequence[str]
+        self,
+        own: Sequence[Definition],
+        old: Sequence[Definition],
+        lines: Sequence[str],
+        members: dict[Definition, Definition] | None = None,
     ) -> dict[Definition, Definition]:
-        found = paired(own, old, lines, self._file, self._language)
+        found = paired(own, old, lines, self._file, self._language, members)
         pairs = dict(found.pairs)
         holders = {self._holders.get(old) for old in pairs.values()}
         for definition, others in found.unsure:

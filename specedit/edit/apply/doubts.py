@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import END, LINE, NEW, START, Comparison, FileColumn, SnippetRow
+from specedit.edit.apply.comparison import (
+    END,
+    LINE,
+    NEW,
+    START,
+    Comparison,
+    FileColumn,
+    SnippetRow,
+    opens,
+)
 from specedit.edit.apply.merged import Ambiguity, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, weight
 from specedit.edit.apply.segments import Alignment
@@ -16,10 +25,12 @@ from specedit.syntax.lines import common, opcodes
 
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
+OPENING = 0.8  # least likeness of first lines of one block
 MOVED = 0.7  # least likeness of a line that may have moved
 FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
+INSTEAD = "may replace these lines, or stand beside them"
 NOWHERE = "shows no line of the file beside it, so nothing says where it belongs"
 
 _Path = Sequence[AlignedLine]
@@ -82,6 +93,11 @@ def opened(
         else:
             paths = (alignment.through(n, at) for at in ats)
             doubt(n, EITHER, numbers, [one for one in paths if one is not None])
+    for chunk in _chunks(path):
+        if (added := _only_added(rows, columns, path, chunk)) is not None:
+            n, first, last, adding = added
+            numbers = [columns[first].number, columns[last].number]
+            doubt(n, INSTEAD, numbers, [adding])
     places: dict[int, dict[int, _Path]] = {}
     for n, at in islice(alignment.alternatives(MARGIN), MOST):
         alternative = alignment.through(n, at)
@@ -134,7 +150,9 @@ def _edges(
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if changed and _in_run(path, n, equal):
+            if changed and (
+                _in_run(path, n, equal) or _one_opening(rows[n].text, columns[path[n].at].text)
+            ):
                 continue
             if changed and not same_line(rows[n].text, columns[path[n].at].text):
                 yield n, [path[n].at]
@@ -150,6 +168,44 @@ def _edges(
             ]
             if at and not in_new_block(rows, path, n):
                 yield n, at[:FEW]
+
+
+def _only_added(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path, chunk: range
+) -> tuple[int, int, int, _Path] | None:
+    """Where a chunk replaces lines, and may as well add all its new lines between two of them that
+    it shows: its first new row, the lines that go, and the alignment in which they stay."""
+    own = [n for n in chunk if rows[n].text.strip()]
+    matched = [path[n].at for n in own if path[n].matched]
+    if not matched or any(rows[n].part != LINE for n in own):
+        return None
+    inside = [k for k in range(min(matched), max(matched) + 1) if columns[k].text.strip()]
+    texts, theirs = [rows[n].text.rstrip() for n in own], [columns[k].text.rstrip() for k in inside]
+    head, tail = common(texts, theirs), common(texts[::-1], theirs[::-1])
+    if head + tail >= min(len(texts), len(theirs) - 1):
+        return None  # one line goes, or none; or nothing is new
+    for at in range(head + 1, len(inside)):  # lines of the file above what is added
+        above = next(
+            (k for k in range(min(at, len(own) - 1), 0, -1) if texts[:k] == theirs[at - k : at]), 0
+        )
+        below = len(inside) - at
+        if not above or below > tail or above + below >= len(own):
+            continue
+        steps = {own[k]: inside[at - above + k] for k in range(above)}
+        steps |= {own[len(own) - below + k]: inside[at + k] for k in range(below)}
+        new = [*path]
+        place = inside[at - above]
+        for n in chunk:
+            place = steps.get(n, place)
+            new[n] = AlignedLine(place, n in steps, path[n].kept)
+            place += n in steps
+        return own[above], inside[head], inside[len(inside) - tail - 1], new
+    return None
+
+
+def _one_opening(line: str, other: str) -> bool:
+    """Whether two first lines of blocks are so alike that they are of one block."""
+    return opens(line) and opens(other) and likeness(line, other) >= OPENING
 
 
 def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:

@@ -18,8 +18,15 @@ from specedit.edit.apply.comparison import (
     opens,
 )
 from specedit.edit.apply.doubts import Open, opened
-from specedit.edit.apply.losses import comments_for_code, lost, not_removed
-from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, brackets_open, shown_lines
+from specedit.edit.apply.losses import broken, comments_for_code, lost, many_dropped, not_removed
+from specedit.edit.apply.markers import (
+    LEFT_OUT,
+    REMOVED,
+    ShownLines,
+    brackets_open,
+    is_remark,
+    shown_lines,
+)
 from specedit.edit.apply.merged import Ambiguity
 from specedit.edit.apply.part_places import margin
 from specedit.edit.apply.segments import Alignment
@@ -57,7 +64,7 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
-        return Laid(tuple(whole))
+        return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, language)))
     rows, columns = comparison.rows, comparison.columns
     alignment = Alignment(comparison)
     if alignment.pairs > LARGEST:
@@ -70,6 +77,7 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
 
     best = written(path)
     refused = [*not_removed(comparison, path, file), *comments_for_code(rows, columns, path)]
+    refused += [*many_dropped(rows, columns, path), *broken(comparison, path, file)]
     if not refused:
         refused += lost(comparison, file, old, best, language)
     if refused:
@@ -129,6 +137,8 @@ def merged_lines(
         if step.kept:
             keep(step.at)
             after_blank = False
+        below_remark = n and is_remark(rows[n - 1].text)
+        above = [] if below_remark or not step.matched else _remarks(columns, at, step.at)
         at = max(at, step.at)
         following = path[n + 1] if n + 1 < len(path) else None
         ends = following is None or following.kept
@@ -144,6 +154,7 @@ def merged_lines(
             at = step.at + 1
             after_blank = row.part == BLANK
             kept_blank = after_blank and not row.text
+            result += above
             result += column.lines if kept_blank else (*column.above, *row.lines)
             at += _continuation(row, columns, step.at) if ends else 0
             continue
@@ -155,6 +166,14 @@ def merged_lines(
             result += [""] * (row.trail or blank or after_blank)
     keep(len(columns))
     return result
+
+
+def _remarks(columns: Sequence[FileColumn], first: int, at: int) -> list[str]:
+    """The comments and attributes in the columns [first, at) that belong to a definition."""
+    start = at
+    while columns[at].defines and start > first and is_remark(columns[start - 1].text):
+        start -= 1
+    return [line for column in columns[start:at] for line in column.lines]
 
 
 def _continuation(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> int:

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import Comparison, FileColumn, SnippetRow
+from specedit.edit.apply.comparison import NEW, WHOLE, Comparison, FileColumn, SnippetRow
 from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.merged import Ambiguity
-from specedit.edit.apply.part_places import likeness
+from specedit.edit.apply.part_places import likeness, margin, weight
 from specedit.edit.apply.structure import (
+    CALLED,
     SPACE,
     TYPE,
     VALUE,
@@ -19,8 +20,12 @@ from specedit.edit.apply.structure import (
     words_of_lines,
 )
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import opcodes
 
 OVERLOAD = 0.9  # least likeness of first lines of one overload
+TELLING = 0.6  # least weight of a line that says which definition it is of
+TAIL = 5  # lines of code at the end of a definition that a snippet may leave out
+MANY, MANY_FOR_ONE = 10, 3  # lines of code that two rows may drop, and more for each new one
 FEW = 2  # lines of code that a comment may replace
 
 
@@ -33,29 +38,37 @@ def lost(
 ) -> Iterator[Ambiguity]:
     """The file's definitions that are gone, although the change does not say so."""
     found = list(_paths(file_definitions(new, language)))
-    left: dict[tuple[str, ...], list[str]] = {}  # first lines of the definitions that are there
+    left: dict[tuple[str, ...], dict[int, str]] = {}  # first lines of those that are there
     for path, definition in found:
-        left.setdefault(path, []).append(new[definition.first].strip())
+        left.setdefault(path, {})[definition.first] = new[definition.first].strip()
     had = [(path, definition, file[definition.first].strip()) for path, definition in _paths(old)]
     for path, _, head in had:
-        if head in left.get(path, ()):
-            left[path].remove(head)
+        rest = left.get(path, {})
+        rest.pop(next((n for n, line in rest.items() if line == head), -1), None)
+    replaced = [block for block in opcodes(file, new) if block[0] == "replace"]
     paths = Counter(path for path, *_ in had)
     renamed = [definition for path, definition in found if path not in paths]
-    shown, left_words = words_of_lines(comparison.lines), words_of_lines(new)
+    known = {line.strip() for line in file}
+    shown = words_of_lines(line for line in comparison.lines if line.strip() not in known)
+    left_words = words_of_lines(new)
     there = {path for path, _ in found}
     heads = Counter((path, new[definition.first].strip()) for path, definition in found)
     for path, definition, head in had:
         if heads[path, head]:
             heads[path, head] -= 1
             continue
-        rest = left.get(path, [])
+        rest = left.get(path, {})
+        if paths[path] > 1:  # an overload has another first line in the same place
+            rest = {
+                n: line
+                for n, line in rest.items()
+                if likeness(head, line) >= OVERLOAD
+                and any(a <= definition.first < b and c <= n < d for _, a, b, c, d in replaced)
+            }
         if rest:
-            near = max(rest, key=lambda other: likeness(head, other))
-            if paths[path] == 1 or likeness(head, near) >= OVERLOAD:
-                rest.remove(near)
-                continue
-        gone = {path[:n] for n in range(1, len(path))} - left.keys()
+            left[path].pop(max(rest, key=lambda n: likeness(head, rest[n])))
+            continue
+        gone = (paths.keys() & {path[:n] for n in range(1, len(path))}) - left.keys()
         if gone or definition in comparison.removed:
             continue
         if definition.kind == VALUE and (definition.name in shown or path in there):
@@ -74,8 +87,8 @@ def lost(
 
 def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:
     """Whether a definition has another name now, and its lines."""
-    before = [line for line in file[old.first + 1 : old.last] if line.strip()]
-    after = [line for line in lines[new.first + 1 : new.last] if line.strip()]
+    before = [line for line in file[old.first + 1 : old.last] if weight(line) >= TELLING]
+    after = [line for line in lines[new.first + 1 : new.last] if weight(line) >= TELLING]
     same = (Counter(before) & Counter(after)).total()
     return old.kind == new.kind and same > 0 and 2 * same >= max(len(before), len(after))
 
@@ -130,6 +143,63 @@ def comments_for_code(
             hint = "write `...` in it if the code stays"
             yield Ambiguity(new[0].strip(), reason, places, hint)
         at, new = step.at + 1, []
+
+
+def many_dropped(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: Sequence[AlignedLine]
+) -> Iterator[Ambiguity]:
+    """The places where two rows stand side by side, and many lines of the file between them."""
+    at, new = 0, 0
+    for row, step in zip(rows, path, strict=True):
+        if step.kept:
+            at, new = step.at, 0
+        if not step.matched:
+            new += sum(map(_is_code, row.lines)) if not step.gone else 0
+            continue
+        gone = [one for one in columns[at : step.at] if _is_code(one.text) and not one.free]
+        if len(gone) > MANY + MANY_FOR_ONE * new:
+            places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
+            reason = f"leaves out {len(gone)} lines above it without `...`"
+            yield Ambiguity(row.text.strip(), reason, places, "put `...` where they stay")
+        at, new = step.at + 1, 0
+
+
+def broken(
+    comparison: Comparison, path: Sequence[AlignedLine], file: Sequence[str]
+) -> Iterator[Ambiguity]:
+    """The new definitions that would stand in the middle of one of the file's, and those that are
+    shown whole and end early in the file's."""
+    rows, columns = comparison.rows, comparison.columns
+    called = [one for one in comparison.defined if one.kind == CALLED]
+    at_first = {one.first: one for one in called}
+    for n, (row, step) in enumerate(zip(rows, path, strict=True)):
+        if row.part == NEW and (n + 1 == len(rows) or path[n + 1].kept):
+            number = columns[step.at].number if step.at < len(columns) else len(file)
+            depth = len(margin(row.text))
+            for one in called:
+                rest = any(line.strip() for line in file[number : one.last])
+                if one.first < number and rest and len(margin(file[one.first])) >= depth:
+                    reason = f"would stand in the middle of `{one.name}`"
+                    hint = "show the line above it and the line below it"
+                    yield Ambiguity(row.text.strip(), reason, ((number, number + 1),), hint)
+        elif row.part == WHOLE and step.matched:
+            old = at_first.get(columns[step.at].number)
+            left = _left_after(row, file[old.first : old.last]) if old else []
+            if old and len(left) >= TAIL:
+                reason = f"shows `{old.name}` without its last {len(left)} lines"
+                hint = "put `...` if they stay, or remove them with a diff"
+                yield Ambiguity(row.text.strip(), reason, ((old.first + 1, old.last),), hint)
+
+
+def _left_after(row: SnippetRow, old: Sequence[str]) -> list[str]:
+    """The lines of code of a definition after the last one that a snippet shows, where it ends with
+    a line of the definition."""
+    shown = [line.strip() for line in row.lines if weight(line) >= TELLING]
+    texts = [line.strip() for line in old]
+    if not shown or texts.count(shown[-1]) != 1:
+        return []
+    left = [line for line in old[texts.index(shown[-1]) + 1 :] if weight(line) >= TELLING]
+    return [] if any(line.strip() in shown for line in left) else left
 
 
 def _is_code(line: str) -> bool:

@@ -19,6 +19,8 @@ _DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")
 _REMARK = ("//", "#", "/*", "*", "<!--", "-- ", "@", "[")
 _INNER = re.compile(r"(?P<head>.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*")
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
+FEW = 2  # words
+SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for lines
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
 _LITERAL = re.compile(r"""//.*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
@@ -122,8 +124,9 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
         if not text or text in known:
             continue
         comment = comment_text(line)
-        names = names_removed(line, defined) if comment else ()
-        if any(name in other for name in names for other in rest):
+        names = names_removed(line, defined) if comment else set()
+        said = any(name in other for name in names for other in rest)
+        if said and (_alone(own, n, known) or _says_little(comment or "", names)):
             kinds[n] = REMOVED
             continue
         if _left_out(text):
@@ -134,15 +137,42 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
         if kinds[n] == MAYBE and _apart(own, kinds, n):
             named = set(re.findall(r"[\w$]+", line))
             beside = {_beside(own, kinds, n, -1), _beside(own, kinds, n, 1)}
-            if LEFT_OUT in beside or any(name in defined for name in named):
+            heads = n and not own[n - 1].strip() and _heads_comment(own, n, known)
+            first = n and own[n - 1].strip() in known and own[n - 1].rstrip().endswith("{")
+            last = n and not own[n - 1].strip() and own[n + 1 : n + 2] and own[n + 1].strip()
+            if (
+                LEFT_OUT in beside
+                or heads
+                or first
+                or last
+                or any(name in defined for name in named)
+            ):
                 kinds[n] = LEFT_OUT
+    texts = [line.strip() for line in own]
+    maybe = {text for text, kind in zip(texts, kinds, strict=True) if kind == MAYBE}
+    left = {text for text, kind in zip(texts, kinds, strict=True) if kind == LEFT_OUT}
+    for n, text in enumerate(texts):  # an equal comment stands for lines, too
+        if text in left or (text in maybe and texts.count(text) >= SEVERAL):
+            kinds[n] = LEFT_OUT
     return ShownLines(own, kinds)
+
+
+def _says_little(comment: str, names: set[str]) -> bool:
+    """Whether a comment has few words beside the names of what it says is removed."""
+    words = re.findall(r"\w+", _REMOVES.sub("", comment))
+    return sum(word not in names and f"{word}()" not in names for word in words) <= FEW
 
 
 def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:
     """Whether no code follows a line directly."""
     below = lines[n + 1].strip() if n + 1 < len(lines) else ""
     return not below or below[:1] in "})]" or kinds[n + 1] == LEFT_OUT
+
+
+def _heads_comment(lines: Sequence[str], n: int, known: set[str]) -> bool:
+    """Whether what follows a comment begins with a new comment of its own."""
+    below = next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
+    return below not in known and comment_text(below) is not None
 
 
 def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> str:

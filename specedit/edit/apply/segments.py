@@ -142,6 +142,8 @@ def _by_blocks(
             start = enclosing(ours, n)
             if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
                 continue
+            if len(margin(ours[start])) != len(margin(row.text)):
+                continue  # it closes a block whose first line is left out
             if path[start].matched:
                 end = _closing(theirs, path[start].at)
                 done = path[n].matched and path[n].at == end

@@ -32,6 +32,11 @@ _STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using
 BY_INDENTATION = frozenset({"python"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 LEAD = 0.1  # by which one of several definitions must be likest
+LIKELIER = 0.3  # by which another holder's member is likelier than one with the same first line
+_FUNCTION = re.compile(
+    r"\s*(?:async |pub(?:\([\w ]+\))? |const |unsafe )*(?:def|fn) \w+(?:<[^(]*>)?"
+    r"\(\s*(?P<holder>&?(?:'\w+ )?(?:mut )?(?:self|cls)\b)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +192,10 @@ def paired(
     lines: Sequence[str],
     file: Sequence[str],
     language: Language | None,
+    members: Mapping[Definition, Definition] | None = None,
 ) -> Pairing:
-    """Pair definitions of one holder by name and kind; several of one name by their first lines."""
+    """Pair definitions of one holder by name and kind; several of one name by their first lines.
+    `members`: the file's definitions with their holders, where the snippet shows no holder."""
     pairs: list[tuple[Definition, Definition]] = []
     fresh: list[Definition] = []
     unsure: list[tuple[Definition, tuple[Definition, ...]]] = []
@@ -197,14 +204,32 @@ def paired(
         by_name.setdefault((definition.name, definition.kind), []).append(definition)
     waiting: list[Definition] = []
     taken: set[Definition] = set()
+    members = members or {}
+
+    def candidates(definition: Definition) -> list[Definition]:
+        named = by_name.get((definition.name, definition.kind), ())
+        takes = _takes_holder(lines, definition)
+        return [
+            other
+            for other in named
+            if other not in members or takes == _takes_holder(file, other) or takes is None
+        ]
+
     for definition in own:  # equal first lines first
         head = lines[definition.first].strip()
-        equal = [
+        named = candidates(definition)
+        equal = [one for one in named if file[one.first].strip() == head and one not in taken]
+        shares = {other: _share(definition, other, lines, file) for other in named}
+        likelier = [
             other
-            for other in by_name.get((definition.name, definition.kind), ())
-            if file[other.first].strip() == head and other not in taken
+            for other in named
+            if len(equal) == 1
+            and members.get(other) != members.get(equal[0])
+            and shares[other] >= shares[equal[0]] + LIKELIER
         ]
-        if len(equal) == 1:
+        if likelier:
+            unsure.append((definition, (*equal, *likelier)))
+        elif len(equal) == 1:
             pairs.append((definition, equal[0]))
             taken.add(equal[0])
         else:
@@ -212,7 +237,7 @@ def paired(
     overloaded = language is None or language.name in _OVERLOADS
     for definition in waiting:
         overloads = overloaded and definition.kind == CALLED
-        named = by_name.get((definition.name, definition.kind), [])
+        named = candidates(definition)
         left = [other for other in named if other not in taken]
         rated = sorted(
             ((_alike(definition, other, lines, file), -other.first, other) for other in left),
@@ -259,10 +284,22 @@ def _alike(own: Definition, old: Definition, lines: Sequence[str], file: Sequenc
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
     of the others."""
     head = likeness(lines[own.first], file[old.first])
+    share = _share(own, old, lines, file)
+    return head + share if head >= SAME_HEAD or share >= ENOUGH else 0.0
+
+
+def _share(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
+    """How much of the shorter of two definitions is in the other one."""
     texts = lines[own.first : own.last], file[old.first : old.last]
     ours, theirs = (Counter(line.strip() for line in text if weight(line) == 1) for text in texts)
-    share = (ours & theirs).total() / max(1, min(ours.total(), theirs.total()))
-    return head + share if head >= SAME_HEAD or share >= ENOUGH else 0.0
+    return (ours & theirs).total() / max(1, min(ours.total(), theirs.total()))
+
+
+def _takes_holder(lines: Sequence[str], definition: Definition) -> bool | None:
+    """Whether a function's parameters begin with its holder, as a method's in Python and Rust; None
+    for what is not a function of these languages."""
+    head = _FUNCTION.match(" ".join(lines[definition.first : definition.first + 2]))
+    return None if head is None else bool(head["holder"])
 
 
 def words_of_lines(lines: Iterable[str]) -> set[str]:

@@ -122,7 +122,12 @@ def plan_of(job: Job, target: RegionJob) -> Plan:
         )
     text = dedented(taken(source, target.region))
     marks = prompt.fence(text)
-    earlier = [part_of_changed(source.text, target.region, one) for one in job.plan.predictions]
+
+    def finished(texts: Sequence[str]) -> tuple[str, ...]:
+        """What earlier answers to the whole file have in the region."""
+        parts = [part_of_changed(source.text, target.region, one) for one in texts]
+        return tuple(dict.fromkeys(prompt.finished(dedented(part)) for part in parts))
+
     name = target.symbol.rpartition(".")[2]
     part = f"only `{name}`" if name and len(job.regions) > 1 else prompt.A_PART
     messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
@@ -132,7 +137,8 @@ def plan_of(job: Job, target: RegionJob) -> Plan:
         opening=prompt.opening(marks),
         closing=marks,
         prediction=None if job.plan.prediction is None else prompt.finished(text),
-        predictions=tuple(dict.fromkeys(prompt.finished(dedented(one)) for one in earlier)),
+        predictions=finished(job.plan.predictions),
+        unlike=finished(job.plan.unlike),
         least=prompt.finished(text),
     )
 

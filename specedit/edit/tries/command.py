@@ -1,9 +1,13 @@
-"""One run of the user's own command: in a folder, with a limit on its time and on what is kept.
+"""One run of the user's own command: in a folder, with a limit on its time and on what is kept; and
+the useful part of its output: its most telling line, and what to show a model.
 
 The command is a line for the user's shell (`sh -c`, on Windows `cmd /c`), as they typed it, with
 their environment but for our keys; nothing of a model is ever part of it. On Linux it runs below a
 `supervisor`: when it ends, takes too long or this process ends, every process that it started ends.
 On other POSIX systems those in its process group end, on Windows those that `taskkill /T` finds.
+
+Each tool (pytest, Python, compilers, go, cargo, dotnet, jest) reports a failure in a form of its
+own. The first form of FORMS that an output has is shown. Where it has none, its last lines are.
 """
 
 from __future__ import annotations
@@ -15,12 +19,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from specedit.edit.report import Judgement, Try
 from specedit.edit.tries import supervisor
 
 HEAD, TAIL = 64 << 10, 192 << 10  # bytes of the output that are kept: its beginning and its end
@@ -164,3 +169,173 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _signal(child: subprocess.Popen[bytes], number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, number)
+
+
+COUNTS = (
+    re.compile(r"^=+ .*?\b(?P<n>\d+) failed\b"),  # pytest
+    re.compile(r"^=+ .*?\b(?P<n>\d+) errors?\b"),
+    re.compile(r"^(?P<n>\d+) failed\b"),  # pytest -q
+    re.compile(r"^(?P<n>\d+) errors? in\b"),
+    re.compile(r"^FAILED \((?:failures=(?P<n>\d+))"),  # unittest
+    re.compile(r"^FAILED \((?:errors=(?P<n>\d+))"),
+    re.compile(r"^test result: FAILED\. \d+ passed; (?P<n>\d+) failed"),  # cargo
+    re.compile(r"^Failed!\s+- Failed:\s+(?P<n>\d+)"),  # dotnet
+    re.compile(r"^Tests:\s+(?P<n>\d+) failed"),  # jest
+    re.compile(r"^Found (?P<n>\d+) errors?\b"),  # tsc, ruff, mypy
+)
+
+
+def counted(lines: Sequence[str]) -> int | None:
+    """The number of failures that the tool itself says."""
+    for pattern in COUNTS:
+        results = [int(hit["n"]) for line in lines if (hit := pattern.search(line))]
+        if results:
+            return sum(results) if "test result" in pattern.pattern else results[-1]
+    return None
+
+
+class Form:
+    """How a tool reports failures: as passages of an output, each with a line that tells most.
+
+    `passage`: its lines; the group `name` is shown as a title above `body`. `tells`: the groups
+    `why` and `at` of a passage; a passage without them is left out. `drops`: what is not shown."""
+
+    def __init__(
+        self, passage: str, tells: str, drops: str = r"(?!)", *, last: bool = False
+    ) -> None:
+        self._passage = re.compile(passage, re.MULTILINE)
+        self._tells = re.compile(tells, re.MULTILINE)
+        self._drops = re.compile(drops, re.MULTILINE)
+        self._last = last  # the last passage tells most, and only the last three are shown
+
+    def read(self, text: str) -> tuple[str, list[str]]:
+        """The most telling line of an output, and its passages; none where it has another form."""
+        passages, tellings = [], []
+        for hit in self._passage.finditer(text):
+            parts = hit.groupdict("")
+            body = self._drops.sub("", parts["body"])
+            if (telling := self._tells.search(body)) is None:
+                continue
+            why = telling.groupdict("")
+            tellings.append(": ".join(filter(None, (why["why"], why.get("at", "")))))
+            passages.append(
+                "\n".join(
+                    filter(None, (parts.get("name", "") and f"{parts['name']}:", body.strip("\n")))
+                )
+            )
+        if self._last:
+            return "".join(tellings[-1:]), passages[-3:]
+        return "".join(tellings[:1]), passages
+
+
+_PLACE = (  # of compilers and linters; go build, go vet, ruff and pyflakes do not say `error`
+    r"\S[^:(\n]*\(\d+(?:,\d+)?(?:-\d+)?\): (?:fatal )?error\b.*"
+    r"|\S[^:\n]*:\d+(?::\d+)?(?: -|:) (?:fatal )?error\b.*"
+    r"|\S+\.(?:\w+:\d+|go):\d+: \S.*"
+)
+FORMS = (
+    Form(  # pytest: sections between underscored titles; lines that begin with E say why
+        r"^_{3,} (?P<name>.+?) _{3,}$(?P<body>(?:\n(?!_{3,} .+ _{3,}$|={3,}.*={3,}$).*)*)",
+        r"^E +(?P<why>.+)",
+        r"^(?!(?:>|E) |\S+:\d+: ).*\n?",
+    ),
+    Form(r"^(?P<body>(?:FAILED|ERROR) \S.*)", r" - (?P<why>.+)"),  # its summary
+    Form(  # rustc
+        r"^(?P<body>error(?:\[E\d+\])?: .+\n +--> .*(?:\n.+)*)", r"\A(?P<why>.+)"
+    ),
+    Form(  # a panicking test of cargo
+        r"^(?P<body>thread '.+' (?:\(\d+\) )?panicked at .+(?:\n.+)*)",
+        r"panicked at (?P<at>.+?):?(?:\n(?P<why>.+))?$",
+        r"^note: .*\n?",
+    ),
+    Form(r"^(?P<body>panic: .+(?:\n(?!exit status|FAIL\b).*)*)", r"\A(?P<why>.+)"),  # go
+    Form(  # go test, dotnet test, jest: a failed test's name, then its own words
+        r"^[ \t]*(?:--- FAIL: |Failed (?=\S+ \[)|● (?=.+ › ))(?P<name>.+?)(?: [\[(][^\])]*[\])])?$"
+        r"(?P<body>(?:\n(?!(?:FAIL|PASS|ok)\b|[ \t]*(?:--- (?:FAIL|PASS)|=== |Failed \S+ \[|● )"
+        r"|Tests?:).*)*)",
+        r"^(?P<why>.+)",
+        r"^[ \t]*(?:(?:Error Message:|Stack Trace:|at .+|Standard Output.*)?(?:\n|\Z))?",
+    ),
+    Form(  # Python's tracebacks, without the interpreter's own frames, which have no file
+        r"^[ \t]*Traceback \(most recent call last\):(?P<body>(?:\n(?: .*)?)*\n\S.*)",
+        # of a bare AssertionError what was asserted says more
+        r"(?:^ +(?P<at>\S.*)\n(?:[ ^~]+\n)?(?=[^:\n]*\Z))?^(?P<why>\S.*)\Z",
+        r'^  File "<.*\n(?:    .*\n)*',
+        last=True,
+    ),
+    Form(  # a compiler's place and message, with the line of source and the mark below it
+        rf"^[ \t]*(?P<body>(?:{_PLACE})(?:\n\n?(?:[ \t|]|\d+ ).*){{0,4}})", r"\A(?P<why>.+)"
+    ),
+)
+MOST_LINES, MOST_CHARS = 40, 2400  # of what is shown
+LONGEST = 200  # characters of a line
+FAILS = re.compile(
+    r"(?i)\b(error|errors|failed|failure|failures|exception|panic|assert\w*|fatal)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The output of a command that failed."""
+
+    line: str  # the most telling one
+    text: str  # what is worth showing
+    failed: int | None = None  # failures it counted
+
+
+def read(output: str, folder: Path | None = None) -> Failure:
+    """What matters of the output of a command that failed in `folder`."""
+    text = output if folder is None else output.replace(f"{folder}/", "")
+    lines = [line.rstrip() for line in text.splitlines()]
+    for form in FORMS:
+        telling, passages = form.read("\n".join(lines))
+        if passages:
+            shown = _bounded("\n\n".join(dict.fromkeys(passages)).splitlines())
+            return Failure(_short(telling), shown, counted(lines))
+    held = [line for line in lines if line.strip()]
+    telling = next(
+        (line for line in reversed(held) if FAILS.search(line)), held[-1] if held else ""
+    )
+    return Failure(_short(telling), _bounded(held[-20:], end=True), counted(lines))
+
+
+def _short(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _bounded(lines: Sequence[str], *, end: bool = False) -> str:
+    """The first (or the last) lines, within what is worth showing."""
+    kept: list[str] = []
+    size = 0
+    for line in reversed(lines) if end else lines:
+        line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+        size += len(line) + 1
+        if len(kept) >= MOST_LINES or size > MOST_CHARS:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept) if end else kept)
+
+
+class Failures:
+    """The command's report on each try: a line for the user, more lines for the model."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+        self.seconds = 0.0  # of the last run
+
+    def verdict(self, ran: Ran, root: Path, number: int) -> Judgement:
+        self.seconds = ran.seconds
+        if ran.code == 0:
+            return Judgement(0)
+        result = read(ran.output, root)
+        line = result.line or f"exit code {ran.code}"
+        if ran.problem:
+            line = f"{ran.problem}; its last line: {result.line}" if result.line else ran.problem
+        self._texts[number] = "\n".join(one for one in (ran.problem, result.text or line) if one)
+        return Judgement(ran.code, line, result.failed)
+
+    def text(self, whole: Try) -> str:
+        """The feedback for a try that failed."""
+        at = whole.number if whole.same_as is None else whole.same_as
+        return self._texts.get(at, whole.line)

@@ -19,8 +19,7 @@ from specedit.edit.regions.locate import locate
 from specedit.edit.report import Baseline, Edit, Figures, Judgement, Judging, Tried, Try, Trying
 from specedit.edit.request import Input, Request
 from specedit.edit.sink import Sink
-from specedit.edit.tries.command import run_command
-from specedit.edit.tries.failure import Failures
+from specedit.edit.tries.command import Failures, run_command
 from specedit.edit.tries.loop import (
     TriedFile,
     best,

@@ -471,6 +471,9 @@ def repeat_at(
     rules = rules_from([ExampleFile(name, before, after, source.language)])
     if len(rules) > 1:
         raise InputError("these lines hold several changes; select one", file=path.name)
+    rules = (
+        replace(rules[0], unproved=""),
+    )  # the user asks for it, and sees it before it is saved
     names = {tree.path(one) for one in candidates(tree.root, rules, tree.root)} | held.keys()
 
     def read(one: str) -> str:

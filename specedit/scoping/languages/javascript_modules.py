@@ -1,19 +1,187 @@
 """Where JavaScript's and TypeScript's imports lead, and what a module gives out.
 
 Relative paths, index files, `paths` of tsconfig.json, packages of the same tree, CommonJS.
+Installed packages are not part of the tree. And how imports follow files that move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from specedit.scoping.languages.javascript_paths import resolve
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.project import Project
+from specedit.scoping.meaning import Rewrite
+from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
+
+ENDS = ("", ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+CONFIGS = ("tsconfig.json", "jsconfig.json")
+CALLS = frozenset({"require", "import", "jest.mock", "vi.mock", "require.resolve"})
+SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
+
+
+def resolve(project: Project, path: str, source: str) -> str | None:
+    """The file of the tree that an import means; None outside of the tree."""
+    folder = posixpath.dirname(path)
+    if source.startswith("."):
+        return _file(project, posixpath.normpath(posixpath.join(folder, source)))
+    for place in (*_mapped(project, folder, source), *_packages(project, source)):
+        result = _file(project, posixpath.normpath(place))
+        if result is not None:
+            return result
+    return None
+
+
+def _file(project: Project, place: str) -> str | None:
+    place = "" if place == "." else place
+    stem, end = posixpath.splitext(place)
+    tries = [place + one for one in ENDS]
+    tries += [stem + one for one in WRITTEN.get(end, ())]
+    tries += [posixpath.join(place, "index" + one) for one in ENDS[1:]]
+    return next((one for one in tries if one in project.paths), None)
+
+
+def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
+    """What the nearest tsconfig.json makes of a path."""
+    places = (posixpath.join(up, name) for up in folders_up(folder) for name in CONFIGS)
+    if (config := next((one for one in places if one in project.paths), None)) is not None:
+        base, paths = _options(project, config, 0)
+        for pattern, targets in paths.items():
+            before, star, after = pattern.partition("*")
+            if star and source.startswith(before) and source.endswith(after):
+                inner = source[len(before) : len(source) - len(after)]
+            elif not star and source == pattern:
+                inner = ""
+            else:
+                continue
+            yield from (target.replace("*", inner) for target in targets)
+        if base is not None:
+            yield posixpath.join(base, source)
+
+
+def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict[str, list[str]]]:
+    """`baseUrl` and `paths` of a configuration, from the tree's top, with what it extends."""
+    text = _json(project, config)
+    folder = posixpath.dirname(config)
+    base: str | None = None
+    paths: dict[str, list[str]] = {}
+    above = text.get("extends")
+    if isinstance(above, str) and above.startswith(".") and deep < 5:
+        place = posixpath.normpath(posixpath.join(folder, above))
+        match = next((one for one in (place, place + ".json") if one in project.paths), None)
+        if match is not None:
+            base, paths = _options(project, match, deep + 1)
+    options = text.get("compilerOptions")
+    if isinstance(options, dict):
+        if isinstance(options.get("baseUrl"), str):
+            base = posixpath.normpath(posixpath.join(folder, options["baseUrl"]))
+        own = options.get("paths")
+        if isinstance(own, dict):
+            start = base if base is not None else folder
+            paths = {
+                str(key): [posixpath.join(start, one) for one in each if isinstance(one, str)]
+                for key, each in own.items()
+                if isinstance(each, list)
+            }
+    return base, paths
+
+
+def _packages(project: Project, source: str) -> Iterator[str]:
+    """A package of the same tree, by the name that its package.json gives it."""
+
+    def read() -> dict[str, tuple[str, dict[str, Any]]]:
+        results: dict[str, tuple[str, dict[str, Any]]] = {}
+        for path in project.called("package.json"):
+            text = _json(project, path) if "node_modules" not in path else {}
+            if isinstance(text.get("name"), str):
+                results[text["name"]] = (posixpath.dirname(path), text)
+        return results
+
+    for name, (folder, text) in project.remembered("packages", read).items():
+        if source == name:
+            for field in ("types", "source", "module", "main"):
+                if isinstance(text.get(field), str):
+                    yield posixpath.join(folder, text[field])
+            yield from (posixpath.join(folder, one) for one in ("src", "", "lib"))
+        elif source.startswith(name + "/"):
+            rest = source[len(name) + 1 :]
+            yield from (posixpath.join(folder, rest), posixpath.join(folder, "src", rest))
+
+
+def _json(project: Project, path: str) -> dict[str, Any]:
+    """JSON with comments and commas too many, as these files are written."""
+    text = project.text(path) or ""
+    text = re.sub(
+        r'("(?:[^"\\\n]|\\.)*")|/\*.*?\*/|//[^\n]*', lambda m: m[1] or "", text, flags=re.DOTALL
+    )
+    text = re.sub(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])', lambda m: m[1] or "", text)
+    try:
+        spelling = json.loads(text)
+    except ValueError:
+        return {}
+    return spelling if isinstance(spelling, dict) else {}
+
+
+def moved_imports(project: Project, moved: Mapping[str, str], typing: Typing) -> Iterator[Rewrite]:
+    """The imports of one file after files moved."""
+    path = project.path(typing.scopes)
+    folder = posixpath.dirname(path)
+    new_folder = posixpath.dirname(moved.get(path, path))
+    for node in _specifiers(typing):
+        source = typing.scopes.text(node)[1:-1]
+        old = resolve(project, path, source)
+        if old is None:
+            continue
+        new = moved.get(old, old)
+        if new == old and (folder == new_folder or not source.startswith(".")):
+            continue
+        written = _specifier(source, old, new, new_folder)
+        if written != source:
+            yield Rewrite(node.start + 1, node.end - 1, source, written)
+
+
+def _specifiers(typing: Typing) -> Iterator[Branch]:
+    """The strings that name modules."""
+    for node in typing.scopes.root.walk():
+        source = node.part("source") if node.type.endswith("_statement") else None
+        if node.type == "call_expression":
+            called, arguments = node.part("function"), node.part("arguments")
+            if called is not None and typing.scopes.text(called) in CALLS and arguments is not None:
+                source = next(iter(arguments.named_children()), None)
+        elif node.type == "import_require_clause":
+            source = node.part("source") or node.first("string")
+        if source is not None and source.type == "string":
+            yield source
+
+
+def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
+    """A module's new name, with an ending, a folder or an alias where the old one had that."""
+    stem, end = posixpath.splitext(new)
+    written = next((one for one in SCRIPTS if source.endswith(one)), "")
+    if written in (".js", ".jsx", ".mjs", ".cjs") and end not in (written, ""):
+        end = written  # TypeScript names what it compiles to
+    old_stem = posixpath.splitext(old)[0]
+    named_folder = old_stem.endswith("/index") and not re.search(r"(^|/)index(\.\w+)?$", source)
+    if named_folder and stem.endswith("/index"):
+        stem = posixpath.dirname(stem)
+    target = stem + (end if written else "")
+    if not source.startswith("."):
+        bare = source[: len(source) - len(written)]
+        parts = (posixpath.dirname(old_stem) if named_folder else old_stem).split("/")
+        for at in range(len(parts)):
+            tail, head = "/".join(parts[at:]), "/".join(parts[:at])
+            inside = not head or target.startswith(f"{head}/")
+            if inside and (bare == tail or bare.endswith(f"/{tail}")):
+                return bare[: len(bare) - len(tail)] + target[len(head) + 1 if head else 0 :]
+    relative = posixpath.relpath(target, new_folder or ".")
+    return relative if relative.startswith(".") else f"./{relative}"
 
 
 class JavaScriptModules(Rules):

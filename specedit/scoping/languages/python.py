@@ -14,9 +14,8 @@ from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing
+from specedit.scoping.typing import Known, Typing
 from specedit.scoping.uses import MODULE, Uses
-from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from specedit.scoping.project import Project as Project
     from specedit.scoping.scope import Declared, Owner, Scope
     from specedit.scoping.scopes import Scopes
+    from specedit.scoping.typing import Known
     from specedit.scoping.typing import Typing as Typing
     from specedit.scoping.uses import Uses
-    from specedit.scoping.written import Known
 
 Text = Callable[[Branch], str]
 

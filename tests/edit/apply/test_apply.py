@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -660,6 +662,30 @@ def test_a_change_of_5000_lines_is_merged(inside: Run, repo: Repository) -> None
     new = old.replace("return x", "return x + 1")
     done = inside("apply", "large.py", "--no-model", stdin=new.encode())
     assert done.returncode == 0 and repo.read("large.py") == new, done.stderr.decode()
+
+
+PEAK = """import sys
+from specedit.cli import run
+code = run(sys.argv[1:])
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")), flush=True)
+sys.exit(code)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a process's own peak memory")
+def test_60000_lines_are_replaced_in_200_mb(repo: Repository, tmp_path: Path) -> None:
+    lines = [f"v{number} = {number}\n" for number in range(60_000)]
+    repo.write("large.py", "".join(lines))
+    new = [line.replace("v", "w") for line in lines]
+    rows = ["--- a/large.py\n", "+++ b/large.py\n", "@@ -1,60000 +1,60000 @@\n"]
+    rows += [*(f"-{line}" for line in lines), *(f"+{line}" for line in new)]
+    (tmp_path / "change.diff").write_text("".join(rows))
+    words = ["apply", "large.py", str(tmp_path / "change.diff"), "--no-model", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *words], cwd=repo.root, capture_output=True, check=True
+    )
+    assert repo.read("large.py") == "".join(new)
+    assert int(done.stdout.split()[1]) / 1024 < 200
 
 
 NAMED = {

@@ -1,0 +1,144 @@
+"""How much a rule tells of its places: whether it is specific, and whether its names say that the
+same thing is meant elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from specedit.import_time import regex
+from specedit.repeat.origin import FILE, FREE, LOCAL, Origins, is_import
+from specedit.repeat.piece import Piece, is_word
+from specedit.repeat.roles import MEMBERS, SELVES, is_callee, is_own_name, with_parents
+
+if TYPE_CHECKING:
+    from specedit.repeat.rule import RepeatRule
+
+ENOUGH = 1.0  # weight of what is fixed in a rule
+_COMMON = frozenset(  # members that many types have
+    {
+        *("tostring", "tostr", "toowned", "tolist", "toarray", "tojson", "tobytes", "asstr"),
+        *("getname", "getid", "getvalue", "gettype", "getkey", "getclass", "getitem", "setitem"),
+        *("setname", "setvalue", "startswith", "endswith", "isempty", "hashcode", "compareto"),
+        *("asref", "unwrapor", "intoiter", "indexof", "lastindexof", "tolowercase", "haskey"),
+        *("touppercase", "addall", "foreach", "putall", "removeall"),
+    }
+)
+_CAMEL = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def weight(word: str) -> float:
+    """How much a name tells: of several words or long, it is rarely met by chance."""
+    count = len(_CAMEL.findall(word))
+    if word.lower().replace("_", "") in _COMMON:
+        return 0.4
+    if count > 1:
+        return 1.0 if len(word) > 6 else 0.7
+    return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
+
+
+def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
+    text = piece.text
+    if not piece.named:
+        return 0.2 if is_word(text) else 0.05
+    if text == "super":
+        return 0.6
+    if text in SELVES or piece.kind in ("true", "false", "none", "null", "nil"):
+        return 0.2
+    if text[:1] in "\"'`" or "string" in piece.kind:
+        return min(0.9, len(text) / 12)
+    if not is_word(text):
+        return 0.2
+    if is_own_name(piece, parent):
+        origin = origins.get(text, FREE)
+        if origin == LOCAL:
+            return 0.2
+        if is_import(origin):
+            return 1.0
+        if origin == FREE and len(text) < 6:
+            return 0.5  # of the language: len, print, Some
+        return max(0.8, weight(text))
+    return weight(text)
+
+
+def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:
+    """Why a rule is too general; "" where it is specific."""
+    total, words = 0.0, []
+    signs = 0.0
+    for piece, parent in with_parents(rule.before):
+        if piece.hole or piece.children:
+            continue
+        value = _weight_of(piece, parent, rule.origins)
+        if piece.named:
+            total += value
+            words.append(piece.text)
+        else:
+            signs += value
+    total += min(0.4, signs)
+    if not words:
+        return "no name or literal is fixed in it"
+    left = {unit.text for unit in rule.new_units if not unit.hole}
+    gone = [u for u in rule.old_units if not u.hole and u.named and u.text not in left]
+    roots = rule.before
+    if len(roots) == 1 and roots[0].is_name and len(rule.after) == 1 and rule.after[0].is_name:
+        origin = rule.origins.get(roots[0].text, FREE)
+        if origin in (LOCAL, FILE):
+            names = f"{roots[0].text} {rule.after[0].text}"
+            return f"it is a rename: specedit rename {names} follows what the name means"
+    if any(rule.origins.get(u.text) == FILE for u in gone) and FILE in dict(rule.needs).values():
+        return f"`{gone[0].text}` and what replaces it are both defined in the file"
+    if not gone:
+        return "it takes nothing away, so nothing tells which places need it"
+    if total < ENOUGH - less:
+        return f"only {', '.join(f'`{word}`' for word in words[:4])} tells its places"
+    return ""
+
+
+CLASSES = frozenset({"java", "csharp", "kotlin", "scala", "go"})  # a free name is the package's
+
+
+def unproved(rule: RepeatRule, origins: Origins) -> str:
+    """Why one example does not say which places are meant; "" where a name that the change takes
+    away is known by where it comes from: an import, the language, a class around it."""
+    if len(rule.before) > 1:
+        return "one example of several statements does not tell which places are meant"
+    left = {unit.text for unit in rule.new_units if not unit.hole}
+    gone = [
+        (piece, parent)
+        for piece, parent in with_parents(rule.before)
+        if piece.is_name and not piece.hole and piece.text not in left
+    ]
+    for piece, parent in gone:
+        if is_own_name(piece, parent):
+            if _is_known(piece.text, rule, origins, called=is_callee(piece, parent)):
+                return ""
+        elif parent is not None and (root := _root_of(parent)) is not piece and root is not None:
+            if root.text in SELVES:
+                if rule.bases and not origins.has_member(piece.text):
+                    return ""
+            elif _is_known(root.text, rule, origins) or root.kind == "primitive_type":
+                return ""
+    if not gone:
+        return "one example that takes no name away does not tell which places are meant"
+    return f"one example does not tell whether `{gone[0][0].text}` is the same thing elsewhere"
+
+
+def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = False) -> bool:
+    """Whether what a name means can be compared from file to file."""
+    origin = origins.of(name)
+    if is_import(origin) or origin == FILE:
+        return True
+    if origin != FREE:
+        return False
+    is_class = name[:1].isupper() and rule.language in CLASSES
+    return is_class or origins.is_builtin(name) or (called and rule.language == "c")
+
+
+def _root_of(piece: Piece) -> Piece | None:
+    """The first name of `a.b.c`; None where it is a hole or no name."""
+    while piece.children and not piece.hole:
+        is_call = any(child.field == "object" for child in piece.children[:1])
+        if not is_call and not any(word in piece.kind for word in MEMBERS):
+            return None
+        piece = piece.children[0]
+    return None if piece.hole else piece

@@ -1,0 +1,202 @@
+"""What a snippet does not show stays, or the change is refused: nothing is lost in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+from specedit.edit.apply.change import read_change
+from specedit.edit.apply.merging import merge_parts
+
+JOBS = """namespace Jobs
+{
+    public class Schedule
+    {
+        public Unit RunAt(int hours)
+        {
+            return RunAt(Today.AddHours(hours));
+        }
+
+        public Unit RunAt(Date time)
+        {
+            CalculateNextRun = time;
+            return new Unit(this);
+        }
+
+        public Schedule Named(string name)
+        {
+            Name = name;
+            return this;
+        }
+    }
+}
+"""
+STORE = """package store
+
+func (s *Store) Put(key string) error {
+\ts.mu.Lock()
+\treturn nil
+}
+
+// Delete removes a key.
+func (s *Store) Delete(key string) error {
+\ts.mu.Lock()
+\treturn nil
+}
+"""
+NET = """def environ(url):
+    no = get(url)
+    bypass = look(no)
+    if bypass:
+        return {}
+
+    # the settings of the system
+    log(url)
+    return proxies()
+"""
+LOAD = """class Loader:
+    def close(self):
+        self.handle.close()
+        self.closed = True
+
+    def load(self, path):
+        text = read(path)
+        rows = parse(text)
+        rows = [row for row in rows if row]
+        log("rows", rows)
+        check(rows)
+        self.rows = rows
+        return rows
+
+
+def trash(items):
+    return items
+"""
+TOOLS = """package tools
+
+func open(root string) *Dir {
+\tswitch {
+\tcase err != nil:
+\t\tlog.Printf("open(%s): %s", root, err)
+\t\treturn nil
+\tcase !isPackage(d):
+\t\tlog.Printf("open(%s): not a package directory", root)
+\t\treturn nil
+\t}
+\tif depth < 0 {
+\t\tdepth = 9
+\t}
+\treturn d
+}
+"""
+REFUSED = {  # file, text, snippet, words of the refusal
+    "an overload in a namespace": (
+        "jobs.cs",
+        JOBS,
+        "        public Unit RunAt(int hours)\n        {\n"
+        "            check(hours);\n            return RunAt(Today.AddHours(hours));\n        }\n\n"
+        "        public Schedule Named(string name)\n        {\n            check(name);\n"
+        "            Name = name;\n",
+        "`Jobs.Schedule.RunAt`",
+    ),
+    "a function whose name a new one takes": (
+        "net.py",
+        NET,
+        "def bypassed(url):\n    no = get(url)\n    # ...\n    if bypass:\n        return True\n\n"
+        "    return False\n\ndef environ(url):\n    if bypassed(url):\n        return {}\n"
+        "    return proxies()\n",
+        "`environ`",
+    ),
+    "the end of a function": (
+        "load.py",
+        LOAD,
+        "    def load(self, path):\n        text = read(path)\n",
+        "without its last 6 lines",
+    ),
+    "a case that may be new": (
+        "tools.go",
+        TOOLS,
+        '// ...\n\t\treturn nil\n\tcase root == "/" && !d.IsDir():\n'
+        '\t\tlog.Printf("open(%s): not a directory", root)\n\t\treturn nil\n\t}\n'
+        "\tif depth < 0 {\n\t\t// ...\n",
+        "may replace these lines, or stand beside them",
+    ),
+}
+MERGED = {  # file, text, snippet, old line, what stands in its place
+    "the comment above a definition that is shown in part": (
+        "store.go",
+        STORE,
+        "\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\treturn nil\n}\n\n"
+        "func (s *Store) Delete(key string) error {\n\ts.mu.Lock()\n",
+        "func (s *Store) Put(key string) error {\n\ts.mu.Lock()\n",
+        "func (s *Store) Put(key string) error {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n",
+    ),
+    "a method with a new function's name": (
+        "load.py",
+        LOAD,
+        "def trash(items):\n    return items\n\n\ndef close(handle):\n    handle.close()\n",
+        "    return items\n",
+        "    return items\n\n\ndef close(handle):\n    handle.close()\n",
+    ),
+    "what a comment of new code names": (
+        "load.py",
+        LOAD,
+        "# removed items go to trash()\ndef purge(items):\n    return trash(items)\n\n\n"
+        "def trash(items):\n    return items\n",
+        "def trash(items):\n",
+        "# removed items go to trash()\ndef purge(items):\n    return trash(items)\n\n\n"
+        "def trash(items):\n",
+    ),
+    "a comment without dots below the first line of a class": (
+        "jobs.cs",
+        JOBS,
+        "    public class Schedule\n    {\n        // same as before\n\n"
+        "        public bool Due()\n        {\n            return true;\n        }\n\n"
+        "        // same as before\n    }\n",
+        "            Name = name;\n            return this;\n        }\n",
+        "            Name = name;\n            return this;\n        }\n\n"
+        "        public bool Due()\n        {\n            return true;\n        }\n",
+    ),
+    "the first line of a block, changed": (
+        "tools.go",
+        TOOLS,
+        "func open(root string) *Dir {\n\t// ...\n\tif depth <= 0 {\n\t\tdepth = 9\n\t}\n"
+        "\treturn d\n}\n",
+        "\tif depth < 0 {\n",
+        "\tif depth <= 0 {\n",
+    ),
+    "a bracket that closes what is left out": (
+        "jobs.cs",
+        JOBS,
+        "    public class Schedule\n    {\n        // (unchanged)\n        }\n\n"
+        "        public Schedule Named(string name)\n        {\n"
+        "            Name = name ?? this.Id;\n"
+        "            return this;\n        }\n    }\n}\n",
+        "            Name = name;\n",
+        "            Name = name ?? this.Id;\n",
+    ),
+}
+
+
+def merged(name: str, text: str, snippet: str) -> tuple[str | None, str]:
+    parts = [part for one in read_change(snippet) for part in one.parts]
+    result = merge_parts(text, parts, name)
+    return result.text, "; ".join(f"{one.reason} {one.hint}" for one in result.ambiguous)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_guarantee_11_what_would_be_lost_refuses_a_snippet(case: str) -> None:
+    name, text, snippet, words = REFUSED[case]
+    result, reasons = merged(name, text, snippet)
+    assert result is None
+    assert words in reasons
+
+
+@pytest.mark.parametrize("case", MERGED)
+def test_what_a_snippet_does_not_show_stays(case: str) -> None:
+    name, text, snippet, old, new = MERGED[case]
+    result, reasons = merged(name, text, snippet)
+    assert result is not None, reasons
+    assert text.count(old) == 1
+    assert [line for line in result.split("\n") if line.strip()] == [
+        line for line in text.replace(old, new).split("\n") if line.strip()
+    ]
