@@ -197,7 +197,7 @@ def _zig(arguments: list[str], folder: Path, work: Path) -> None:
 MAN_PAGES = """
 import sys, pathlib
 from specedit.cli import every_command
-from specedit.manual.reference import man_pages
+from specedit.manual import man_pages
 for name, text in man_pages(every_command()):
     pathlib.Path(sys.argv[1], name).write_text(text, "utf-8")
 """

@@ -25,10 +25,10 @@ from specedit.engines.exact import available, conversion
 from specedit.engines.exact.kernels import NO_KERNELS
 from specedit.engines.exact.kernels.library import load
 from specedit.errors import ModelError, SpeceditError
-from specedit.files import git_call
+from specedit.files import git
 from specedit.integrations import editors
 from specedit.integrations.vllm import launch
-from specedit.models import catalogue, compatibility, resolve, store
+from specedit.models import catalogue, resolve, store
 from specedit.server import client, remote
 from specedit.server.runtime import runtime_folder
 from specedit.settings import Resolved, Settings, here
@@ -136,7 +136,7 @@ def _model(settings: Settings) -> Facts:
         yield Fact("model", f"{settings.model} is not on this machine", advice, NOTE)
         needed += entry.size + int(INT8_BYTES * entry.parameters) if entry else 0
     else:
-        compatibility.check_croppable(files)
+        resolve.check_croppable(files)
         yield Fact("model", f"{files.name}, SHA-256 {files.sha256[:12]}, {files.path}")
         library = load()
         if settings.engine != "huggingface" and not isinstance(library, str):
@@ -221,7 +221,7 @@ def _server(settings: Settings) -> Facts:
 
 
 def _git() -> Facts:
-    _, out = git_call.ask(here(), "--version")
+    _, out = git.ask(here(), "--version")
     yield Fact("git", out.decode("utf-8", "replace").strip().removeprefix("git version "))
 
 

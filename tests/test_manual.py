@@ -27,7 +27,7 @@ from hook_repository import START
 
 from specedit import cli, manual, settings
 from specedit.integrations.hook.hook_rules import rules
-from specedit.manual.reference import man_pages
+from specedit.manual import man_pages
 from specedit.view.terminal import show_page
 
 Done = subprocess.CompletedProcess[bytes]

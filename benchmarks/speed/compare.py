@@ -24,9 +24,9 @@ from benchmarks.speed.peers import (
 )
 from specedit.decode.drafters import AUTO, FREE_NAMES, HEADS_NAMES, MODEL_NAMES
 from specedit.edit.backend import Plan
+from specedit.engines.base import appeared
 from specedit.engines.cores import thread_count
 from specedit.errors import ModelError
-from specedit.inference.appeared import appeared
 from specedit.settings import Settings
 
 Progress = Callable[[str], None]

@@ -87,7 +87,7 @@ def help(
 
 def _write_site(folder: Path) -> int:
     from specedit.cli import every_command
-    from specedit.manual.reference import site
+    from specedit.manual import site
 
     files = [(folder / name, text) for name, text in site(every_command())]
     for target, _ in files:

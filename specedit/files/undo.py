@@ -22,7 +22,7 @@ from pathlib import Path
 
 from specedit.errors import InputError, SpeceditError, UsageError
 from specedit.files import atomic, git, regular, replacement
-from specedit.files.git_call import ask
+from specedit.files.git import ask
 from specedit.files.journal import (
     PRIVATE,
     RECORD,

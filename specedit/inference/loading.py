@@ -85,7 +85,7 @@ def _draft_model(
     settings: Settings, store: Path, target: str, tokenizer: Any, progress: Progress
 ) -> SmallModel:
     """The draft model, after a check that it fits the target."""
-    from specedit.models.compatibility import check_drafts
+    from specedit.models.resolve import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
     files = _files(settings.draft_model, store, settings.weights, progress)

@@ -29,7 +29,7 @@ class LocalBackend:
         if self._loaded is None:
             progress.loading(Loading("starting"))  # at once, so that the display appears
             from specedit.inference.loading import load
-            from specedit.inference.prefixes import CACHE_BYTES
+            from specedit.inference.model import CACHE_BYTES
 
             self._loaded = load(self._settings, progress)
             if self._settings.test:  # tries return to each file: a prefix cache for every one

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specedit.errors import FileError, GitError, UsageError
-from specedit.files.git_call import ask
+from specedit.files.git import ask
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.repeat.example import ExampleFile

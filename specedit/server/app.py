@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from specedit.edit.backend import ModelInfo, Plan
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
-from specedit.inference.prefixes import CACHE_BYTES
+from specedit.inference.model import CACHE_BYTES
 from specedit.server import protocol
 from specedit.server.chat_request import (
     Completion,

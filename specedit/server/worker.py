@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Progress, Ready, Written
 from specedit.errors import ServerError, SpeceditError
 from specedit.inference.loading import load
-from specedit.inference.model import LoadedModel
-from specedit.inference.prefixes import CACHE_BYTES
+from specedit.inference.model import CACHE_BYTES, LoadedModel
 from specedit.settings import Settings
 
 STOPPING = "The server is stopping."

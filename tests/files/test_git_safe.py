@@ -18,7 +18,7 @@ from git_repository import CLEAN, Repository
 
 from specedit.errors import SpeceditError
 from specedit.files import git
-from specedit.files.git_call import ask
+from specedit.files.git import ask
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 Trick = Callable[[Repository, str], None]

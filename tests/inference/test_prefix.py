@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
 
 from specedit.engines.base import common
-from specedit.inference.prefixes import Prefixes
+from specedit.inference.model import Prefixes
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from specedit.errors import ModelError
-from specedit.models.compatibility import check_drafts, vocabulary_difference
+from specedit.models.resolve import check_drafts, vocabulary_difference
 from specedit.models.tokenizer import Tokenizer
 
 WORDS = Tokenizer(

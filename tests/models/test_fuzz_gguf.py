@@ -16,8 +16,8 @@ from mutations import EDGES, SECONDS, drawn, many, mutated
 
 from specedit.errors import ModelError
 from specedit.models import architecture, vocabulary
-from specedit.models.compatibility import check_croppable
 from specedit.models.gguf import SCALARS, open_gguf
+from specedit.models.resolve import check_croppable
 from specedit.models.store import ModelFiles
 from specedit.models.template import split
 

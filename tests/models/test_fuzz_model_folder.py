@@ -17,7 +17,7 @@ from specedit.engines.exact import available
 from specedit.engines.huggingface import open_huggingface
 from specedit.errors import ModelError
 from specedit.models import architecture, resolve, vocabulary
-from specedit.models.compatibility import check_croppable
+from specedit.models.resolve import check_croppable
 from specedit.models.store import ModelFiles
 from specedit.models.template import CHATML, split
 

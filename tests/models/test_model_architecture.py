@@ -19,8 +19,8 @@ from specedit.engines.exact.checkpoint import open_checkpoint, unsupported
 from specedit.engines.huggingface import build
 from specedit.errors import ModelError
 from specedit.models import architecture
-from specedit.models.compatibility import check_croppable
 from specedit.models.gguf import open_gguf
+from specedit.models.resolve import check_croppable
 from specedit.models.store import ModelFiles
 
 IDS = random.Random(7).choices(range(517), k=180)

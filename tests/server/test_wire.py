@@ -22,10 +22,9 @@ from specedit.edit.backend import (
     Ready,
     Written,
 )
-from specedit.engines.base import Prefill, Sampling
+from specedit.engines.base import Prefill, Sampling, appeared
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
-from specedit.inference.appeared import appeared
 from specedit.server import protocol
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates too

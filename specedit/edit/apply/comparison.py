@@ -159,6 +159,15 @@ class _Comparing:
                 ((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2]
             )
             outer = {one for (_, last, one), (first, *_) in pairwise(spans) if first < -last}
+            shown = {old: one for one, old in pairs.pairs}
+            beside = {  # a function beside the one that has a local function of its name
+                one
+                for one, old in pairs.pairs
+                if (holder := self._holders.get(old)) in shown and holder.kind == CALLED
+            }
+            if beside:
+                found = self._paired([one for one in own if one not in beside], self._every, lines)
+                return own, found
             if not outer:
                 return own, self._paired(own, self._every, lines, self._holders)
             own = [part for one in own for part in (one.children if one in outer else (one,))]
@@ -217,6 +226,7 @@ class _Comparing:
         starts = {one.top: one for one in own}
         partial = {one.first for one in own if one.kind != VALUE and one not in pairs}
         values = [one for one in own if one.kind == VALUE and one not in pairs]
+        names = {one.name for one in self._every}
         n = first
         while n < last:
             definition, line, kind = starts.get(n), self._lines[n], self._kinds[n]
@@ -236,7 +246,10 @@ class _Comparing:
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
             elif kind != REMOVED:
-                fresh = holder is not None and any(one.first <= n < one.last for one in values)
+                fresh = any(
+                    one.top <= n < one.last and (holder is not None or one.name not in names)
+                    for one in values
+                )
                 part = LINE if line.strip() else BLANK
                 row = SnippetRow((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
                 row = replace(row, partial=n in partial)
@@ -412,7 +425,12 @@ class _Comparing:
         holder, or comments that stay above a definition."""
         known = self._index.rows(2)
         kept: list[_Chunk] = []
-        for chunk in chunks:
+        for whole in chunks:
+            chunk = [*whole]
+            while chunk and self._is_above_shown(chunk[-1]):
+                chunk.pop()
+            if all(row.part in (NEW, BLANK) for row in chunk):
+                chunk = whole
             new = any(row.part == NEW for row in chunk)
             if new and all(
                 row.part in (NEW, BLANK) or (is_remark(row.text) and row.text.strip() not in known)

@@ -25,7 +25,8 @@ from specedit.syntax.lines import common, opcodes
 
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
-OPENING = 0.8  # least likeness of first lines of one block
+OPENING = 0.8  # least likeness of first lines of one block,
+LIKE, AROUND = 0.6, 200  # where no other line of so many around it is so like it
 MOVED = 0.7  # least likeness of a line that may have moved
 FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
@@ -150,9 +151,7 @@ def _edges(
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if changed and (
-                _in_run(path, n, equal) or _one_opening(rows[n].text, columns[path[n].at].text)
-            ):
+            if changed and (_in_run(path, n, equal) or _one_opening(rows[n], columns, path[n].at)):
                 continue
             if changed and not same_line(rows[n].text, columns[path[n].at].text):
                 yield n, [path[n].at]
@@ -203,9 +202,12 @@ def _only_added(
     return None
 
 
-def _one_opening(line: str, other: str) -> bool:
-    """Whether two first lines of blocks are so alike that they are of one block."""
-    return opens(line) and opens(other) and likeness(line, other) >= OPENING
+def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> bool:
+    """Whether a row is the first line of a block and like that of one block alone."""
+    near = columns[max(0, at - AROUND) : at + AROUND]
+    alike = [column for column in near if likeness(row.text, column.text) >= LIKE]
+    both = opens(row.text) and opens(columns[at].text)
+    return both and alike == [columns[at]] and likeness(row.text, columns[at].text) >= OPENING
 
 
 def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:

@@ -155,7 +155,8 @@ def merged_lines(
             after_blank = row.part == BLANK
             kept_blank = after_blank and not row.text
             result += above
-            result += column.lines if kept_blank else (*column.above, *row.lines)
+            as_file = kept_blank or (row.part == LINE and _indented_otherwise(row, column, not n))
+            result += (*column.above, *(column.lines if as_file else row.lines))
             at += _continuation(row, columns, step.at) if ends else 0
             continue
         blank = 1 + (python and not margin(row.text)) if row.part == NEW else 0
@@ -166,6 +167,15 @@ def merged_lines(
             result += [""] * (row.trail or blank or after_blank)
     keep(len(columns))
     return result
+
+
+def _indented_otherwise(row: SnippetRow, column: FileColumn, first: bool) -> bool:
+    """Whether a row is its line of the file, but for an indentation that is lost, as that of a
+    snippet's first line may be, or of other characters."""
+    own, old = margin(row.text), margin(column.text)
+    if row.text.strip() != column.text.strip() or not old:
+        return False
+    return (first and not own) or (bool(own) and not set(own) & set(old))
 
 
 def _remarks(columns: Sequence[FileColumn], first: int, at: int) -> list[str]:

@@ -17,7 +17,9 @@ _COMMENT = re.compile(
 )
 _DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")
 _REMARK = ("//", "#", "/*", "*", "<!--", "-- ", "@", "[")
-_INNER = re.compile(r"(?P<head>.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*")
+_INNER = re.compile(
+    r"(?P<head>.*\S.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*"
+)
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
 FEW = 2  # words
 SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for lines
@@ -187,7 +189,8 @@ def _left_out(text: str) -> bool:
     comment = comment_text(text)
     if comment and comment[0] + comment[-1] in ("()", "[]"):
         return True
-    return bool(_DOTS.fullmatch(comment if comment else text)) or stands_in(text.strip())
+    own = text.strip().removeprefix("* ") if comment is None else comment
+    return bool(_DOTS.fullmatch(own)) or stands_in(text.strip())
 
 
 def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from specedit.edit.apply.markers import LEFT_OUT, ShownLines
 from specedit.edit.apply.part_places import FileIndex, Margins, margin, weight
-from specedit.edit.apply.structure import Definition
+from specedit.edit.apply.structure import VALUE, Definition
 
 
 def reindented(
@@ -19,13 +19,14 @@ def reindented(
     it; other lines between markers as deep as the file has them, where all that it has are at one
     other depth."""
     lines = list(shown.lines)
-    covered = {n for definition in own for n in range(definition.top, definition.last)}
+    solid = [one for one in own if one in pairs or one.kind != VALUE]
+    covered = {n for definition in solid for n in range(definition.top, definition.last)}
     shifts = {
         definition: Margins(_pairs(shown.lines, definition, old, index))
         for definition, old in pairs.items()
     }
     last: Margins | None = None
-    for definition in own:
+    for definition in solid:
         change = shifts.get(definition, last)
         if change is None and shifts:
             change = next(iter(shifts.values()))

@@ -110,6 +110,19 @@ def _closing(lines: Sequence[str], n: int) -> int | None:
     return None
 
 
+def _in_chain(
+    ours: Sequence[str], theirs: Sequence[str], path: Sequence[AlignedLine], start: int, n: int
+) -> bool:
+    """Whether a line like `} else {` is one of the file's `if` that its own one is, after a new
+    `} else if` at `start`."""
+    while _closes(ours[start]) and (above := enclosing(ours, start)) is not None:
+        start = above
+    at: int | None = path[start].at if path[start].matched and path[n].matched else None
+    while at is not None and at < path[n].at:
+        at = _closing(theirs, at)
+    return at is not None and at == path[n].at
+
+
 def _by_blocks(
     rows: Sequence[SnippetRow],
     columns: Sequence[FileColumn],
@@ -144,9 +157,16 @@ def _by_blocks(
                 continue
             if len(margin(ours[start])) != len(margin(row.text)):
                 continue  # it closes a block whose first line is left out
+            if opens(row.text) and _in_chain(ours, theirs, path, start, n):
+                continue
             if path[start].matched:
                 end = _closing(theirs, path[start].at)
                 done = path[n].matched and path[n].at == end
+                done |= opens(row.text) and any(
+                    step.matched and step.at == end and ours[k].strip() == theirs[end].strip()
+                    for k, step in enumerate(path)
+                    if end is not None
+                )  # `} else {`, which another row is
                 if end is not None and _closes(theirs[end]) and end not in taken and not done:
                     only(n, end)
             elif not any(path[k].matched for k in range(start, n)):

@@ -71,6 +71,32 @@ LOAD = """class Loader:
 def trash(items):
     return items
 """
+DELAY = """/**
+ * The milliseconds that a value stands for.
+ *
+ * @param {String} value of an option
+ */
+function delay(value) {
+  var millis = 0;
+  if (value.match(/ms$/)) {
+    millis = parseInt(value, 10);
+  } else {
+    // seconds, with or without a unit
+    millis = parseFloat(value) * 1000;
+  }
+  return millis;
+}
+"""
+PAGE = """function Page() {
+  return (
+    <div>
+      <h1>Welcome</h1>
+      <p>Read this first.</p>
+      <Button />
+    </div>
+  );
+}
+"""
 TOOLS = """package tools
 
 func open(root string) *Dir {
@@ -163,6 +189,34 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
         "\treturn d\n}\n",
         "\tif depth < 0 {\n",
         "\tif depth <= 0 {\n",
+    ),
+    "a new branch, and an else that stays": (
+        "delay.js",
+        DELAY,
+        "function delay(value) {\n  var millis = 0;\n  if (value.match(/ms$/)) {\n"
+        "    millis = parseInt(value, 10);\n  } else if (value.match(/m$/)) {\n"
+        "    millis = parseInt(value, 10) * 60000;\n  } else {\n    // ... as before\n  }\n"
+        "  return millis;\n}\n",
+        "  } else {\n",
+        "  } else if (value.match(/m$/)) {\n    millis = parseInt(value, 10) * 60000;\n"
+        "  } else {\n",
+    ),
+    "a marker in a comment of several lines": (
+        "delay.js",
+        DELAY,
+        "/**\n * The milliseconds that a value stands for.\n * ...\n */\n"
+        "function delay(value) {\n"
+        "  var millis = 1;\n  // ...\n}\n",
+        "  var millis = 0;\n",
+        "  var millis = 1;\n",
+    ),
+    "a marker of JSX": (
+        "page.jsx",
+        PAGE,
+        "    <div>\n      {/* ... existing code ... */}\n      <p>Read this first.</p>\n"
+        "      <Button show={false} />\n    </div>\n",
+        "      <Button />\n",
+        "      <Button show={false} />\n",
     ),
     "a bracket that closes what is left out": (
         "jobs.cs",
