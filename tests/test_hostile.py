@@ -173,12 +173,19 @@ def test_a_hostile_file_ends_no_command(repository: Repository, command: str) ->
 
 
 @pytest.mark.parametrize(
-    ("language", "command", "piece"), [("go", "rename", "\n"), ("csharp", "snippet", "@,")]
+    ("language", "command", "piece"),
+    [
+        ("go", "rename", "\n"),
+        ("csharp", "snippet", "@,"),
+        ("csharp", "lsp", "let @ = @;\n"),
+        ("scala", "repeat", "class @ {\n"),
+    ],
 )
 def test_a_hostile_file_that_once_ended_a_command_does_not(
     repository: Repository, language: str, command: str, piece: str
 ) -> None:
-    first, last = FRAMES[language].inside if piece != "\n" else FRAMES[language].alone
+    frame = FRAMES[language]
+    first, last = frame.alone if piece.endswith(";\n") or piece == "\n" else frame.inside
     text = first + hostile.repeated(piece, SIZES[0]) + last
     assert not _problems(repository, language, command, {repr(piece): text})
 

@@ -87,7 +87,7 @@ def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark
         _build_tree(copy, root, path, text)
         words = [word.replace(FILE, str(path)) for word in shlex.split(command)]
         words[0] = program_at(words[0])
-        code, output = run_program(words, copy)
+        code, output = run_program(words, copy, SECONDS)
     result = tuple(read_remarks(output, copy, path))
     if not result and code:
         first = next((line.strip() for line in output.split("\n") if line.strip()), "")
@@ -134,7 +134,7 @@ def program_at(name: str) -> str:
     return result
 
 
-def run_program(words: list[str], folder: Path, seconds: float = SECONDS) -> tuple[int, str]:
+def run_program(words: list[str], folder: Path, seconds: float) -> tuple[int, str]:
     """Its exit code and its output, of stdout and stderr alike."""
     try:
         child = subprocess.Popen(

@@ -129,9 +129,10 @@ class Recorder:
             result = load(folder)  # None: the first file, or what was before is undone
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             atomic.sync(self._stored(entry, before, after))
-            if entry.torn:
+            earlier = result.files if result else ()
+            if entry.torn and not any(other.torn for other in earlier):  # else it is held already
                 self._lock.take(PATIENCE)
-            self._save((*(result.files if result else ()), entry))
+            self._save((*earlier, entry))
         except OSError as error:
             raise unwritable(folder, error) from error
         return entry

@@ -192,12 +192,16 @@ def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[t
                 first = project.path(home.home)
                 at = first if first in one.typings else next(iter(one.typings))
                 yield at, taken(declared.leaf, new, declared.kind, path)
+    asked: set[int] = set()  # files may declare the name thousands of times
     for each in one.chosen:
         for declared in each.declared:
             here = project.at(declared.home)
             local = declared.owner is not None or not declared.is_own
             if local or here is None or declared.scope is None or declared.scope.is_local:
                 continue
+            if id(here) in asked:
+                continue
+            asked.add(id(here))
             for other in here.rules.shared(project, here, new):
                 there = project.path(other.home)
                 yield project.path(declared.home), taken(other.leaf, new, other.kind, there)

@@ -64,8 +64,8 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 continue
             rule = _with_needs(rule, wider, new_origins, origins)
             missing = missing_evidence(rule)
-            if not missing and level == OPEN and (names := _defined(wider, rule)):
-                return replace(rule, doubt=ANY_DEFINITION, sure=names)
+            if not missing and level == OPEN and _holds_definition(rule):
+                return replace(rule, doubt="any definition of this form is a place")
             if not missing:
                 return replace(rule, unproved=unproved(rule, origins))
             if best is None or not any(piece.children for piece in best.before):
@@ -74,16 +74,11 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
     return best or "what stays the same around it is not specific enough"
 
 
-ANY_DEFINITION = "any definition of this form is a place"
-
-
-def _defined(change: NodeChange, rule: RepeatRule) -> tuple[tuple[str, str], ...]:
-    """The holes of a rule that are names of definitions, each with the example's name."""
-    data = change.file.before.encode("utf-8", "surrogatepass")
-    return tuple(
-        (piece.hole, data[piece.start : piece.end].decode("utf-8", "replace"))
+def _holds_definition(rule: RepeatRule) -> bool:
+    """Whether a hole is the name of a definition."""
+    return any(
+        piece.hole and piece.field == "name" and parent and parent.kind.endswith(DEFINING)
         for piece, parent in with_parents(rule.before)
-        if piece.hole and piece.field == "name" and parent and parent.kind.endswith(DEFINING)
     )
 
 

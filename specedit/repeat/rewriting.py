@@ -44,7 +44,6 @@ class Repeated:
     new: str
     kept_at_ends: tuple[int, int] = (0, 0)  # bytes that are whole units and stay as they are
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
-    held: tuple[tuple[str, str], ...] = ()  # the text of each hole
     whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     doubt: str = ""  # why it is only proposed
 
@@ -170,6 +169,13 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
             up = up.parent
     if rule.parent and parent is not None and parent.type != rule.parent:
         return "it stands in another place of the syntax"
+    brought = {name.removeprefix("self.") for name, _ in rule.needs}
+    while parent is not None:
+        name_node = parent.child_by_field_name("name")
+        name = (name_node.text or b"").decode(*_BYTES) if name_node is not None else ""
+        if name in brought and parent.child_by_field_name("body") is not None:
+            return f"it is in the definition of `{name}`, which the change brings in"
+        parent = parent.parent
     in_example = any(path == example for example, _ in rule.examples)
     for name, origin in rule.needs:
         if name.startswith("self."):
@@ -186,7 +192,7 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
 
 def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
-    if rule.doubt and not (rule.sure and set(rule.sure) <= set(place.held)):
+    if rule.doubt:
         return rule.doubt
     if rule.unproved:
         return rule.unproved
@@ -426,9 +432,9 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
     if not rule.after:
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
-    old, held = text_at(match.start, match.end), tuple(holes.items())
+    old = text_at(match.start, match.end)
     ends = _kept_at_ends(rule, match, bounds, old.encode(*_BYTES), new.encode(*_BYTES))
-    return Repeated(start, end, line_number, old, new, ends, tuple(spans), held)
+    return Repeated(start, end, line_number, old, new, ends, tuple(spans))
 
 
 def _kept_at_ends(

@@ -39,7 +39,6 @@ class RepeatRule:
     doubt: str = ""  # it is too general: why its places are only proposals
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
     unproved: str = ""  # it is specific, and one example is not enough: why
-    sure: tuple[tuple[str, str], ...] = ()  # what holes hold at places that are none
     examples: tuple[tuple[str, int], ...] = ()  # path and line
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text
     receivers: bool = False  # hand-written: its first name may be a member

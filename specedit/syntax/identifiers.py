@@ -125,12 +125,15 @@ def derived(name: str, old: str, new: str) -> str | None:
     wanted = "".join(words_of(old)).lower()
     if len(wanted) < SHORT:
         return None
+    ends = {wanted: False, plural(wanted): True}
     spans = list(WORDS.finditer(name))
+    whole = "".join(span[0] for span in spans).lower()
+    if not any(end in whole for end in ends):
+        return None
     for first in range(len(spans)):
         joined = ""
         for last in range(first, len(spans)):
             joined += spans[last][0].lower()
-            ends = {wanted: False, plural(wanted): True}
             if joined in ends:
                 put = _spelled(name, spans, first, last, new, ends[joined])
                 return name[: spans[first].start()] + put + name[spans[last].end() :]

@@ -189,8 +189,7 @@ def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_comma
     Repository.init(tmp_path).commit({name: data.decode() for name, data in before.items()})
     command = [sys.executable, "-m", "specedit"]
     more: dict[str, Any] = {"cwd": tmp_path, "stdin": subprocess.DEVNULL}
-    runs = journal.home() / "journal"
-    longest = [1.0, 1.0]  # seconds to wait after the journal, and after the first file
+    runs, longest = journal.home() / "journal", 1.0
     while count.trials < trials:
         for one, data in before.items():
             (tmp_path / one).write_bytes(data)
@@ -198,12 +197,11 @@ def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_comma
         words = [*command, "rename", "username", "email", "--quiet"]
         run = subprocess.Popen(words, stderr=subprocess.DEVNULL, **more)
         began = (runs.exists, lambda: (tmp_path / "m00.py").read_bytes() != before["m00.py"])
-        moment = chance.random() < 0.85
-        while run.poll() is None and not began[moment]():
+        while run.poll() is None and not began[chance.random() < 0.85]():
             time.sleep(0.0005)
-        time.sleep(chance.uniform(0, longest[moment]))
+        time.sleep(chance.uniform(0, longest))
         if run.poll() is not None:
-            longest[moment] *= 0.9
+            longest *= 0.9
             continue
         run.send_signal(getattr(signal, name))
         code = run.wait(faults.STUCK)
@@ -222,7 +220,7 @@ def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_comma
             count.stuck.append(f"{words[3]}: {said.decode()}")
         if list(tmp_path.glob(".specedit-*")) or list(runs.glob("*/unfinished")):
             count.stuck.append("a temporary file or a mark is left")
-    assert count.said.get("half done", 0) > trials / 10 or name == "SIGTERM"
+    assert count.said.get("half done", 0) > trials / 20 or name == "SIGTERM"
     say(count)
 
 

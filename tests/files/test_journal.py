@@ -108,7 +108,7 @@ def test_a_refused_file_can_still_be_undone_later(tmp_path: Path, store: Path) -
 def test_a_file_written_twice_is_put_back_in_reverse_order(tmp_path: Path, store: Path) -> None:
     a = file(tmp_path, "a", b"1")
     (tmp_path / "b").hardlink_to(a)
-    run(store, (a, b"2"), (tmp_path / "b", b"3"), (a, b"4"))
+    run(store, (a, b"2"), (tmp_path / "b", b"3"), (a, b"4"))  # its lock is taken once
     assert [o.status for o in undo(store).files] == ["restored"] * 3
     assert a.read_bytes() == b"1"
 

@@ -62,6 +62,7 @@ class ScriptedEngine:
         hidden: int = 4,
         sure: float = 0.0,
         margin: float = 9.0,
+        hold: Path | None = None,
     ) -> None:
         self._answer = answer
         self._end = end
@@ -71,6 +72,8 @@ class ScriptedEngine:
         # choices are sampled
         self._sure = sure
         self._margin = margin  # of each choice over the second best
+        self._hold = hold
+        self._passes = 0
         self._audit = self._watching = self._sampled = False
         self._script: list[int] = []  # prompt, answer, end
         self._ids: list[int] = []
@@ -126,6 +129,9 @@ class ScriptedEngine:
             raise ValueError("a tree is in the cache: keep a path of it, or crop it")
         if self._delay_s:
             time.sleep(self._delay_s)
+        self._passes += 1
+        while self._hold is not None and self._passes > 1 and self._hold.exists():
+            time.sleep(0.01)
         first = len(self._ids)
         before = self._nodes[-1] if self._nodes else NOTHING
         for index, token in enumerate(ids):
@@ -231,7 +237,8 @@ def from_file(path: Path) -> ScriptedEngine:
     block with the replacements made, then the closing fence. `then`: a list of such objects, for
     the second prompt and those after it; the last of all answers every further one. `delay_s` slows
     each pass down, `calls` names a file that gets a line for each prompt, `sure` is the chance that
-    its rows of logits give its choices, `margin` by how much each exceeds the second best.
+    its rows of logits give its choices, `margin` by how much each exceeds the second best. While
+    the file `hold` exists, it makes one pass. `rated`: its edits have a confidence.
     """
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -248,9 +255,16 @@ def from_file(path: Path) -> ScriptedEngine:
         return now(prompt) if callable(now) else now
 
     chance, margin = float(script.get("sure", 0.0)), float(script.get("margin", 9.0))
+    hold = Path(script["hold"]) if "hold" in script else None
     window = int(script.get("window", WINDOW))
     return ScriptedEngine(
-        answer, delay_s=delay_s, calls=calls, sure=chance, margin=margin, window=window
+        answer,
+        delay_s=delay_s,
+        calls=calls,
+        sure=chance,
+        margin=margin,
+        window=window,
+        hold=hold,
     )
 
 

@@ -22,7 +22,7 @@ from editing import Desk
 
 TOOLS = Path(os.environ.get("SPECEDIT_VSCODE", Path.home() / ".cache" / "specedit-vscode"))
 SCREENSHOTS = os.environ.get("SPECEDIT_SCREENSHOTS")  # a folder, for a look at them
-PATIENCE_MS = 120_000
+PATIENCE_MS = 300_000
 SETTINGS = {
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
@@ -137,16 +137,21 @@ class Window:
 
     def open(self, name: str) -> None:
         self.page.keyboard.press("Control+P")
-        self.page.wait_for_selector(".quick-input-widget input")
+        self.wait_box()
         self.page.keyboard.type(name)
         self.page.wait_for_selector(f".quick-input-list [aria-label^='{name}']")
         self.page.keyboard.press("Enter")
         self.page.wait_for_selector(f".tab.active[data-resource-name='{name}']")
         self.page.wait_for_selector(".editor-instance .view-line")
+        self.page.wait_for_selector(".editor-instance .monaco-editor.focused")
+
+    def wait_box(self) -> None:
+        """Wait until keys go to the box at the top."""
+        self.page.wait_for_selector(".quick-input-widget input:focus")
 
     def command(self, title: str) -> None:
         self.page.keyboard.press("F1")
-        self.page.wait_for_selector(".quick-input-widget input")
+        self.wait_box()
         self.page.keyboard.type(title)
         self.page.wait_for_selector(f".quick-input-list .monaco-list-row:has-text('{title}')")
         self.page.keyboard.press("Enter")
@@ -159,10 +164,16 @@ class Window:
         """Select whole lines, from 1, both ends in."""
         self.keys("Control+Home", *["ArrowDown"] * (first - 1))
         self.keys(*["Shift+ArrowDown"] * (last - first + 1))
+        self.page.wait_for_selector(f".statusbar-item:has-text('Ln {last + 1}, Col 1 (')")
 
-    def instruct(self, instruction: str) -> None:
+    def ask(self) -> None:
+        """Begin an edit: the instruction can be typed after it."""
         self.keys("Control+Alt+E")
         self.page.wait_for_selector(".quick-input-title:has-text('specedit: edit')")
+        self.wait_box()
+
+    def instruct(self, instruction: str) -> None:
+        self.ask()
         self.page.keyboard.type(instruction)
         self.page.wait_for_selector(f".quick-input-list .monaco-list-row:has-text('{instruction}')")
         self.keys("Enter")
@@ -189,6 +200,15 @@ class Window:
         """Wait for a notification with this text."""
         self.page.wait_for_selector(f".notification-list-item-message:has-text({json.dumps(text)})")
 
+    def apply_preview(self) -> None:
+        """Apply what VS Code's refactor preview shows."""
+        self.page.locator(".bulk-edit-panel .monaco-button:has-text('Apply')").click()
+
+    def preview(self) -> list[tuple[str, bool]]:
+        """The rows of the refactor preview, each with whether it is ticked."""
+        rows = self.page.locator(".bulk-edit-panel .monaco-list-row")
+        return [(row.inner_text().strip(), row.locator("input").is_checked()) for row in rows.all()]
+
     def save(self) -> None:
         self.keys("Control+S")
         self.page.wait_for_function("!document.querySelector('.tab.active.dirty')")
@@ -199,6 +219,7 @@ class Window:
     def closed(self) -> None:
         """Wait until no proposal is shown, and the document has the focus."""
         self.page.wait_for_selector(".tab:has-text('(proposed)')", state="detached")
+        self.page.wait_for_selector(".tab.active:not(:has-text('(proposed)'))")
         self.page.wait_for_selector(".editor-instance .monaco-editor.focused")
 
     def marked(self) -> int:

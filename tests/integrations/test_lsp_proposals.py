@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from git_repository import Repository
 from lsp_client import Editor, edited
 from test_lsp_session import editor_of
 
@@ -186,3 +187,81 @@ def test_the_trace_of_a_report_is_deleted_with_the_session(
         assert len(list(tmp_path.glob("specedit-*.jsonl"))) == 1
     assert session.close(10)
     assert list(tmp_path.glob("specedit-*.jsonl")) == []
+
+
+# the change that was made by hand, repeated
+
+
+CALLS = "x = 1\nold_call(1, a)\n"
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Repository:
+    made = Repository.init(tmp_path)
+    made.commit({"a.py": CALLS, "b.py": "old_call(b.c,  2)\nold_call(3)\n", "c.py": "y = 1\n"})
+    return made
+
+
+def repeat(editor: Editor, uri: str, first: int, last: int) -> Any:
+    params = {"textDocument": {"uri": uri}, "lines": [first, last]}
+    return editor.wait(editor.request("specedit/repeat", params))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_what_changed_since_the_last_commit_is_repeated(
+    editor: Editor, calls: Repository, end: str
+) -> None:
+    uri, other = (calls.root / "a.py").as_uri(), (calls.root / "b.py").as_uri()
+    editor.open(uri, CALLS.replace("old_call(1, a)", "pow(a, 1)").replace("\n", end))
+    editor.open(other, f"unsaved = 1{end}old_call(4, u){end}")
+    result = repeat(editor, uri, 2, 2)["result"]
+    assert texts_of(editor, result) == {"b.py": f"unsaved = 1{end}pow(u, 4){end}"}
+    assert result["rule"] == "old_call($A, $B) -> pow($B, $A)"
+    assert result["proposed"] == []
+    assert editor.edits == [], "the editor was not asked to apply it"
+
+
+def test_places_that_may_be_meant_come_apart_with_the_reason(
+    editor: Editor, calls: Repository
+) -> None:
+    calls.commit({"d.py": "def g():\n    log(1)\n    log(2)\n", "e.py": "log(3)\n"})
+    uri = (calls.root / "d.py").as_uri()
+    editor.open(uri, "def g():\n    log(1, 0)\n    log(2)\n")
+    result = repeat(editor, uri, 2, 2)["result"]
+    assert result["documentChanges"] == []
+    found = {
+        Path(change["textDocument"]["uri"]).name: [
+            (edit["range"]["start"]["line"], edit["newText"]) for edit in change["edits"]
+        ]
+        for change in result["proposed"]
+    }
+    assert found == {"d.py": [(2, "    log(2, 0)\n")], "e.py": [(0, "log(3, 0)\n")]}
+    assert all(edit["why"] for change in result["proposed"] for edit in change["edits"])
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "problem"),
+    [
+        ("a.py", (1, 1), "lines 1 to 1 have not changed since the last commit"),
+        ("new.py", (1, 1), "the last commit does not have it"),
+        ("a.txt", (1, 1), "the language is not known"),
+    ],
+)
+def test_lines_that_are_no_example_are_an_error(
+    editor: Editor, calls: Repository, name: str, lines: tuple[int, int], problem: str
+) -> None:
+    calls.commit({"a.txt": "x\n"})
+    uri = (calls.root / name).as_uri()
+    editor.open(uri, "x = 1\npow(a, 1)\n")
+    error = repeat(editor, uri, *lines)["error"]
+    assert name in error["message"] and problem in error["message"]
+
+
+def test_a_file_that_the_checks_would_refuse_stays_with_the_reason(
+    editor: Editor, calls: Repository
+) -> None:
+    uri = (calls.root / "a.py").as_uri()
+    editor.open(uri, "import h\nx = 1\nh.run(a, 1)\n")
+    result = repeat(editor, uri, 1, 3)["result"]
+    assert result["documentChanges"] == []
+    assert result["notes"] == ["b.py: not changed: line 1: `h` is used, and nothing defines it"]

@@ -156,6 +156,13 @@ def test_a_rule_that_is_too_general_is_only_proposed(before: str, after: str, wh
             id="a-variable-that-is-not-there",
         ),
         pytest.param(
+            "import old\ndef f():\n    old.call(1)\n",
+            "import old\ndef f():\n    own_call(1)\n",
+            "import old\ndef own_call(x):\n    return old.call(x)\n",
+            "definition of `own_call`",
+            id="the-definition-of-what-replaces-it",
+        ),
+        pytest.param(
             "old_pair(a, b)\n",
             "new_pair(b, a)\n",
             "old_pair(1,  # the first\n  2)\n",

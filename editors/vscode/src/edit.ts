@@ -1,7 +1,7 @@
 /** "Edit with instruction": asks for the instruction, shows what may change, and follows the edit. */
 
 import * as vscode from "vscode";
-import type { Followers, Proposal, Region } from "./client";
+import type { Followers, Region } from "./client";
 import { remembered } from "./history";
 
 const HISTORY = "instructions";
@@ -99,11 +99,11 @@ export class Running {
   }
 
   /** Run an edit; a change of the document drops it. */
-  async follow(
+  async follow<T>(
     document: vscode.TextDocument | undefined,
     opened: (regions: readonly Region[]) => void,
-    ask: (followers: Followers, token: vscode.CancellationToken) => Promise<Proposal>,
-  ): Promise<Proposal> {
+    ask: (followers: Followers, token: vscode.CancellationToken) => Promise<T>,
+  ): Promise<T> {
     const source = new vscode.CancellationTokenSource();
     this.source = source;
     this.dropped = "";

@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import { Applied } from "./applied";
 import type { Client, FileEdits, Proposal } from "./client";
 import { askInstruction, Highlight, Running, selectedLines } from "./edit";
-import { type Edit, linesOf, narrowed } from "./hunks";
+import { disjoint, linesOf, narrowed } from "./hunks";
 import { candidates, flags } from "./program";
 import { doubtOf, Proposals, toRange } from "./proposal";
 import { reportPage } from "./report";
@@ -49,6 +49,7 @@ class Extension {
       command("rejectAll", this.proposals.rejectAll),
       command("sideBySide", this.proposals.sideBySide),
       command("renameEverywhere", () => this.renameEverywhere()),
+      command("repeat", () => this.repeat()),
       command("applyClipboard", () => this.applyClipboard()),
       command("undo", () => this.applied.undo()),
       command("warm", () => this.warm()),
@@ -143,6 +144,7 @@ class Extension {
     const sure = vscode.workspace.getConfiguration("specedit").get("confirm") === "unsure" && proposal.sure === true;
     if (sure) {
       await this.proposals.applyAll(document, first.edits);
+      vscode.window.setStatusBarMessage("specedit: sure, so the change was applied; one undo reverts it.", 5000);
     } else {
       await this.proposals.show(document, first.edits, proposal, column);
     }
@@ -193,24 +195,49 @@ class Extension {
     await this.preview(changes, `specedit: rename ${old} to ${name}`);
   }
 
-  /** Apply edits of several files after VS Code's refactor preview. */
-  private async preview(changes: readonly FileEdits[], label: string): Promise<void> {
-    await this.applied.apply(await this.workspaceEdit(changes, label));
+  /** Repeat the change at the cursor or in the selection, wherever it fits. */
+  private async repeat(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !this.editable(editor.document)) return;
+    const { document, selection } = editor;
+    const line = selection.active.line + 1;
+    const found = await this.running.follow(document, () => {}, async (_, token) =>
+      (await this.client(document.uri)).repeat(document, selectedLines(editor) ?? [line, line], token),
+    );
+    if (!found.documentChanges.length && !found.proposed.length) return this.explain(`no other place fits ${found.rule}`, found.notes);
+    for (const note of found.notes) this.log.info(note);
+    await this.preview(found.documentChanges, `specedit: repeat ${found.rule}`, found.proposed);
   }
 
-  /** The edits; with a label, VS Code shows them under it, all ticked, before it applies them. */
-  private async workspaceEdit(changes: readonly FileEdits[], label = ""): Promise<vscode.WorkspaceEdit> {
+  /** Apply edits of several files after VS Code's refactor preview. */
+  private async preview(changes: readonly FileEdits[], label: string, proposed: readonly FileEdits[] = []): Promise<void> {
+    await this.applied.apply(await this.workspaceEdit(changes, label, proposed));
+  }
+
+  /**
+   * The edits; with a label, VS Code shows them under it before it applies them, all ticked but those
+   * that are only proposed.
+   */
+  private async workspaceEdit(changes: readonly FileEdits[], label = "", proposed: readonly FileEdits[] = []): Promise<vscode.WorkspaceEdit> {
     const result = new vscode.WorkspaceEdit();
-    for (const change of changes) {
-      const document = await this.unchanged(change);
-      const edits: [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata | undefined][] = narrowed(linesOf(document.getText()), change.edits).map(
-        ({ range, newText }: Edit) => [vscode.TextEdit.replace(toRange(range), newText), label ? { needsConfirmation: false, label } : undefined],
-      );
-      if (label && !result.size) {
+    const every = [...changes, ...proposed];
+    for (const uri of new Set(every.map(({ textDocument }) => textDocument.uri))) {
+      const own = every.filter(({ textDocument }) => textDocument.uri === uri);
+      const [document] = await Promise.all(own.map((change) => this.unchanged(change)));
+      if (!document) continue;
+      const lines = linesOf(document.getText());
+      const places = disjoint(own.flatMap(({ edits }) => edits.flatMap((edit) => narrowed(lines, [edit]).map((place) => ({ ...place, why: edit.why })))));
+      const edits = places.map(({ range, newText, why }): [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata | undefined] => [
+        vscode.TextEdit.replace(toRange(range), newText),
+        label ? { needsConfirmation: why !== undefined, label: why === undefined ? label : `specedit: may be meant: ${why}` } : undefined,
+      ]);
+      if (label && !proposed.length && !result.size) {
         // The preview comes only with an edit that needs confirmation, which it does not tick. This
         // one inserts nothing.
-        const end = document.lineAt(document.lineCount - 1).range.end;
-        edits.push([vscode.TextEdit.insert(end, ""), { needsConfirmation: true, label }]);
+        const empty = lines.findIndex((line) => !line.trim());
+        const place = new vscode.Position(empty < 0 ? document.lineCount : empty, 0);
+        const metadata = { needsConfirmation: true, label: "specedit: inserts nothing; VS Code shows the preview because of it", iconPath: new vscode.ThemeIcon("info") };
+        edits.push([vscode.TextEdit.insert(place, ""), metadata]);
       }
       result.set(document.uri, edits);
     }
@@ -381,9 +408,15 @@ function memory(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
-function lightBulb(document: vscode.TextDocument, range: vscode.Range | vscode.Selection): vscode.CodeAction[] {
-  if (range.isEmpty || document.uri.scheme !== "file") return [];
-  const action = new vscode.CodeAction("Edit with instruction… (specedit)", vscode.CodeActionKind.RefactorRewrite);
-  action.command = { command: "specedit.edit", title: action.title };
-  return [action];
+function lightBulb(document: vscode.TextDocument, range: vscode.Range | vscode.Selection, context: vscode.CodeActionContext): vscode.CodeAction[] {
+  const asked = context.triggerKind === vscode.CodeActionTriggerKind.Invoke;
+  if (document.uri.scheme !== "file" || (range.isEmpty && !asked)) return [];
+  const action = (title: string, command: string) => {
+    const offered = new vscode.CodeAction(title, vscode.CodeActionKind.RefactorRewrite);
+    offered.command = { command, title };
+    return offered;
+  };
+  const actions = range.isEmpty ? [] : [action("Edit with instruction… (specedit)", "specedit.edit")];
+  if (document.version > 1) actions.push(action("Repeat this change (specedit)", "specedit.repeat"));
+  return actions;
 }

@@ -88,24 +88,25 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Cod
     if (!this.shown || document.uri.query !== INLINE) return [];
     const { hunks, title, doubt } = this.shown;
     const open = hunks.flatMap(({ choice }, number) => (choice === "open" ? [number] : []));
-    const top = new vscode.Range(0, 0, 0, 0);
-    const lens = (range: vscode.Range, title: string, command: string, ...args: unknown[]) => new vscode.CodeLens(range, { title, command, arguments: args });
+    const lens = (row: number, title: string, command: string, ...args: unknown[]) =>
+      new vscode.CodeLens(new vscode.Range(row, 0, row, 0), { title, command, arguments: args });
+    const parts = open.flatMap((number, index) => {
+      const row = this.rowOf(number);
+      const part = `${index + 1} of ${open.length}`;
+      return [
+        ...(doubt ? [lens(row, `$(warning) ${doubt}`, "")] : []),
+        lens(row, `$(check) Accept ${part} (y)`, "specedit.acceptHunk", number),
+        lens(row, "$(close) Reject (n)", "specedit.rejectHunk", number),
+        ...(open.length > 1 ? [lens(row, "$(arrow-down) Next (Tab)", "specedit.nextHunk", number)] : []),
+      ];
+    });
+    // A part in the first row shares its line with these, which may be cut off at the window's edge.
     return [
-      lens(top, `specedit: ${title}`, ""),
-      lens(top, "$(check-all) Accept All (Enter)", "specedit.acceptAll"),
-      lens(top, "$(close-all) Reject All (Esc)", "specedit.rejectAll"),
-      lens(top, "$(diff) Side by Side (d)", "specedit.sideBySide"),
-      ...open.flatMap((number, index) => {
-        const row = this.rowOf(number);
-        const place = new vscode.Range(row, 0, row, 0);
-        const part = `${index + 1} of ${open.length}`;
-        return [
-          ...(doubt ? [lens(place, `$(warning) ${doubt}`, "")] : []),
-          lens(place, `$(check) Accept ${part} (y)`, "specedit.acceptHunk", number),
-          lens(place, "$(close) Reject (n)", "specedit.rejectHunk", number),
-          ...(open.length > 1 ? [lens(place, "$(arrow-down) Next (Tab)", "specedit.nextHunk", number)] : []),
-        ];
-      }),
+      ...parts,
+      lens(0, "$(check-all) Accept All (Enter)", "specedit.acceptAll"),
+      lens(0, "$(close-all) Reject All (Esc)", "specedit.rejectAll"),
+      lens(0, "$(diff) Side by Side (d)", "specedit.sideBySide"),
+      lens(0, title, ""),
     ];
   }
 

@@ -47,9 +47,6 @@ from specedit.integrations.lsp.connection import (
 )
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
-from specedit.repeat.example import ExampleFile
-from specedit.repeat.finding import candidates, find, new_text, read_text
-from specedit.repeat.request import rules_from
 from specedit.settings import Settings
 from specedit.syntax.lines import opcodes
 from specedit.view.colours import count
@@ -409,19 +406,19 @@ def rename_at(
     """Rename the identifier at a place. An open document counts with the text in the editor."""
     line, column = place
     identifier = identifier_at(document.lines[line], column)
-    path = _path(document)
+    path = path_in_tree(document)
     if identifier is None:
         raise InputError("there is no identifier at this position", file=path.name)
     old = identifier[0]
     tree = Tree.around([str(path)]) or Tree.of_files([str(path)])
     by_name: dict[str, Document] = {}
     for one in (*opened, document):
-        name = tree.path(str(_path(one)))
+        name = tree.path(str(path_in_tree(one)))
         if name in tree.project.paths:
             by_name[name] = one
-            tree.project.hold(name, _text(one))
+            tree.project.hold(name, searched_text(one))
     name = tree.path(str(path))
-    rows = _text(document).split("\n")[: document.line_of_source(line) - 1]
+    rows = searched_text(document).split("\n")[: document.line_of_source(line) - 1]
     start = sum(len(before) + 1 for before in rows) + identifier.start()
     start -= line == 0 and document.text.startswith(BOM)
     paths = [name]
@@ -444,54 +441,6 @@ def rename_at(
     )
 
 
-def changed_lines(document: Document, first: str, lines: tuple[int, int]) -> str | None:
-    """The text `first` with only those of its changes that touch these lines (from 1, both ends in)
-    of the document; None where they did not change."""
-    old, result, touched = split(first), list[str](), False
-    for tag, a, b, c, d in opcodes(old, document.lines):
-        inside = c < lines[1] and lines[0] - 1 < max(d, c + 1)
-        touched = touched or (tag != "equal" and inside)
-        result += document.lines[c:d] if inside else old[a:b]
-    return "".join(result) if touched else None
-
-
-def repeat_at(
-    document: Document, first: str, example: str, opened: Sequence[Document], settings: Settings
-) -> TreeEdit:
-    """Repeat a change that was made by hand in a document, `first` before and `example` after it,
-    in the files of the work tree. An open document counts with the text in the editor."""
-    path = _path(document)
-    source = document.source
-    if source.language is None:
-        raise InputError("the language is not known", file=path.name)
-    tree = Tree.around([str(path)]) or Tree.of_files([str(path)])
-    held = {tree.path(str(_path(one))): one for one in (*opened, document)}
-    name = tree.path(str(path))
-    before, after = (Document.of(document.uri, None, text).source.text for text in (first, example))
-    rules = rules_from([ExampleFile(name, before, after, source.language)])
-    if len(rules) > 1:
-        raise InputError("these lines hold several changes; select one", file=path.name)
-    rules = (
-        replace(rules[0], unproved=""),
-    )  # the user asks for it, and sees it before it is saved
-    names = {tree.path(one) for one in candidates(tree.root, rules, tree.root)} | held.keys()
-
-    def read(one: str) -> str:
-        return _text(held[one]) if one in held else read_text(one, tree.root)
-
-    found = find(rules, sorted(names & tree.project.paths), read)
-    doubts = [f"{one}: {why}" for one, why in found.left.items()]
-    texts = []
-    for one, file in found.files.items():
-        doubts += [f"{one}:{line}: {why}" for line, why in file.skipped]
-        doubts += [f"{one}:{place.line}: {place.doubt}" for place in file.doubtful]
-        if file.sure:
-            shown = held.get(one) or Document.on_disk((tree.root / one).as_uri())
-            text = new_text(replace(shown.source, name=one, root=tree.root), file.sure, rules)[0]
-            texts.append((shown, shown.source.encode(text).decode("utf-8")))
-    return TreeEdit(rules[0].shown()[0], tuple(texts), tuple(doubts))
-
-
 def _changed(tree: Tree, name: str, opened: Document | None, text: str) -> tuple[Document, str]:
     """A document, or the file of this name, and its new text with the line ends that it had."""
     document = opened or Document.on_disk((tree.root / name).as_uri())
@@ -500,13 +449,13 @@ def _changed(tree: Tree, name: str, opened: Document | None, text: str) -> tuple
     return document, document.source.encode(text).decode("utf-8")
 
 
-def _path(document: Document) -> Path:
+def path_in_tree(document: Document) -> Path:
     """Where a document is, with the links of its folder followed, as git names files."""
     path = path_of(document.uri)
     return path.parent.resolve() / path.name
 
 
-def _text(document: Document) -> str:
+def searched_text(document: Document) -> str:
     """The text with "\\n" alone; nothing where it is empty, binary or too large."""
     try:
         return document.source.text

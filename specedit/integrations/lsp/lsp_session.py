@@ -41,18 +41,18 @@ from specedit.integrations.lsp.document_edits import (
     EditProgress,
     TreeEdit,
     change_documents,
-    changed_lines,
     edit_lines,
     identifier_at,
     rename_at,
-    repeat_at,
     uri_of,
 )
+from specedit.integrations.lsp.repeat_edits import changed_lines, repeat_at
 from specedit.settings import Settings
 from specedit.version import VERSION
 
 EDIT, UNDO, REPEAT = "specedit.edit", "specedit.undo", "specedit.repeat"
 PROPOSE, APPLY, REPORT = "specedit/propose", "specedit/apply", "specedit/report"
+PROPOSE_REPEAT = "specedit/repeat"
 STATUS = "specedit/status"  # of the warm server
 REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
@@ -84,6 +84,7 @@ class Session(Connection):
             "workspace/executeCommand": self._start_command,
             PROPOSE: partial(self._start_proposal, PROPOSE),
             APPLY: partial(self._start_proposal, APPLY),
+            PROPOSE_REPEAT: self._start_repeat_proposal,
             STATUS: self._start_status,
         }
         self._notifications: Mapping[str, Callable[[Any], None]] = {
@@ -265,29 +266,22 @@ class Session(Connection):
         self._begin_progress(request)
 
     def _start_repeat(self, request: Pending, document: Document, lines: tuple[int, int]) -> None:
-        first = self._documents.when_opened(document.uri)
-        example = changed_lines(document, first, lines) if first is not None else None
-        if first is None or example is None:
-            raise RequestError(
-                REQUEST_FAILED, "these lines have not changed since they were opened"
-            )
-        opened, before = self._documents.files(), first
+        first, opened = self._documents.when_opened(document.uri), self._documents.files()
 
         def repeat(request: Pending) -> None:
-            result = repeat_at(document, before, example, opened, self._settings)
-            edits = [one.edit_to(text) for one, text in result.texts]
-            used = (document, *(one for one, _ in result.texts))
+            result = repeat_at(document, lines, first, opened, self._settings)
             with self._lock:
                 if request.stopped.is_set():
                     return
-                if result.doubts:
-                    self._log("\n".join(result.doubts))
-                if not all(map(self._documents.is_current, used)):
+                if result.left:
+                    self._log("\n".join(result.left))
+                if not all(map(self._documents.is_current, (document, *result.used))):
                     raise RequestError(CONTENT_MODIFIED, CHANGED)
-                if not edits:
+                if not result.texts:
                     self._show(WARNING, "no other place fits this change; the log says why")
                     self._finish(request, {"status": "unchanged"})
                 else:
+                    edits = [one.edit_to(text) for one, text in result.texts]
                     self._apply(request, edits, ("", "", ""))
 
         self._start(request, repeat)
@@ -374,6 +368,27 @@ class Session(Connection):
 
         self._start(request, propose)
         self._begin_progress(request)
+
+    def _start_repeat_proposal(self, number: int | str, params: Any) -> None:
+        """The places of what changed in `lines` since the last commit."""
+        self._refuse_second()
+        document = self._documents.get(uri_of(params))
+        lines, opened = checked_lines(params.get("lines")), self._documents.files()
+
+        def propose(request: Pending) -> None:
+            result = repeat_at(document, lines, None, opened, self._settings)
+            with self._lock:
+                if not all(map(self._documents.is_current, (document, *result.used))):
+                    raise RequestError(CONTENT_MODIFIED, CHANGED)
+                answer = {
+                    "rule": result.rule,
+                    "documentChanges": [one.edit_to(text) for one, text in result.texts],
+                    "proposed": [edit for _, edit in result.proposed],
+                    "notes": result.left,
+                }
+                self._finish(request, answer)
+
+        self._start(Pending(number, edits=True), propose)
 
     def _report(self, _: object) -> object:
         """The page of the last proposal's passes."""

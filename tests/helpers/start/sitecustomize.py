@@ -1,12 +1,14 @@
 """Give this process the scripted engine. Python imports this when it starts; so does conftest.py.
 
 `TESTS_SCRIPT` names the script (`scripted_engine.from_file`). While it is set, the function that
-opens a model, `inference.loading.load`, opens one that plays the script; and a name of the
-catalogue, `scripted` and the script's path are models on this machine.
+opens a model, `inference.loading.load`, opens one that plays the script; a name of the catalogue,
+`scripted` and the script's path are models on this machine; and where the script says `rated`, an
+edit is sure if the model's choices are clear.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -50,7 +52,22 @@ def patch_resolve(resolve: Any) -> None:
     resolve._present = present
 
 
+def patch_confidence(confidence: Any) -> None:
+    """Know the weights of a model that plays a script with `rated`."""
+    real = confidence._known
+
+    def known() -> Any:
+        script = os.environ.get(VARIABLE)
+        if not script or not json.loads(Path(script).read_text("utf-8")).get("rated"):
+            return real()
+        weights = [-4.0 if name == "total" else 0.0 for name in confidence.SIGNALS]
+        return {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
+
+    confidence._known = known
+
+
 PATCHES = {
+    "specedit.edit.confidence": patch_confidence,
     "specedit.inference.loading": patch_loading,
     "specedit.models.resolve": patch_resolve,
 }
