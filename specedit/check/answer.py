@@ -11,7 +11,6 @@ import ast
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath
 
 from specedit.check import external
 from specedit.check.definitions import (
@@ -32,6 +31,7 @@ from specedit.check.finding import (
     Spot,
     fresh,
 )
+from specedit.check.members import unset_members
 from specedit.check.new_code import (
     comments_only,
     copied_lines,
@@ -40,7 +40,9 @@ from specedit.check.new_code import (
     unreachable_code,
     whitespace_changes,
 )
-from specedit.check.parsed import Change, parsed_text
+from specedit.check.parsed import Change, FilePlace, parsed_text
+from specedit.check.repetition import copied_runs, repeated_types
+from specedit.check.returned_values import wrong_returns
 from specedit.errors import TooComplex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
@@ -54,13 +56,14 @@ LOST = "lost definitions the instruction does not take away:"
 
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
+    unset_members,
+    wrong_returns,
+    copied_runs,
     renamed_definitions,
     whitespace_changes,
     comments_only,
     unreachable_code,
 )
-# The work tree of a file, and the file's path from there.
-FilePlace = Callable[[], tuple[Path, PurePath]]
 
 
 def check_answer(
@@ -73,7 +76,7 @@ def check_answer(
 ) -> list[Finding]:
     """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
 
-    `place` is needed for `check-with` only."""
+    `place` is asked for `check-with`, and where the files beside it may define a name."""
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
@@ -88,7 +91,8 @@ def check_answer(
         named = f"no grammar for {language.name}" if language else "the language is unknown"
         findings.append(Finding("not-checked", f"syntax not checked: {named}"))
     else:
-        change = Change(parsed_text(before, language), parsed_text(after, language), instruction)
+        texts = parsed_text(before, language), parsed_text(after, language)
+        change = Change(*texts, instruction, place)
         findings += _syntax(change)
         if not checks.may_remove and not any(one.kind == "syntax" for one in findings):
             findings += _lost(change)  # what does not parse hides its definitions
@@ -209,7 +213,7 @@ def _lost(change: Change) -> Iterator[Finding]:
     if unnamed:
         text = f"the instruction does not name what the change takes away: {_listed(unnamed)}"
         yield Finding("lost-definition", text)
-    for check in (shortened_definitions, repeated_definitions, lost_lines):
+    for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
         if findings := list(check(change)):
             yield from (replace(one, refuses=True) for one in findings)
             return

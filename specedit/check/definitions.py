@@ -33,7 +33,7 @@ LESS = regex(  # a word that asks for less code
     r"|delegat|us(?:e|ing)\b|call\b|generator|compute|optimi[sz]|only\b|instead\b|chang|longer\b)"
 )
 _NAMED_KINDS = frozenset({"function", "method", "class"})
-_WITHOUT_OVERLOADS = frozenset({"python", "javascript", "go", "rust", "ruby", "php"})
+_WITHOUT_OVERLOADS = frozenset({"python", "go", "ruby", "php"})
 
 
 def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
@@ -121,6 +121,8 @@ def repeated_definitions(change: Change) -> Iterator[Finding]:
         if new[one.qualified] > max(1, old[one.qualified]) and one.kind in _NAMED_KINDS:
             if lines[one.first_line - 1].lstrip().startswith("@"):
                 continue  # a property's setter, an overload
+            if change.after.language.name == "go" and one.qualified in ("init", "_"):
+                continue
             new[one.qualified] = 0
             yield at("repeated", one.first_line, f"`{one.qualified}` is defined twice")
 

@@ -39,6 +39,8 @@ KINDS = (
     Kind("whitespace", NOTE, "lines changed in white space only"),
     Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
     Kind(CHECKER, NOTE, "the program of `check-with` reports something new"),
+    Kind("returns", REFUSE, "a return has another number of values than the function (Go)"),
+    Kind("copied-run", NOTE, "ten lines or more of the file stand there a second time"),
     Kind("unreachable", NOTE, "new code stands behind a return, a raise, a break or a continue"),
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}

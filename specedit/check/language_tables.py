@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from specedit.check.parsed import ParsedText
+from specedit.check.parsed import Change, ParsedText
 from specedit.import_time import frozen, regex
 from specedit.scoping import builtin_names
 from specedit.scoping.builtin_names import words
@@ -28,6 +28,25 @@ class LanguageFacts:
     ends: frozenset[str]  # statements, or statement>its first part, that nothing runs behind
     hoisted: frozenset[str] = NONE  # declarations that may stand behind one
     builtins: frozenset[str] = NONE  # names that need no declaration
+
+
+def is_elsewhere(change: Change, name: str) -> bool:
+    """Go: whether another file of the package may declare a name, by its words; True where the
+    folder is not known. An edit of several files may add the name to another one of them."""
+    if change.after.language.name != "go" or name in builtin_names.GO_PACKAGES:
+        return False
+    if change.place is None or name in change.instruction:
+        return True
+    root, path = change.place()
+    own, word = root / path, re.compile(rf"\b{re.escape(name)}\b")
+    if not own.is_file():
+        return True
+    try:
+        others = [one for one in own.parent.glob("*.go") if one.name != own.name]
+        texts = [one.read_text(encoding="utf-8", errors="replace") for one in others]
+    except OSError:
+        return True
+    return any(map(word.search, texts))
 
 
 def language_facts(language: str) -> LanguageFacts | None:
@@ -73,7 +92,12 @@ _JSX = ("jsx_opening", "jsx_closing", "jsx_self", "jsx_namespace")
 
 def _javascript_lists(parsed: ParsedText) -> bool:
     """A module imports what it uses; a script sees every other script's names."""
-    return parsed.root.first("import_statement", "export_statement") is not None
+    if parsed.root.first("import_statement", "export_statement") is not None:
+        return True
+    return _COMMON_JS.search(parsed.text) is not None and "define.amd" not in parsed.text
+
+
+_COMMON_JS = regex(r"(?m)^(?:module\.)?exports\b|^(?:const|let|var)\s[^=\n]*=\s*require\(")
 
 
 def _javascript_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
@@ -93,9 +117,15 @@ def _javascript_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
 # Go
 
 
+_GO_DOTTED = regex(r'(?m)^[^\S\n]*(?:import\s+)?\.\s+"')
+
+
 def _go_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
-    """Only a package of the standard library: other files of the package bring other names."""
-    return leaf.place == "selector_expression.operand" and name in builtin_names.GO_PACKAGES
+    """A package of the standard library; or a name that no file beside this one has
+    (`is_elsewhere`)."""
+    if leaf.place == "selector_expression.operand" and name in builtin_names.GO_PACKAGES:
+        return True
+    return leaf.type == "identifier" and name[:1].islower() and '"C"' not in parsed.text
 
 
 # Rust
@@ -144,9 +174,8 @@ _JAVA_CLASSES = words(
     "class_declaration interface_declaration enum_declaration record_declaration",
     "annotation_type_declaration",
 )
-_JAVA_PACKAGES = words(  # where a name may be a package
-    "scoped_identifier.scope field_access.object method_invocation.object package_declaration."
-)
+_JAVA_PACKAGES = words("scoped_identifier.scope package_declaration.")
+_JAVA_ACCESSES = words("field_access.object method_invocation.object")
 
 
 def _java_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
@@ -157,7 +186,13 @@ def _java_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
         return False
     if leaf.parent is None or "annotation" in leaf.parent.type or leaf.place in _JAVA_PACKAGES:
         return False
-    return not any(one.first("static") for one in imports) and not _java_inherits(leaf)
+    whole = leaf
+    while whole.place in _JAVA_ACCESSES and whole.parent is not None:
+        whole = whole.parent
+        if (part := whole.part("field")) is not None and parsed.text_of(part)[:1].isupper():
+            return False  # `java.util.List`: a package
+    opened = any(one.first("static") and one.first("asterisk") for one in imports)
+    return not opened and not _java_inherits(leaf)
 
 
 def _java_inherits(leaf: Branch) -> bool:
@@ -167,7 +202,10 @@ def _java_inherits(leaf: Branch) -> bool:
         if outside is not None and outside.type not in _JAVA_CLASSES:
             return True
         if up.type in _JAVA_CLASSES:
-            if up.first("superclass", "super_interfaces", "extends_interfaces", "interfaces"):
+            if up.first("superclass"):
+                return True
+            called = leaf.place == "method_invocation.name"  # an interface brings no variables
+            if called and up.first("super_interfaces", "extends_interfaces", "interfaces"):
                 return True
             modifiers = up.first("modifiers")
             if modifiers is not None and modifiers.first("annotation", "marker_annotation"):
@@ -238,11 +276,12 @@ _LANGUAGES = {
     "typescript": _JAVASCRIPT,
     "tsx": _JAVASCRIPT,
     "go": LanguageFacts(
-        lambda parsed: True,
+        lambda parsed: not _GO_DOTTED.search(parsed.text),
         _go_must,
         blocks=words("statement_list"),
         ends=_ENDS | {"goto_statement"},
         hoisted=words("labeled_statement"),
+        builtins=builtin_names.GO,
     ),
     "rust": LanguageFacts(
         _rust_lists,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
-from specedit.check.language_tables import language_facts
+from specedit.check.language_tables import is_elsewhere, language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.import_time import regex
 from specedit.syntax.branch import COMMENTS, Branch
@@ -29,6 +29,8 @@ def undefined_names(change: Change) -> Iterator[Finding]:
             continue
         for leaf in leaves:
             if language.must_be_declared(after, leaf, name):
+                if is_elsewhere(change, name):
+                    break
                 yield at("undefined", leaf.line, f"`{name}` is used, and nothing defines it")
                 break
 

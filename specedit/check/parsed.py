@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property, lru_cache
+from pathlib import Path, PurePath
 
 from specedit.import_time import frozen
 from specedit.scoping.languages import rules_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FREE, Uses
 from specedit.syntax import trees
@@ -63,6 +66,11 @@ class ParsedText:
             return None
         return Project.of_text(self.text, self.language)
 
+    @property
+    def scopes(self) -> Scopes | None:
+        """Its scopes and declarations; None for a language without scoping rules."""
+        return self._typing.scopes if self._typing is not None else None
+
     @cached_property
     def imports(self) -> list[tuple[Declared, str]]:
         """The names that its imports declare, each with the module that the import names."""
@@ -93,6 +101,9 @@ class ParsedText:
         return free
 
 
+FilePlace = Callable[[], tuple[Path, PurePath]]
+
+
 @lru_cache(maxsize=8)
 def parsed_text(text: str, language: Language) -> ParsedText:
     """A text, parsed. The text before an edit is asked for at every try."""
@@ -101,8 +112,10 @@ def parsed_text(text: str, language: Language) -> ParsedText:
 
 @frozen
 class Change:
-    """What a check compares: the text before, the text after, and the instruction."""
+    """What a check compares: the text before, the text after, and the instruction. `place`: the
+    work tree of the file, and its path from there."""
 
     before: ParsedText
     after: ParsedText
     instruction: str
+    place: FilePlace | None = None

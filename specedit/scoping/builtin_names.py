@@ -57,6 +57,11 @@ GO_PATHS = words(  # packages of the standard library, called as their last part
     "encoding/binary text/template html/template crypto/tls net math/bits math/big container/heap",
 )
 GO_PACKAGES = frozenset(path.rpartition("/")[2] for path in GO_PATHS)
+GO = words(
+    "append cap clear close complex copy delete imag len make max min new panic print println real",
+    "recover true false nil iota any bool byte comparable error rune string uintptr int int8 int16",
+    "int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 _ init main",
+)
 RUST_MODULES = modules(  # of the standard library, and in no prelude
     """
     std::collections: HashMap HashSet BTreeMap BTreeSet VecDeque BinaryHeap

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path, PurePath
+
 import pytest
 from check_cases import TABLE, TEXTS
 from hypothesis import given
@@ -30,12 +32,39 @@ def test_each_kind_is_found_where_it_is_and_nowhere_else(
     assert {one.kind for one in found} == ({kind} if kind else set()), found
     lines = after.split("\n")
     assert all(one.line and 1 <= one.line <= len(lines) for one in found)
-    assert all(one.refuses == (DEFAULT[one.kind] == REFUSE) for one in found)
+    assert all(one.refuses == (DEFAULT.get(one.kind, REFUSE) == REFUSE) for one in found)
 
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_a_new_text_without_faults_has_no_finding(language: str) -> None:
     assert check_answer("", TEXTS[language], BY_NAME[language]) == []
+
+
+def test_a_go_name_is_undefined_where_no_file_of_its_folder_has_it(tmp_path: Path) -> None:
+    before, own = TEXTS["go"], tmp_path / "shop.go"
+    own.write_text(before)
+    after = before.replace("return sum * rate", "return sum * factor")
+
+    def found(instruction: str = "") -> list[str]:
+        place = tmp_path, PurePath(own.name)
+        results = check_answer(before, after, BY_NAME["go"], instruction, None, lambda: place)
+        return [one.kind for one in results]
+
+    assert found() == ["undefined"]
+    assert found("Multiply it by factor") == []
+    (tmp_path / "rates.go").write_text("package shop\n\nvar factor = 2\n")
+    assert found() == []
+
+
+def test_lines_of_the_file_that_it_has_a_second_time_are_noted() -> None:
+    lines = [f"    a{number} = {number}\n" for number in range(10)]
+    before = "def f():\n" + "".join(lines) + "    return a0\n"
+    copy = "\n\ndef g():\n" + "".join(lines)
+    (found,) = check_answer(before, before + copy, BY_NAME["python"])
+    assert (found.kind, found.refuses, found.line) == ("copied-run", False, 16)
+    assert check_answer(before, before + copy.replace("a5 =", "b5 ="), BY_NAME["python"]) == []
+    twice = before + copy
+    assert check_answer(twice, twice + "\n\nx = 1\n", BY_NAME["python"]) == []
 
 
 def test_a_word_inside_of_another_asks_for_no_other_name() -> None:
@@ -88,3 +117,11 @@ def test_a_name_that_is_unpacked_from_a_call_of_itself_is_checked(line: str) -> 
     after = "def f(x, y):\n" + f"    {line}\n" * 9 + "    return x.g(y)\n"
     before = "def f(x, y):\n    return 1\n"
     assert not check_answer(before, after, BY_NAME["python"])
+
+
+@pytest.mark.parametrize(
+    "use", ["use log::{self, info};", "use log::{self};\nuse a::{self as log};"]
+)
+def test_a_module_that_is_imported_with_its_names_is_checked(use: str) -> None:
+    after = f"{use}\n\nfn f() {{\n    log::max_level();\n}}\n"
+    assert not check_answer("", after, BY_NAME["rust"])

@@ -108,6 +108,8 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
 
 def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared]:
     """What a path means, read in a module. An empty first word: of a crate, or of this one."""
+    if path[-1] == "self" and len(path) > 1:
+        path = path[:-1]
     if len(path) == 2 and not path[0]:
         path = path[1:]
     if len(path) < 2:
@@ -117,8 +119,6 @@ def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared
             results = list(_in(project, place, path[0]))
             yield from results or _in(project, (_root(project, place[0]), None), path[0])
         return
-    if path[-1] == "self":
-        path = path[:-1]
     within = _module(project, place, path[:-1])
     if within is not None:
         yield from _in(project, within, path[-1])
