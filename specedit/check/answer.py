@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.check import external
 from specedit.check.definitions import (
+    TAKES_AWAY,
     lost_definitions,
     lost_lines,
     renamed_definitions,
@@ -43,14 +44,12 @@ from specedit.check.parsed import Change, FilePlace, parsed_text
 from specedit.check.repetition import copied_runs, repeated_types
 from specedit.check.returned_values import wrong_returns
 from specedit.errors import TooComplex
-from specedit.import_time import regex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
 LONGEST = 200_000  # characters: beyond, parsing takes longer than a user waits for a note
 MOST = 5  # findings of one kind that are reported for one file
 NAMED = 8  # definitions that a message names
-_EMPTIES = regex(r"(?i)\b(empty|delete|remove|clear)\b")
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
 
 LOST = "lost definitions the instruction does not take away:"
@@ -85,7 +84,7 @@ def check_answer(
         _refusal("placeholder", f"line {number}: a placeholder: {line[:80]}", number)
         for number, line in placeholders(before, after)
     ]
-    if not after.strip() and not _EMPTIES.search(instruction):
+    if not after.strip() and not TAKES_AWAY.search(instruction):
         findings.append(_refusal("empty", "the new text is empty"))
     findings += copied_lines(before, after, checks.shown)
     if language is None or not language.grammar:
@@ -145,6 +144,11 @@ def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
     return Finding(kind, text, (Spot(line),) if line else (), refuses=True)
 
 
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
 def _syntax(change: Change) -> Iterator[Finding]:
     """One where the new text parses worse than the old one."""
     language, after = change.after.language, change.after.text
@@ -202,12 +206,13 @@ def _python_error(text: str) -> SyntaxError | None:
 
 
 def _lost(change: Change) -> Iterator[Finding]:
-    if names := lost_definitions(change):
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        named = ", ".join(names[:NAMED])
-        text = f"{LOST} {named}{more}"
-        yield _refusal("lost-definition", text)
+    lost, unnamed = lost_definitions(change)
+    if lost:
+        yield _refusal("lost-definition", f"{LOST} {_listed(lost)}")
         return
+    if unnamed:
+        text = f"the instruction does not name what the change takes away: {_listed(unnamed)}"
+        yield Finding("lost-definition", text)
     for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
         if findings := list(check(change)):
             yield from (replace(one, refuses=True) for one in findings)

@@ -1,8 +1,8 @@
 """Definitions that an edit lost or gave another name, and whether the instruction asks for that.
 
-A definition that is gone is accounted for in one of four ways: it continues under another name, the
-instruction takes it away by name, the instruction clears things of its kind away and nothing uses
-it any more, or it is imported now. Whatever else is new in the text accounts for nothing.
+A definition that is gone is accounted for in one of three ways: it continues under another name, it
+is imported now, or the instruction takes it away: it says that something goes, and names the
+definition or leaves it unused. Whatever else is new in the text accounts for nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
-from specedit.import_time import frozen, regex
-from specedit.scoping.builtin_names import words
+from specedit.import_time import regex
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
@@ -24,66 +23,59 @@ SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
 GONE = 3  # lines that are gone with nothing in their place
 
-TAKES = regex(  # a word that takes something away, or makes another thing of it
+TAKES_AWAY = regex(  # a word that takes something away, or makes another thing of it
     r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
-    r"|split|combin|fold(?!e)|conver|turn|instead|swap|switch|chang|eliminat|collaps|unif"
-    r"|rid\b|longer\b)"
-)
-_ADDS = regex(r"(?i)^\W*(?:please\s+)?(?:add|introduce|create|implement|provide)(?:e?[sd])?\b")
-_KINDS = (
-    r"code|functions?|methods?|class(?:es)?|definitions?|declarations?|helpers?|types?|symbols?"
-    r"|tests?|constants?|variables?|interfaces?|structs?|enums?|macros?|members?|fields?"
-    r"|propert(?:y|ies)|everything|stuff"
+    r"|split|combin|fold(?!e)|conver|turn(?:s|ed|ing)? \w+ into|swap|collaps|unif|rid\b"
+    r"|lösch|entfern|supprim|elimin|borra|quita|удал)|删|移除|削除"
 )
 LESS = regex(  # a word that asks for less code
     r"(?i)\b(?:simplif|shorten|refactor|rewrit|reduc|compact|comprehension|one[- ]?line|dedup|reus"
-    r"|delegat|use\b|using\b|call\b|generator|compute|optimi[sz]|only\b)"
+    r"|delegat|us(?:e|ing)\b|call\b|generator|compute|optimi[sz]|only\b|instead\b|chang|longer\b)"
 )
-CLEARS = regex(  # "remove unused methods" names nothing and means several
-    r"(?i)\b(?:remov|delet|drop|strip|clean|prun)\w*\b[^.;\n]*\b(?:unused|obsolete|dead|deprecated"
-    r"|redundant|unnecessary|unreachable|all|every|duplicate\w*|legacy|old)\b[^.;\n]{0,40}?"
-    rf"\b(?:{_KINDS})\b"
-)
-# "Remove x from Cart" takes x away and leaves Cart.
-_WITHIN = frozenset({"in", "inside", "within", "from", "for", "on", "at", "into", "to"})
-_NOUNS = regex(rf"(?i)(?:{_KINDS}|def|func|fn|the)$")
-# A verb of the instruction can be a function's name too: it counts as one where that is clear.
-_VERBS = words(
-    "add allow append apply build call change check clean clear close compute convert copy count",
-    "create define delete disable drop enable ensure extract filter find fix format get handle",
-    "ignore implement insert join load log make map merge move open parse print process raise read",
-    "remove rename replace report reset return reverse run save search set show skip sort split",
-    "start stop strip support swap test update use validate write",
-)
-# "Change it to count all, instead of the first": the verb says what to do, and not a name.
-_MILD = regex(r"(?i)\b(?:chang|switch|instead|longer)\w*")
 _NAMED_KINDS = frozenset({"function", "method", "class"})
 _WITHOUT_OVERLOADS = frozenset({"python", "go", "ruby", "php"})
 
 
-def lost_definitions(change: Change) -> list[str]:
-    """The names of definitions that are gone and that nothing accounts for."""
+def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
+    """The names of definitions that are gone and that nothing accounts for; and of those that the
+    instruction may mean, as they are used nowhere, and does not name."""
     old, new = change.before.symbols, change.after.symbols
-    places, count = {one.qualified for one in new}, Counter(one.name for one in new)
-    had = Counter(one.name for one in old)
-    gone = [one for one in old if one.qualified not in places and count[one.name] < had[one.name]]
+    places, count = {symbol.qualified for symbol in new}, Counter(symbol.name for symbol in new)
+    had = Counter(symbol.name for symbol in old)
+    gone = [
+        symbol
+        for symbol in old
+        if symbol.qualified not in places
+        and count[symbol.name] < had[symbol.name]
+        and not _is_imported(symbol.name, change.after.text)
+    ]
     if not gone:
-        return []
-    words, after = list(_words(change.instruction)), change.after.text
-    gone = [symbol for symbol in gone if not _is_taken(symbol.name, words)]
-    if CLEARS.search(change.instruction):
-        gone = [symbol for symbol in gone if symbol.depth == 0 and _is_used(symbol.name, after)]
-    gone = [symbol for symbol in gone if not _is_imported(symbol.name, after)]
+        return [], []
     names = {symbol.name for symbol in old}
     added = [symbol for symbol in new if symbol.name not in names]
-    if not _ADDS.match(change.instruction) or TAKES.search(change.instruction):
-        gone = list(_discontinued(gone, added, change, words))
-    held_by_gone = {one.qualified for one in old} - places  # what is gone goes with its members
-    return [one.qualified for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
+    gone = list(_discontinued(gone, added, change))
+    held_by_gone = {symbol.qualified for symbol in old} - places  # members go with what held them
+    gone = [one for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
+    if not TAKES_AWAY.search(change.instruction):
+        return [symbol.qualified for symbol in gone], []
+    named = {symbol for symbol in old if _is_named(symbol, change.instruction)}
+    lost, unnamed = [], []
+    for symbol in gone:
+        inside = f"{symbol.qualified}."
+        of_member = any(member.qualified.startswith(inside) for member in named)
+        is_used = _is_used(symbol.name, change.after.text)
+        if symbol in named and not of_member:
+            if is_used and _may_be_a_verb(symbol, change.instruction):
+                lost.append(symbol.qualified)
+        elif is_used or of_member or symbol.depth:
+            lost.append(symbol.qualified)
+        else:
+            unnamed.append(symbol.qualified)
+    return lost, unnamed
 
 
 def _asks_for_less(instruction: str) -> bool:
-    return bool(TAKES.search(instruction) or LESS.search(instruction))
+    return bool(TAKES_AWAY.search(instruction) or LESS.search(instruction))
 
 
 def shortened_definitions(change: Change) -> Iterator[Finding]:
@@ -155,10 +147,7 @@ def renamed_definitions(change: Change) -> Iterator[Finding]:
     old_names, new_names = {one.name for one in old}, {one.name for one in new}
     words = set(re.findall(r"[A-Za-z_$][\w$]*", instruction))
     added = [one for one in new if one.name not in old_names]
-    about_names = re.search(r"(?i)\bname", instruction)
-    if TAKES.search(instruction if about_names else _MILD.sub("", instruction)):
-        return
-    if any(one.own_name in words for one in added):
+    if TAKES_AWAY.search(instruction) or any(one.own_name in words for one in added):
         return
     for one in old:
         if one.kind not in _NAMED_KINDS or one.name in new_names:
@@ -172,19 +161,11 @@ def renamed_definitions(change: Change) -> Iterator[Finding]:
             yield at("renamed", line, f"the instruction does not rename `{one.name}`{now}")
 
 
-@frozen
-class _Word:
-    """One word of the instruction, and how it stands there."""
-
-    text: str
-    quoted: bool  # in quotes or backticks, or with a call's parentheses
-    taken_by: int  # the last word before it, in its sentence, that takes something away; or -1
-
-
 def _discontinued(
-    gone: Sequence[Symbol], added: list[Symbol], change: Change, words: Sequence[_Word]
+    gone: Sequence[Symbol], added: Sequence[Symbol], change: Change
 ) -> Iterator[Symbol]:
-    """Those that do not continue as one of the added definitions; each of these continues one."""
+    """Those that do not continue as one of the added definitions; each of these continues one: by
+    what is in it, or of the same kind and under a name that the instruction gives."""
     before, after = change.before.text.split("\n"), change.after.text.split("\n")
     candidates = list(added)
     for symbol in gone:
@@ -196,7 +177,7 @@ def _discontinued(
                 other
                 for other in candidates
                 if (other.kind, other.depth) == (symbol.kind, symbol.depth)
-                and any(True for _ in _mentions(other.name, words))
+                and _is_named(other, change.instruction)
             ]
             if not named:
                 yield symbol
@@ -230,39 +211,17 @@ def _is_imported(name: str, text: str) -> bool:
     return re.search(importing + _own_word(name), text) is not None
 
 
-def _words(instruction: str) -> Iterator[_Word]:
-    pattern = re.compile(r"([`'\"]?)([\w$]+(?:(?:\.|::)[\w$]+)*)(\(\))?|([.;\n])")
-    index, taken_by = 0, -1
-    for match in pattern.finditer(instruction):
-        if match[4]:
-            taken_by = -1
-            continue
-        yield _Word(match[2], bool(match[1] or match[3]), taken_by)
-        if TAKES.match(match[2]) and not match[2].lower().startswith("chang"):
-            taken_by = index
-        index += 1
+def _may_be_a_verb(symbol: Symbol, instruction: str) -> bool:
+    """Whether the name is a word as any other, and does not stand in quotes or as a call."""
+    name = _own_word(symbol.name)
+    is_marked = re.search(rf"[`'\"]{name}[`'\"]|{name}\(", instruction)
+    return symbol.own_name.islower() and symbol.own_name.isalpha() and not is_marked
 
 
-def _mentions(name: str, words: Sequence[_Word]) -> Iterator[int]:
-    """Where the words of a name stand, in any spelling: `user_name` is "the user name" too."""
-    wanted = [word.lower() for word in words_of(name.rpartition(".")[2])]
-    pieces = [(part.lower(), n) for n, word in enumerate(words) for part in words_of(word.text)]
-    for first in range(len(pieces) - len(wanted) + 1) if wanted else ():
-        if [part for part, _ in pieces[first : first + len(wanted)]] == wanted:
-            yield pieces[first][1]
-
-
-def _is_taken(name: str, words: Sequence[_Word]) -> bool:
-    """Whether the instruction takes this definition away."""
-    for index in _mentions(name, words):
-        verb = words[index].taken_by
-        if verb < 0:
-            continue
-        before = index - 1
-        while before > verb and _NOUNS.match(words[before].text):
-            before -= 1
-        if words[before].text.lower() in _WITHIN:
-            continue
-        if name.lower() not in _VERBS or words[index].quoted or before == verb:
-            return True
-    return False
+def _is_named(symbol: Symbol, instruction: str) -> bool:
+    """Whether the words of the name stand in the instruction, in any spelling: `user_name` is "the
+    user name" too."""
+    wanted = [word.lower() for word in words_of(symbol.own_name)]
+    words = [part.lower() for word in re.findall(r"[\w$]+", instruction) for part in words_of(word)]
+    starts = range(len(words) - len(wanted) + 1) if wanted else ()
+    return any(words[start : start + len(wanted)] == wanted for start in starts)

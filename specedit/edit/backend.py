@@ -126,14 +126,19 @@ class Certainty:
     changed_tokens: int = 0
     least: float = 0.0  # of the least sure token
     least_kept: float = 0.0  # of the least sure token that is kept
+    least_at: int = 0  # the position of the least sure token, the prompt's included,
+    part: int = 0  # and of which region's answer that is
 
     def __add__(self, other: Certainty) -> Certainty:
+        less = self if self.least <= other.least else other
         return Certainty(
             self.total + other.total,
             self.changed + other.changed,
             self.changed_tokens + other.changed_tokens,
-            min(self.least, other.least),
+            less.least,
             min(self.least_kept, other.least_kept),
+            less.least_at,
+            less.part,
         )
 
 

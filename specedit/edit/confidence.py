@@ -32,26 +32,34 @@ SIGNALS = (
     "words",  # log(1 + words of the instruction)
     "open",  # log of the lines that were open to change
 )
+# Kinds of findings of edits that are unsure whatever the signals say.
+DOUBTED = frozenset({"lost-definition", "second-choice"})
 
 
 def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
-    """The Edit with its signals, and with its confidence where the model's weights are known."""
+    """The Edit with its signals, with its confidence where the model's weights are known, and
+    whether it is sure."""
     certainty = edit.figures.certainty
     if job.known is not None or certainty is None or not edit.changed:
         return edit
     signals = signals_of(job, edit)
     edit = replace(edit, signals=signals)
     known = weights_of(model)
+    doubted = any(finding.kind in DOUBTED for finding in edit.findings)
     if known is None:
-        return edit
+        return replace(edit, sure=False) if doubted else edit
     score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))
     chance = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
-    return replace(edit, confidence=round(chance, 3), sure=chance >= known["sure"])
+    sure = chance >= known["sure"] and not doubted
+    return replace(edit, confidence=round(chance, 3), sure=sure)
 
 
 def unconfirmed(edit: Edit) -> Edit:
     """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept."""
-    text = f"unsure: right with a probability of {edit.confidence:.0%}, so nothing was written"
+    if edit.confidence is None:
+        text = "unsure, so nothing was written"
+    else:
+        text = f"unsure: right with a probability of {edit.confidence:.0%}, so nothing was written"
     return keep(replace(edit, status="refused").noting(Finding(UNSURE, text, refuses=True)))
 
 

@@ -18,7 +18,7 @@ from specedit.edit.backend import Message, Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
 from specedit.edit.question import is_question
 from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
-from specedit.edit.without_model import imports_to_sort, local_rename, quoted_replacement
+from specedit.edit.without_model import imports_to_sort, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
@@ -131,7 +131,7 @@ def plan_edit(
             return replace(planned, plan=plan, divisible=False)
     if region != whole(source):
         return planned
-    exact = local_rename(source, instruction) or quoted_replacement(source, instruction)
+    exact = local_rename(source, instruction) or text_replacement(source, instruction)
     if exact is None:
         return planned
     return replace(planned, known=exact[0], findings=(exact[1],), tidies=False)

@@ -1,4 +1,4 @@
-"""Instructions that need no model: a rename of a local name, and one text for another.
+"""Instructions that need no model: a rename of a local name, and `one text -> another`.
 
 Each counts only where it is the whole instruction and the file leaves no choice.
 """
@@ -23,31 +23,18 @@ if TYPE_CHECKING:
 
     _Renamed = tuple[list[Meaning], str, tuple[int, int]]  # what, where, its first and last line
 
-# `Rename the local variable total to result in checkout`
-_IDENTIFIER = r"[`'\"]?(?P<{}>[A-Za-z_$][\w$]*)(?:\(\))?[`'\"]?"
-_OLD = (
-    r"(?:please\s+)?rename\s+(?:the\s+)?(?:(?:local|loop|private|static)\s+)*"
-    r"(?:(?:variable|parameter|param|argument|arg|local|constant|function|method|field|class)\s+)?"
-    + _IDENTIFIER.format("old")
+_ARROW = regex(r"^\s*(\S.*?)\s+(?:->|=>|→)\s+(\S.*?)\s*$")
+_IDENTIFIER = regex(r"[A-Za-z_$][\w$]*")
+_NAME = r"[`'\"]?([A-Za-z_$][\w$]*)(?:\(\))?[`'\"]?"
+_INSIDE = (
+    r"(?:\s+in\s+(?:the\s+)?(?:function\s+|method\s+)?"
+    r"[`'\"]?([A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[\w$]+)*)(?:\(\))?[`'\"]?(?:\s+only)?)?"
 )
-_NEW = r"(?:to|as|into)\s+" + _IDENTIFIER.format("new")
-_FUNCTION = (
-    r"(?:in|inside|of|within)\s+(?:the\s+)?(?:function\s+|method\s+|constructor\s+)?"
-    r"[`'\"]?(?P<function>[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[\w$]+)*)(?:\(\))?[`'\"]?"
-    r"(?:\s+(?:function|method|constructor))?"
-    r"(?:\s+only)?"
+_RENAME = regex(  # `Rename the local variable total to result in checkout`
+    r"(?i)^\s*(?:please\s+)?rename\s+"
+    r"(?:(?:the|local|variable|parameter|function|method|field|class)\s+)*"
+    rf"{_NAME}{_INSIDE}\s+(?:to|as|into)\s+{_NAME}{_INSIDE}\s*[.!]?\s*$"
 )
-_MISSPELT = _IDENTIFIER.format("old") + r"\s+is\s+mis-?spel(?:led|t)\s*[;:,.]\s*rename\s+it"
-_RENAMES = [
-    regex(rf"(?i)^\s*{form}\s*[.!]?\s*$")
-    for form in (
-        rf"{_OLD}\s+{_NEW}\s+{_FUNCTION}",
-        rf"{_OLD}\s+{_FUNCTION}\s+{_NEW}",
-        rf"{_FUNCTION}\s*,?\s*{_OLD}\s+{_NEW}",
-        rf"{_OLD}\s+{_NEW}",
-        rf"{_MISSPELT}\s+{_NEW}",
-    )
-]
 LOCAL = frozenset({"local", "parameter"})
 
 
@@ -55,10 +42,10 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     """The new text, and what was done, where the whole instruction is a rename that the scopes of
     this file decide: of a local name of the one function that it names, or of a name that means one
     thing only in the file. Else None."""
-    match = next((hit for form in _RENAMES if (hit := form.match(instruction))), None)
-    if match is None or source.language is None:
+    asked = _rename_of(instruction)
+    if asked is None or source.language is None:
         return None
-    old, new, function = match["old"], match["new"], match.groupdict().get("function")
+    old, new, function = asked
     from specedit.scoping.languages import rules_of
     from specedit.scoping.meaning import meanings_over
     from specedit.scoping.project import Project
@@ -95,6 +82,17 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     return data.decode("utf-8", "surrogatepass"), Finding("renamed-local", text, spots)
 
 
+def _rename_of(instruction: str) -> tuple[str, str, str | None] | None:
+    """The old name, the new one, and the function that the instruction names."""
+    if match := _RENAME.match(instruction):
+        return match[1], match[3], match[2] or match[4]
+    texts = _ARROW.match(instruction)
+    names = [text.strip("`") for text in texts.groups()] if texts else []
+    if not names or not all(map(_IDENTIFIER.fullmatch, names)):
+        return None
+    return names[0], names[1], None
+
+
 def _in_function(
     text: str, language: Language, typing: Typing, old: str, function: str
 ) -> _Renamed | None:
@@ -127,48 +125,35 @@ def _in_file(typing: Typing, old: str) -> _Renamed | None:
     return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
 
 
-# `Change the message "not found" to "no such file"`
-_TEXT = r"""("[^"\n]+"|(?<!\w)'[^'\n]+'(?!\w)|`[^`\n]+`|“[^”\n]+”)"""  # with its marks
-_WORDS = (
-    r"(?:(?!\b(?:and|also|then|if|when|where|all|every|each|both|except|unless)\b)[^\"'`“\n]){0,60}"
-)
-_OLD_FIRST = regex(
-    rf"(?i)^\s*{_WORDS}{_TEXT}\s*[,;]?\s*(?:to|with|by|into|(?:it\s+)?should\s+(?:be|say|read)"
-    rf"|must\s+be)\s+{_TEXT}{_WORDS}$"
-)
-_NEW_FIRST = regex(
-    rf"(?i)^\s*{_WORDS}{_TEXT}\s*,?\s*(?:instead\s+of|not|rather\s+than)\s+{_TEXT}{_WORDS}$"
-)
-_BESIDE = regex(r"(?i)\b(?:append|add|after|before|behind|between|next to|prefix|insert)\b")
 _NEEDS_CARE = regex(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
-_NAMES = regex(  # what stands before a text that is a name: `the default of "timeout"`
-    r"(?i)\b(?:of|for|in|on|from|keys?|fields?|param\w*|options?|variables?|arg\w*|named|called"
-    r"|types?|defaults?|values?|functions?|methods?|class(?:es)?|rename)\s+$"
-)
 SHORTEST = 3  # characters of a text that says where
 
 
-def quoted_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
-    """The new text, and what was done; None where the instruction is not such a replacement."""
-    texts = None if _BESIDE.search(instruction) else _texts(instruction)
+def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
+    """The new text, and what was done, where the whole instruction is `one text -> another one` and
+    the first stands in comments and strings only. Else None."""
+    texts = _ARROW.match(instruction)
     if source.language is None or texts is None:
         return None
-    old, new = texts
-    if len(old) < SHORTEST or old == new or source.text.count(new):
-        return None
-    if set(_NEEDS_CARE.findall(new)) - set(_NEEDS_CARE.findall(old)):
+    old, new = (_without_quotes(text) for text in texts.groups())
+    if len(old) < SHORTEST or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
     begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
     end = r"(?![\w$])" if re.search(r"\w$", old) else ""
-    place = re.search(begin + re.escape(old) + end, source.text)
-    if place is None or source.text.count(old) != 1:
+    places = [hit.span() for hit in re.finditer(begin + re.escape(old) + end, source.text)]
+    if not places or not all(_in_prose(source.text, source.language, start) for start, _ in places):
         return None
-    start, stop = place.span()
-    if not _in_prose(source.text, source.language, start):
-        return None
-    line = source.text.count("\n", 0, start) + 1
-    text = f"replaced the only place of `{old[:60]}`; no model was asked"
-    return source.text[:start] + new + source.text[stop:], Finding("replaced", text, (Spot(line),))
+    text = source.text
+    for start, stop in reversed(places):
+        text = text[:start] + new + text[stop:]
+    spots = tuple(Spot(source.text.count("\n", 0, start) + 1) for start, _ in places)
+    where = "the only place" if len(places) == 1 else f"all {len(places)} places"
+    note = f"replaced {where} of `{old[:60]}`; no model was asked"
+    return text, Finding("replaced", note, spots)
+
+
+def _without_quotes(text: str) -> str:
+    return text[1:-1] if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'`" else text
 
 
 def _in_prose(text: str, language: Language, at: int) -> bool:
@@ -183,29 +168,16 @@ def _in_prose(text: str, language: Language, at: int) -> bool:
     )
 
 
-def _texts(instruction: str) -> tuple[str, str] | None:
-    """The text that goes and the one that comes."""
-    match = _OLD_FIRST.match(instruction)
-    if match is not None and not _NAMES.search(instruction[: match.start(1)]):
-        return match[1][1:-1], match[2][1:-1]
-    if (match := _NEW_FIRST.match(instruction)) is not None:
-        return match[2][1:-1], match[1][1:-1]
-    return None
-
-
-# `Sort the imports`, and nothing else
-_SORT_IMPORTS = (
-    r"(?:sort|organi[sz]e|order|reorder) (?:(?:all|the|its|my|any|of|these|this) )*"
-    r"(?:imports?|import statements|usings|using directives|use statements)(?: alphabetically)?"
-    r"(?: (?:in|of|at the top of) (?:the|this) (?:whole )?(?:file|module))?"
+_SORT_IMPORTS = regex(  # and nothing else
+    r"(?i)\W*(?:please )?(?:sort|order|organi[sz]e) (?:(?:all|the) )*"
+    r"(?:imports|usings|use statements)\W*"
 )
 
 
 def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
     """The lines of the import statements, where sorting them is all that is asked for; None where
     it is not, or where there are none."""
-    words = " ".join(instruction.lower().replace("please", " ").split()).strip(" .!")
-    if source.language is None or not re.fullmatch(_SORT_IMPORTS, words):
+    if source.language is None or not _SORT_IMPORTS.fullmatch(instruction):
         return None
     first = last = None
     for node in grow(source.text, source.language).children:

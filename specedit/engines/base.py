@@ -17,7 +17,7 @@ its own ancestors. `keep(start, rows)` then keeps the accepted path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -34,17 +34,26 @@ class Sampling:
     A sampled choice depends on (seed, position, logits) alone, never on the prediction. The rule
     `rejection` keeps only its distribution (`engines.sampling`): more of a sampled draft is
     accepted, and the text depends on the draft.
+
+    With temperature 0 the choice at the position `second_at` is the second best (the lowest id wins
+    a tie): another text that begins as the first one does.
     """
 
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
     rule: str = COUPLED
+    second_at: int | None = None
 
     @property
     def rejects(self) -> bool:
         """Whether choices are made by rejection sampling, which needs a temperature."""
         return self.rule == REJECTION and self.temperature > 0
+
+    def takes_second(self, positions: Container[int]) -> bool:
+        """Whether the choice at one of these positions is the second best."""
+        second = self.second_at
+        return self.temperature <= 0 and second is not None and second in positions
 
 
 GREEDY = Sampling()
@@ -97,7 +106,8 @@ class Choices:
     ids: list[int]
     rows: Sequence[bytes] | None = None
     states: Sequence[Row] | None = None
-    margins: Sequence[float] | None = None  # by how much each choice's logit exceeds the second
+    # By how much each choice's logit exceeds that of the best other id.
+    margins: Sequence[float] | None = None
     among: Any = None  # an `exact.kernels.passes.OutputSubset`
 
 

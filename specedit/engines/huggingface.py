@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
-from specedit.engines.sampling import choose
+from specedit.engines.sampling import choose, second_best
 from specedit.errors import ModelError, SpeceditError, UsageError
 from specedit.models import architecture, configuration
 from specedit.models.architecture import LAYERS, WORKING, Architecture
@@ -292,6 +292,10 @@ class HuggingFaceEngine:
             chosen = [int(c) for c in logits.argmax(-1)]
             best = logits.topk(2).values
             margins = (best[:, 0] - best[:, 1]).tolist()
+            if self._sampling.takes_second(range(first, first + len(ids))):
+                at = (self._sampling.second_at or 0) - first
+                chosen[at] = second_best(logits[at].numpy())
+                margins[at] = -margins[at]
         else:
             chosen = [
                 choose(row.numpy(), self._sampling, first + n) for n, row in enumerate(logits)

@@ -53,6 +53,13 @@ def choose(
     return int(order[_pick(reach, aim)])
 
 
+def second_best(row: npt.NDArray[np.float32] | memoryview | bytes) -> int:
+    """The id of the second largest logit; the lowest id wins a tie."""
+    logits = np.array(np.frombuffer(row, np.float32))
+    logits[logits.argmax()] = -np.inf
+    return int(logits.argmax())
+
+
 def distribution(row: npt.NDArray[np.float32] | memoryview | bytes, sampling: Sampling) -> Numbers:
     """The probability of each id, by temperature and top-p."""
     wide = np.frombuffer(row, np.float32).astype(np.float64)

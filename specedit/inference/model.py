@@ -231,7 +231,9 @@ class LoadedModel:
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
             reasoning=reader.reasoning,
-            certainty=certainty_of(written, margins, predicted or ()) if margins else None,
+            certainty=certainty_of(written, margins, predicted or (), len(prompt))
+            if margins
+            else None,
         )
 
     @contextmanager
@@ -265,7 +267,7 @@ class LoadedModel:
 
 
 def certainty_of(
-    written: Sequence[int], margins: Sequence[float], predicted: Sequence[int]
+    written: Sequence[int], margins: Sequence[float], predicted: Sequence[int], prompt: int
 ) -> Certainty:
     """How sure an answer's choices were. It depends on the texts, and not on what was drafted."""
     chances = [-math.log1p(math.exp(-margin)) for margin in margins]
@@ -274,12 +276,14 @@ def certainty_of(
         if tag == "equal":
             kept.update(range(first, last))
     changed = [chance for at, chance in enumerate(chances) if at not in kept]
+    least = min(chances, default=0.0)
     return Certainty(
         sum(chances),
         sum(changed),
         len(changed),
-        min(chances, default=0.0),
+        least,
         min((chances[at] for at in kept if at < len(chances)), default=0.0),
+        prompt + chances.index(least) if chances else 0,
     )
 
 

@@ -170,7 +170,9 @@ class Screen(Sink):
         with undisturbed():
             self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
         self._asked = True
-        chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
+        chance = "unsure. "
+        if edit.confidence is not None:
+            chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
             self._console.print(Text(f"{chance}Write it? [y/n/e/?] ", "bold yellow"), end="")
             try:

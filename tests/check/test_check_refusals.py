@@ -72,7 +72,9 @@ def test_without_a_grammar_the_report_says_not_checked() -> None:
             "import os\n\n\ndef one():\n    return 1\n", "", ["lost-definition"], id="lost"
         ),
         pytest.param("def one():\n    return 1\n", "Remove two", [], id="named"),
-        pytest.param("def one():\n    return 1\n", "Remove the unused functions", [], id="asked"),
+        pytest.param(
+            "def one():\n    return 1\n", "Remove unused code", ["lost-definition"], id="unnamed"
+        ),
         pytest.param(BEFORE.replace("two", "three"), "Better names", [], id="replaced"),
         pytest.param("", "", ["empty", "lost-definition"], id="empty"),
     ],
@@ -121,11 +123,10 @@ LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, i
     ),
     "renamed-and-rewritten": ("Rename Cart to Basket and keep a list", CART, BASKET, False),
     "named-anew-and-rewritten": ("The class is called Basket", CART, BASKET, False),
-    "removed": ("Remove add", ADD, "", False),
-    "removed-by-its-kind": ("Drop the function add, it is unused", ADD, "", False),
+    "still-used-and-a-word": ("Remove add", ADD, "", True),
+    "removed": ("Drop the class Cart", CART, "", False),
     "removed-in-quotes": ("Price items one by one; delete `add` and `price_of`", ADD, "", False),
     "removed-in-words": ("Inline the price of an item", PRICE, "", False),
-    "unused": ("Remove unused classes", CART, "", False),
     "imported": ("Use our own arithmetic", ADD, "from shop.arithmetic import add\n", False),
 }  # fmt: skip
 
@@ -137,6 +138,12 @@ def test_a_definition_that_is_gone_is_accounted_for(
     assert SHOP.count(gone) == 1
     found = kinds(SHOP.replace(gone, come), instruction, before=SHOP)
     assert found == (["lost-definition"] if loss else [])
+
+
+def test_what_goes_unnamed_and_unused_is_noted() -> None:
+    (note,) = check(SHOP, SHOP.replace(CART, ""), PYTHON, "Remove unused classes")
+    assert (note.kind, note.refuses, note.warns) == ("lost-definition", False, True)
+    assert "Cart" in note.text
 
 
 def test_allowing_removal_overrides_lost_definitions_and_nothing_else() -> None:

@@ -651,5 +651,5 @@ def test_a_refined_edit_gets_its_imports(
     place.write_text("X = 1\n")
     script(answer="X = 2\n```", then=[{"answer": "X = logging.INFO\n```"}])
     assert inside("edit", "Use 2", "a.py", cwd=tmp_path).returncode == 0
-    inside("refine", "Use the level of logging", cwd=tmp_path)
+    inside("refine", "Use the level of logging", "--yes", cwd=tmp_path)
     assert place.read_text() == "import logging\n\nX = logging.INFO\n"

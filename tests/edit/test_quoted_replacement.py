@@ -1,4 +1,4 @@
-"""A quoted text is replaced without a model where the instruction leaves nothing to decide."""
+"""`one text -> another one` needs no model where the first stands in comments and strings only."""
 
 from __future__ import annotations
 
@@ -21,15 +21,11 @@ def load(path, timeout=5):
     return open(path, "rb", options={"timeout": timeout})
 """
 REPLACED = {
-    "to": ('Change the message "no path" to "the path is empty"', "no path", "the path is empty"),
-    "with": ("Replace 'no path' with 'a path is missing'.", "no path", "a path is missing"),
-    "should-be": ('The doc string says "the the cart"; it should be "a cart"', "the the cart",
-                  "a cart"),
-    "should-say": ('"tell the caller" should say "for the caller"', "tell the", "for the"),
-    "instead": ('Say "the path is empty" instead of "no path"', "no path", "the path is empty"),
-    "not": ('The comment in load should be "inform the caller", not "tell the caller".',
-            "tell the", "inform the"),
-}  # fmt: skip
+    "plain": ("the the -> the", "the the", "the"),
+    "quoted": ('"no path" → "the path is empty"', "no path", "the path is empty"),
+    "fat": ("'tell the' => 'for the'", "tell the", "for the"),
+    "every-place": ("the -> a", "the", "a"),
+}
 
 
 def edited(instruction: str, backend: Scripted) -> Edit:
@@ -40,7 +36,7 @@ def edited(instruction: str, backend: Scripted) -> Edit:
 
 
 @pytest.mark.parametrize(("instruction", "old", "new"), REPLACED.values(), ids=REPLACED)
-def test_the_only_place_of_a_quoted_text_is_replaced(instruction: str, old: str, new: str) -> None:
+def test_a_text_of_comments_and_strings_is_replaced(instruction: str, old: str, new: str) -> None:
     backend = Scripted("never asked")
     assert edited(instruction, backend).after.decode() == SHOP.replace(old, new)
     assert not backend.plans
@@ -49,15 +45,12 @@ def test_the_only_place_of_a_quoted_text_is_replaced(instruction: str, old: str,
 @pytest.mark.parametrize(
     "instruction",
     [
-        'Change "path" to "file"',  # is there several times
-        'Change "no way" to "no path at all"',  # is not there
-        'Change the default of "timeout" to "30"',  # a name
-        "Change `LIMIT` to `20`",  # code
-        'Change "no path" to "no {path}"',  # may need an f-string
-        'Change "no path" to "no "path""',
-        'Change "no path" to "an empty path" and raise a TypeError',
-        'Append "no path given" to "no path"',
-        'Change "rb" to "r"',  # too short to say where
+        'Change "no path" to "an empty path"',  # words decide what is meant
+        '"no way" -> "no path at all"',  # is not there
+        '"path" -> "file"',  # is code, too
+        "`LIMIT` -> `20`",
+        '"no path" -> "no {path}"',  # may need an f-string
+        '"rb" -> "r"',  # too short to say where
     ],
 )
 def test_anything_else_is_the_model_s(instruction: str) -> None:

@@ -335,11 +335,11 @@ def test_an_answer_that_changes_nothing_is_asked_for_again_where_one_file_is_nam
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
     says(script, CALC.replace("a - b", "a  -  b"), RIGHT)
-    done = inside("edit", "Do it", "calc.py", "--json")
+    done = inside("edit", "Do it", "calc.py", "--json", "--yes")
     assert done.returncode == 0 and tree.read("calc.py") == RIGHT
     tries = json.loads(done.stdout)["files"][0]["tries"]
     assert [one["kept"] for one in tries] == [False, True]
-    assert "changes nothing" in tries[0]["noted"] and tries[1]["noted"] is None
+    assert "white space" in tries[0]["noted"] and tries[1]["noted"] is None
     inside("undo")
     says(script, CALC, RIGHT)
     assert inside("edit", "Do it", "calc.py", "--tries", "1").returncode == 1

@@ -340,3 +340,24 @@ def test_a_watched_engine_gives_the_rows_of_its_passes(pair: tuple[object, Exact
     assert found is not None and len(found) == 10 and engine.info.hidden == expected.shape[1]
     rows = np.stack([np.frombuffer(row, "f4") for row in found])
     assert np.allclose(rows, expected[30:], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("widths", [[1], [2, 7], [30]])
+def test_the_choice_at_one_position_is_the_second_best(
+    engine: ExactEngine, widths: list[int]
+) -> None:
+    ids, at = IDS[:30], 17
+    for _ in engine.begin(ids[:2], Sampling(second_at=at), audit=True):
+        pass
+    for width in (widths * 30)[:30]:
+        first = engine.length
+        if first >= len(ids):
+            break
+        found = engine.forward(ids[first : first + width])
+        assert found.rows is not None and found.margins is not None
+        for position, row, choice, margin in zip(
+            range(first + 1, 31), found.rows, found.ids, found.margins, strict=False
+        ):
+            best, second = np.argsort(-np.frombuffer(row, np.float32), kind="stable")[:2]
+            assert choice == (second if position == at else best)
+            assert (margin < 0) == (position == at) or margin == 0

@@ -226,7 +226,6 @@ class _Comparing:
         starts = {one.top: one for one in own}
         partial = {one.first for one in own if one.kind != VALUE and one not in pairs}
         values = [one for one in own if one.kind == VALUE and one not in pairs]
-        names = {one.name for one in self._every}
         n = first
         while n < last:
             definition, line, kind = starts.get(n), self._lines[n], self._kinds[n]
@@ -246,10 +245,7 @@ class _Comparing:
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
             elif kind != REMOVED:
-                fresh = any(
-                    one.top <= n < one.last and (holder is not None or one.name not in names)
-                    for one in values
-                )
+                fresh = holder is not None and any(one.first <= n < one.last for one in values)
                 part = LINE if line.strip() else BLANK
                 row = SnippetRow((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
                 row = replace(row, partial=n in partial)

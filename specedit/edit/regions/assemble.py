@@ -186,8 +186,17 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
         passes=sum(one.passes for one in answers),
         load_s=sum(one.load_s for one in answers),
         reasoning=sum(one.reasoning for one in answers),
-        certainty=sum((one.certainty for one in answers if one.certainty), Certainty()),
+        certainty=_certainty(answers),
     )
+
+
+def _certainty(answers: Sequence[Answer]) -> Certainty | None:
+    parts = [
+        replace(answer.certainty, part=part)
+        for part, answer in enumerate(answers)
+        if answer.certainty is not None
+    ]
+    return sum(parts[1:], parts[0]) if parts else None
 
 
 def _figures(source: Source, done: Sequence[_Done], total_s: float, digest: str | None) -> Figures:

@@ -81,20 +81,12 @@ MOST = 0.4  # of the lines, in what was changed before
 NAMED = "the instruction's words are there"
 UNCLEAR = "it is not clear which part of it is meant"
 LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
-_THINGS = (
-    r"comments?|doc ?strings?|documentation|functions?|methods?|class(?:es)?|types?|strings?"
-    r"|messages?|variables?|parameters?|arguments?|imports?|lines?|tests?|loops?|calls?"
-    r"|uses?|usages?|occurrences?|references?|places?|code|headers?|tabs|quotes|spaces|white ?space"
-)
 _ALL = regex(
-    rf"(?i)\b(?:all|every|each)\b(?:\s+(?:of|the|other|public|private|\w+))*?\s+(?:{_THINGS})\b"
-    r"|\b(?:everywhere|throughout|consistently|globally)\b"
-    r"|\b(?:whole|entire|complete)\s+(?:file|module|code|source)\b"
-    r"|^\s*(?:re-?format|format|lint|tidy|clean ?up|translate|convert|port|modernise|modernize)\b"
-    r"(?:(?!\b(?:in|of|when|if|for)\b).){0,40}$"
-    r"|^\s*add\s+(?:missing\s+)?(?:type\s+(?:hints|annotations)|annotations|doc ?strings|comments"
-    r"|documentation|logging)\s*(?:to\s+(?:the\s+)?(?:file|module|code))?[.!]?\s*$"
-    r"|\b(?:translate|spell|spelling|capitali[sz]e)\b.*\b(?:comments|doc ?strings|strings)\b"
+    r"(?i)\b(?:all|every|each)\s+(?:\w+\s+){0,3}?(?:comments?|doc ?strings?|functions?|methods?"
+    r"|class(?:es)?|strings?|variables?|parameters?|imports?|lines?|loops?|calls?|uses?|usages?"
+    r"|occurrences?|places?|code|quotes)\b"
+    r"|\b(?:everywhere|throughout|(?:whole|entire)\s+(?:file|module|code))\b"
+    r"|^\s*(?:re-?format|translate|convert|moderni[sz]e)(?:\s+(?:it|this|the file))?\W*$"
 )
 
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from specedit.check.new_code import ABOUT_COMMENTS
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.import_time import frozen, regex
 from specedit.syntax.identifiers import words_of
@@ -129,10 +130,6 @@ FEATURES = (
 FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
 _NAME = regex(r"[A-Za-z_$][\w$]*")
-_OF_COMMENTS = regex(  # words with which an instruction means the comment a file begins with
-    r"(?i)\b(?:comments?|licen[cs]\w*|copyrights?|headers?|authors?|banner|shebang|years?|spdx"
-    r"|notices?|encoding|pragmas?|directives?|top|beginning|head|documentation|docs?)\b"
-)
 
 
 @frozen
@@ -159,7 +156,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
     asked = query(instruction)
     texts = ["".join(lines[one.first - 1 : one.last]) for one in blocks]
     quotes = _quotes(asked, texts)
-    if not _OF_COMMENTS.search(instruction):  # the words of a licence are not evidence
+    if not ABOUT_COMMENTS.search(instruction):  # the words of a licence are not evidence
         read = zip(blocks, texts, quotes, strict=True)
         texts = [one if block.kind != COMMENT or quoted else "" for block, one, quoted in read]
     names = [frozenset(_NAME.findall(one)) for one in texts]

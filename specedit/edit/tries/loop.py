@@ -3,7 +3,8 @@ keeps one. The checks alone judge here; the user's command does in `tested`.
 
 The first try is what a run without tries asks for. With a test command later ones sample from
 the same prompt, or show the model what was wrong with the try before; without one a second try
-shows the model why the first was refused.
+shows the model why the first was refused. Where the first changed nothing, the second takes the
+model's second choice where it was least sure (docs/research/2026-11-second-choice.md).
 Seeds are fixed (the settings' seed and the number of the try): the same command line gives the same
 tries. Earlier answers are predictions of later ones, which changes the speed and never the text.
 After an answer that repeats an earlier one, the next sampled answer begins as that one does and
@@ -33,10 +34,9 @@ from specedit.settings import Settings
 DEFAULT_TRIES = 6  # with a test command, where the settings do not say how many
 UNTESTED_TRIES = 2  # without one: the second is greedy and sees why the first was refused
 TOP_P = 0.95  # of a sampled try, where the settings do not say
-WIDER = 2  # the number of the try that opens more of the file where the first proved too narrow
-TOO_NARROW = frozenset(
-    {"repeated", "lost-definition", "lost-lines", "undefined", "placeholder", NOTHING}
-)
+SECOND = 2  # the number of the try that opens more of the file where the first proved too narrow
+TOO_NARROW = frozenset({"repeated", "lost-definition", "lost-lines", "undefined", "placeholder"})
+UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
 MOST_PREDICTIONS = 8  # earlier answers that are followed; the newest
 # The least temperature of the second try and those after it, and whether the model sees what was
 # wrong (docs/research/2026-11-tries.md).
@@ -172,6 +172,26 @@ class TriedFile:
         kinds = {finding.kind for finding in self.edits[-1].findings}
         return bool(self.job.regions) and not kinds.isdisjoint(TOO_NARROW)
 
+    @property
+    def may_take_second_choice(self) -> bool:
+        """Whether the last answer changes nothing, and the model said how sure it was."""
+        edit = self.edits[-1]
+        return bool(_why_unchanged(edit)) and edit.figures.certainty is not None
+
+    def second_choice(self, attempt: Trying) -> tuple[Job, Trying]:
+        """The Job and the try that ask for the same once more, with the model's second choice where
+        it was least sure; of several regions only the one where that was."""
+        certainty = self.edits[-1].figures.certainty
+        assert certainty is not None
+        sampling = replace(attempt.sampling, second_at=certainty.least_at)
+        text = "the likeliest answer changes nothing; this is the second choice of the model"
+        job = replace(
+            self.job,
+            regions=self.job.regions[certainty.part :][:1],
+            findings=(*self.job.findings, Finding("second-choice", text)),
+        )
+        return job, replace(attempt, sampling=sampling, with_feedback=False)
+
 
 class TryJudge(Protocol):
     """Decides which try is kept."""
@@ -197,13 +217,16 @@ def try_until_kept(
     for attempt in attempts(settings):
         judge.begins(attempt)
         for file in files:
-            if attempt.number == WIDER and file.proved_narrow:
+            own = attempt
+            if attempt.number == SECOND and not settings.test and file.may_take_second_choice:
+                file.job, own = file.second_choice(attempt)
+            elif attempt.number == SECOND and file.proved_narrow:
                 file.job = widened(file.job)
             sink.file(file.name)
-            answered = ask_try(file.job, attempt, file.earlier, backend, settings, sink)
+            answered = ask_try(file.job, own, file.earlier, backend, settings, sink)
             if attempt.number == 1:
                 file.job = answered.job
-            file.tries.append(try_of(attempt, answered, file.tries))
+            file.tries.append(try_of(own, answered, file.tries))
             file.edits.append(answered.edit)
             file.earlier.append(as_earlier(answered))
         if judge.keeps(attempt):
@@ -213,7 +236,6 @@ def try_until_kept(
     return None
 
 
-UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
 # Another answer would be cut off as well, and each takes the longest time; where a part of a change
 # belongs, the model is asked once.
 LAST = ("cut-off", "ambiguous")

@@ -92,6 +92,9 @@ class ExactEngine:
         self._fits(self.length + len(ids))
         first = self.length + 1  # the position of a choice after the first id
         sampled = self._sampling.temperature > 0
+        offsets = range(len(ids)) if parents is None else depths(parents)
+        positions = [first + offset for offset in offsets]
+        second = self._sampling.takes_second(positions)
         size = self._info.hidden
         hidden = bytearray(len(ids) * size * 4) if self._watching else None
         if (subset := self._among) is not None:
@@ -99,7 +102,7 @@ class ExactEngine:
         chosen, logits = self.passes.choose(
             ids,
             self.cache,
-            rows=self._audit or sampled,
+            rows=self._audit or sampled or second,
             parents=parents,
             states=hidden,
             among=subset,
@@ -108,11 +111,17 @@ class ExactEngine:
         if sampled:
             from specedit.engines.sampling import choose
 
-            offsets = range(len(ids)) if parents is None else depths(parents)
             chosen = [
-                choose(row, self._sampling, first + offset)
-                for row, offset in zip(logits or (), offsets, strict=True)
+                choose(row, self._sampling, position)
+                for row, position in zip(logits or (), positions, strict=True)
             ]
+        if second:
+            from specedit.engines.sampling import second_best
+
+            for at, (row, position) in enumerate(zip(logits or (), positions, strict=True)):
+                if position == self._sampling.second_at:
+                    chosen[at] = second_best(row)
+                    margins[at] = -margins[at]
         rows = [bytes(row) for row in logits or ()] if self._audit else None
         states = None
         if hidden is not None:
@@ -141,7 +150,8 @@ class ExactEngine:
     @property
     def _among(self) -> OutputSubset | None:
         """The subset of the output layer that choices are among; None: all of it."""
-        return self._subset if self._narrow and self._sampling.temperature <= 0 else None
+        greedy = self._sampling.temperature <= 0 and self._sampling.second_at is None
+        return self._subset if self._narrow and greedy else None
 
     def _fits(self, length: int) -> None:
         if length > self._info.window:

@@ -472,9 +472,11 @@ def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> Message:
     drafted = figures.drafted
     problems = [f"{edit.path}: {one}" for _, edit in edits for one in edit.problems]
     changed = [(document, edit) for document, edit in edits if edit.changed]
-    rated = [edit for _, edit in edits if edit.confidence is not None]
+    rated = [edit for _, edit in edits if edit.sure is not None]
     return {
-        "confidence": min((edit.confidence or 0.0 for edit in rated), default=None),
+        "confidence": min(
+            (edit.confidence for edit in rated if edit.confidence is not None), default=None
+        ),
         "sure": all(edit.sure for edit in rated) if rated else None,
         "status": "refused" if problems else "proposed" if changed else "unchanged",
         "problems": problems,

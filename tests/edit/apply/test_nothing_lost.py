@@ -218,6 +218,15 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
         "      <Button />\n",
         "      <Button show={false} />\n",
     ),
+    "assignments that the file has": (
+        "load.py",
+        LOAD,
+        "        text = read(path)\n        rows = parse(text)\n"
+        "        rows = [row for row in rows]\n"
+        '        log("rows", rows)\n',
+        "        rows = [row for row in rows if row]\n",
+        "        rows = [row for row in rows]\n",
+    ),
     "a bracket that closes what is left out": (
         "jobs.cs",
         JOBS,
