@@ -8,7 +8,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from lsp_client import Editor, Position, edited, spans, units_of
 from test_lsp_session import LINE_ENDS_OF_PYTHON, editor_of
@@ -101,6 +101,7 @@ def test_an_edit_is_the_command_lines(
     editor, uri = desk.open("notes.txt", text)
     typed(editor, uri, changes)
     before, last = editor.texts[uri], first + count
+    assume("\r\r\n" not in before)  # one line end to the command, two to an editor
     note(repr(before))
     editor.wait(editor.command("specedit.edit", uri, [first, last], "Replace old."))
     assert desk.session.close(30)

@@ -58,7 +58,9 @@ def patch_confidence(confidence: Any) -> None:
 
     def known() -> Any:
         script = os.environ.get(VARIABLE)
-        if not script or not json.loads(Path(script).read_text("utf-8")).get("rated"):
+        if not script or not Path(script).is_file():
+            return real()
+        if not json.loads(Path(script).read_text("utf-8")).get("rated"):
             return real()
         weights = [-4.0 if name == "total" else 0.0 for name in confidence.SIGNALS]
         return {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
