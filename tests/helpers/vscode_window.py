@@ -206,8 +206,10 @@ class Window:
 
     def preview(self) -> list[tuple[str, bool]]:
         """The rows of the refactor preview, each with whether it is ticked."""
-        rows = self.page.locator(".bulk-edit-panel .monaco-list-row")
-        return [(row.inner_text().strip(), row.locator("input").is_checked()) for row in rows.all()]
+        rows = self.page.locator(".bulk-edit-panel .monaco-list-row").all()
+        return [
+            (row.inner_text().strip(), row.locator(".edit-checkbox").is_checked()) for row in rows
+        ]
 
     def save(self) -> None:
         self.keys("Control+S")

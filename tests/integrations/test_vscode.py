@@ -445,7 +445,7 @@ def test_places_that_may_be_meant_are_not_ticked(desk: Desk, window: Window) -> 
     ((row, ticked),) = [(row, ticked) for row, ticked in window.preview() if "log" in row]
     assert not ticked, row
     place = window.page.locator(".bulk-edit-panel .monaco-list-row:has-text('log')")
-    place.get_by_role("checkbox").click()
+    place.locator(".edit-checkbox").click()
     window.apply_preview()
     window.page.wait_for_selector(".bulk-edit-panel", state="hidden")
     window.command("File: Save All Files")
