@@ -212,7 +212,7 @@ def _lost(change: Change) -> Iterator[Finding]:
         return
     if unnamed:
         text = f"the instruction does not name what the change takes away: {_listed(unnamed)}"
-        yield Finding("lost-definition", text)
+        yield Finding("unnamed-loss", text)
     for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
         if findings := list(check(change)):
             yield from (replace(one, refuses=True) for one in findings)

@@ -69,6 +69,7 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
     "lost-definition",  # of `apply`: the change removes it
     "decided",  # of `apply`: which reading the model chose
     "disagreed",  # of a rename: a mention that the model left as it was
+    "unnamed-loss",  # of an edit: a definition is gone, and the instruction does not name it
     "second-choice",  # the model's likeliest answer changed nothing
     "uncommitted",  # the file's text before was in no commit
 }

@@ -33,21 +33,24 @@ SIGNALS = (
     "open",  # log of the lines that were open to change
 )
 # Kinds of findings of edits that are unsure whatever the signals say.
-DOUBTED = frozenset({"lost-definition", "second-choice"})
+DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 
 
 def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
     whether it is sure."""
-    certainty = edit.figures.certainty
-    if job.known is not None or certainty is None or not edit.changed:
+    if job.known is not None or not edit.changed:
+        return edit
+    doubted = any(finding.kind in DOUBTED for finding in edit.findings)
+    if doubted:
+        edit = replace(edit, sure=False)
+    if edit.figures.certainty is None:  # a named server says nothing of its choices
         return edit
     signals = signals_of(job, edit)
     edit = replace(edit, signals=signals)
     known = weights_of(model)
-    doubted = any(finding.kind in DOUBTED for finding in edit.findings)
     if known is None:
-        return replace(edit, sure=False) if doubted else edit
+        return edit
     score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))
     chance = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
     sure = chance >= known["sure"] and not doubted

@@ -6,6 +6,8 @@ Each counts only where it is the whole instruction and the file leaves no choice
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
@@ -140,32 +142,38 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
         return None
     begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
     end = r"(?![\w$])" if re.search(r"\w$", old) else ""
-    places = [hit.span() for hit in re.finditer(begin + re.escape(old) + end, source.text)]
-    if not places or not all(_in_prose(source.text, source.language, start) for start, _ in places):
+    word = re.compile(begin + re.escape(old) + end)
+    text, starts = source.text, [hit.start() for hit in word.finditer(source.text)]
+    if not starts or not _are_in_prose(text, source.language, starts):
         return None
-    text = source.text
-    for start, stop in reversed(places):
-        text = text[:start] + new + text[stop:]
-    spots = tuple(Spot(source.text.count("\n", 0, start) + 1) for start, _ in places)
-    where = "the only place" if len(places) == 1 else f"all {len(places)} places"
+    line, lines = 1, []
+    for before, start in pairwise((0, *starts)):
+        line += text.count("\n", before, start)
+        lines.append(line)
+    where = "the only place" if len(starts) == 1 else f"all {len(starts)} places"
     note = f"replaced {where} of `{old[:60]}`; no model was asked"
-    return text, Finding("replaced", note, spots)
+    return word.sub(lambda _: new, text), Finding("replaced", note, tuple(map(Spot, lines)))
 
 
 def _without_quotes(text: str) -> str:
     return text[1:-1] if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'`" else text
 
 
-def _in_prose(text: str, language: Language, at: int) -> bool:
-    """Whether a place of a text is in a comment or a string."""
+def _are_in_prose(text: str, language: Language, places: Sequence[int]) -> bool:
+    """Whether each of these places, in rising order, is in a comment or a string."""
     from specedit.scoping.languages import rules_of
 
     rules, data = rules_of(language.name), text.encode("utf-8", "surrogatepass")
-    offset = len(text[:at].encode("utf-8", "surrogatepass"))
     literals = rules.strings if rules else frozenset[str]()
-    return any(
-        one.start <= offset < one.end for one in passages(grow(text, language), data, literals)
-    )
+    spans = passages(grow(text, language), data, literals)
+    offset = at = 0
+    for before, place in pairwise((0, *places)):
+        offset += len(text[before:place].encode("utf-8", "surrogatepass"))
+        while at < len(spans) and spans[at].end <= offset:
+            at += 1
+        if at == len(spans) or offset < spans[at].start:
+            return False
+    return True
 
 
 _SORT_IMPORTS = regex(  # and nothing else

@@ -73,7 +73,7 @@ def test_without_a_grammar_the_report_says_not_checked() -> None:
         ),
         pytest.param("def one():\n    return 1\n", "Remove two", [], id="named"),
         pytest.param(
-            "def one():\n    return 1\n", "Remove unused code", ["lost-definition"], id="unnamed"
+            "def one():\n    return 1\n", "Remove unused code", ["unnamed-loss"], id="unnamed"
         ),
         pytest.param(BEFORE.replace("two", "three"), "Better names", [], id="replaced"),
         pytest.param("", "", ["empty", "lost-definition"], id="empty"),
@@ -107,42 +107,44 @@ ADD, PRICE, CART = (part + "\n" for part in SHOP.rstrip("\n").split("\n\n\n")[1:
 EXTRACTED = "def is_free(item):\n    return item.free\n"
 BASKET = "class Basket(list):\n    items = ()\n"
 TWO = EXTRACTED + "\n\nclass Id:\n    x = 1\n"
-LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, is that a loss
-    "verb-of-the-instruction": ("Add type hints", ADD, "", True),
-    "verb-behind-another": ("Remove the comments and add type hints", ADD, "", True),
-    "part-of-a-word": ("Remove the additional import of Cartesian", CART, "", True),
-    "another-came": ("Extract the test of free items", ADD, EXTRACTED, True),
-    "two-lost-two-came": ("Tidy up", ADD + "\n\n" + PRICE, TWO, True),
-    "mentioned-to-be-kept": ("Make price_of return None for free items", PRICE, "", True),
-    "what-it-is-taken-from": ("Remove sum from Cart", CART, "", True),
-    "still-used": ("Remove the unused functions", PRICE, "", True),
-    "clears-something-else": ("Remove the unused argument", CART, "", True),
-    "renamed": ("Better names", ADD, ADD.replace("add", "plus"), False),
-    "renamed-and-another-came": (
-        "Better names", ADD, ADD.replace("add", "plus") + "\n\n" + EXTRACTED, False,
+LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, the kind of finding
+    "verb-of-the-instruction": ("Add type hints", ADD, "", "lost-definition"),
+    "verb-behind-another": ("Remove the comments and add type hints", ADD, "", "lost-definition"),
+    "part-of-a-word": ("Remove the additional import of Cartesian", CART, "", "unnamed-loss"),
+    "another-came": ("Extract the test of free items", ADD, EXTRACTED, "lost-definition"),
+    "two-lost-two-came": ("Tidy up", ADD + "\n\n" + PRICE, TWO, "lost-definition"),
+    "mentioned-to-be-kept": (
+        "Make price_of return None for free items", PRICE, "", "lost-definition",
     ),
-    "renamed-and-rewritten": ("Rename Cart to Basket and keep a list", CART, BASKET, False),
-    "named-anew-and-rewritten": ("The class is called Basket", CART, BASKET, False),
-    "still-used-and-a-word": ("Remove add", ADD, "", True),
-    "removed": ("Drop the class Cart", CART, "", False),
-    "removed-in-quotes": ("Price items one by one; delete `add` and `price_of`", ADD, "", False),
-    "removed-in-words": ("Inline the price of an item", PRICE, "", False),
-    "imported": ("Use our own arithmetic", ADD, "from shop.arithmetic import add\n", False),
+    "what-it-is-taken-from": ("Remove sum from Cart", CART, "", "lost-definition"),
+    "still-used": ("Remove the unused functions", PRICE, "", "lost-definition"),
+    "clears-something-else": ("Remove the unused argument", CART, "", "unnamed-loss"),
+    "renamed": ("Better names", ADD, ADD.replace("add", "plus"), ""),
+    "renamed-and-another-came": (
+        "Better names", ADD, ADD.replace("add", "plus") + "\n\n" + EXTRACTED, "",
+    ),
+    "renamed-and-rewritten": ("Rename Cart to Basket and keep a list", CART, BASKET, ""),
+    "named-anew-and-rewritten": ("The class is called Basket", CART, BASKET, ""),
+    "still-used-and-a-word": ("Remove add", ADD, "", "lost-definition"),
+    "removed": ("Drop the class Cart", CART, "", ""),
+    "removed-in-quotes": ("Price items one by one; delete `add` and `price_of`", ADD, "", ""),
+    "removed-in-words": ("Inline the price of an item", PRICE, "", ""),
+    "imported": ("Use our own arithmetic", ADD, "from shop.arithmetic import add\n", ""),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("instruction", "gone", "come", "loss"), LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize(("instruction", "gone", "come", "kind"), LOSSES.values(), ids=LOSSES)
 def test_a_definition_that_is_gone_is_accounted_for(
-    instruction: str, gone: str, come: str, loss: bool
+    instruction: str, gone: str, come: str, kind: str
 ) -> None:
     assert SHOP.count(gone) == 1
     found = kinds(SHOP.replace(gone, come), instruction, before=SHOP)
-    assert found == (["lost-definition"] if loss else [])
+    assert found == ([kind] if kind else [])
 
 
 def test_what_goes_unnamed_and_unused_is_noted() -> None:
     (note,) = check(SHOP, SHOP.replace(CART, ""), PYTHON, "Remove unused classes")
-    assert (note.kind, note.refuses, note.warns) == ("lost-definition", False, True)
+    assert (note.kind, note.refuses, note.warns) == ("unnamed-loss", False, True)
     assert "Cart" in note.text
 
 

@@ -71,3 +71,13 @@ def test_one_of_many_files_may_stay_as_it_is() -> None:
     backend = Unsure("sum/max", {})
     edited("def total(items):\n    return sum(items)\n", "the largest", backend, alone=False)
     assert len(backend.plans) == 1
+
+
+def test_an_unnamed_loss_is_unsure_where_nothing_is_known_of_the_choices() -> None:
+    class Silent(Scripted):
+        def run(self, plan: Plan, progress: Progress) -> Answer:
+            return dataclasses.replace(super().run(plan, progress), certainty=None)
+
+    before = "def total():\n    return 1\n\n\ndef old():\n    return 2\n"
+    edit = edited(before, "Remove dead code", Silent("def total():\n    return 1\n```"))
+    assert (edit.changed, edit.confidence, edit.sure) == (True, None, False)
