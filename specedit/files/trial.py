@@ -48,7 +48,7 @@ class Trial:
         name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:24]
         self._lock = Lock(store / "locks" / f"trial-{name}.lock")
         self._put: dict[str, bytes] = {}  # by the entries' paths
-        self._tested: dict[str, tuple[int, int, bytes]] = {}  # second, size and text, by path
+        self._stamped: dict[tuple[str, int, int], bytes] = {}  # texts by path, second and size
 
     def __enter__(self) -> Trial:
         try:
@@ -135,11 +135,10 @@ class Trial:
         """Wait for the next second where a file gets another text of the same size: caches that
         compare seconds and sizes, as Python's does, take both for the same file."""
         status = path.stat()
-        key = (int(status.st_mtime), status.st_size, data)
-        before = self._tested.get(str(path))
-        if before is not None and before[:2] == key[:2] and before[2] != data:
-            time.sleep(max(0.0, key[0] + 1 - time.time()) + 0.002)
+        second, size = int(status.st_mtime), status.st_size
+        if self._stamped.get((str(path), second, size), data) != data:
+            time.sleep(max(0.0, second + 1 - time.time()) + 0.002)
             with suppress(OSError):
                 os.utime(path)
-            key = (int(path.stat().st_mtime), *key[1:])
-        self._tested[str(path)] = key
+            second = int(path.stat().st_mtime)
+        self._stamped[str(path), second, size] = data

@@ -77,6 +77,18 @@ def test_what_is_kept_is_one_run_that_can_be_undone(tree: Path) -> None:
     assert not undo(store).refused and held(tree) == (A, B)
 
 
+def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree: Path) -> None:
+    """As Python's compiled files are: also where the original was back between two tries."""
+    texts_by_stamp: dict[tuple[int, int], set[bytes]] = {}
+    with trial(tree) as tried:
+        for text in (b"a + b\n", b"a * b\n"):
+            tried.put([(source.read(tree / "a"), text)])
+            status = (tree / "a").stat()
+            texts_by_stamp.setdefault((int(status.st_mtime), status.st_size), set()).add(text)
+            tried.take_out()
+    assert [len(texts) for texts in texts_by_stamp.values()] == [1, 1]
+
+
 def test_leaving_it_takes_out_what_is_not_kept(tree: Path) -> None:
     with pytest.raises(KeyboardInterrupt), trial(tree) as tried:
         tried.put(texts(tree))
