@@ -206,7 +206,7 @@ def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
         literal = _is_literal(one, each)
         if each in one.chosen or (_is_used(each) if literal else _is_declared(each)):
             continue
-        if _is_other_sort(each, chosen_members):
+        if _is_other_sort(one, each, chosen_members):
             continue
         if literal and chosen_members:
             text, takes = "an object literal has it", every
@@ -231,15 +231,19 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
         if each in one.chosen:
             continue
         why = ""
-        sort = _is_other_sort(each, [it for it in one.chosen if it.is_member])
-        if each not in theirs and not _is_declared(each) and not sort:
+        types = bool(one.chosen) and all(
+            declared.kind == "type" for it in one.chosen for declared in it.declared
+        )  # type parameters, which no member can mean
+        sort = _is_other_sort(one, each, [it for it in one.chosen if it.is_member])
+        own = each.kind == FREE and _is_of_language(one, each.leaves[0])
+        if each not in theirs and not _is_declared(each) and not (sort or own):
             why = {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif _is_literal(one, each) and not _is_used(each):
+        elif _is_literal(one, each) and not _is_used(each) and not types:
             why = "an object literal of no known type has it"
         for path, part in one.parts(each):
             uses: dict[str, list[Branch]] = {}
@@ -258,6 +262,11 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
                     one.others.setdefault(path, []).append(some)
 
 
+def _is_of_language(one: ResolvedName, leaf: Branch) -> bool:
+    """Whether a name that nothing here declares is one that the language brings."""
+    return one.typings[one.path_of(leaf)].scopes.label(leaf) in one.rules.prelude
+
+
 def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
     """Whether a use whose meaning is not known can be one of the chosen things by where it
     stands."""
@@ -266,7 +275,7 @@ def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool
         kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
         return "parameter" in kinds and leaf.place in rules.keys
     if each.kind == UNKNOWN and not any(meaning.is_member for meaning in chosen):
-        return leaf.place not in rules.value_members
+        return not rules.is_value_member(leaf)
     behind_dots = all(
         meaning.is_member
         and all(d.kind != "value" and d.node.type not in rules.constants for d in meaning.declared)
@@ -290,13 +299,17 @@ def _is_declared(one: Meaning) -> bool:
     return any(owner.module is None for owner in one.owners)
 
 
-def _is_other_sort(each: Meaning, members: Sequence[Meaning]) -> bool:
+def _is_other_sort(one: ResolvedName, each: Meaning, members: Sequence[Meaning]) -> bool:
     """Whether it can be only a field where methods are renamed, or only a method where fields
     are."""
     if each.kind != UNKNOWN or each.module not in (FIELD, METHOD):
         return False
-    kinds = {declared.kind in FUNCTIONS for one in members for declared in one.declared}
-    return kinds == {each.module == FIELD}
+    declared = [declared for member in members for declared in member.declared]
+    if each.module == METHOD:
+        homes = [one.typings[one.path_of(it.leaf)] for it in declared]
+        pairs = zip(homes, declared, strict=True)
+        return bool(declared) and not any(one.rules.may_be_called(*pair) for pair in pairs)
+    return {it.kind in FUNCTIONS for it in declared} == {True}
 
 
 def _is_local(one: Meaning) -> bool:

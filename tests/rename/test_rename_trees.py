@@ -204,6 +204,7 @@ def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
     result = rename_tree(project, held, old, "other", "code", lambda *_: False, target)
     after = {one: result.files[one].text if one in result.files else plain[one] for one in plain}
     assert after == {one: text.replace(f"«{old}»", "other") for one, text in marked.items()}
+    assert not result.left
 
 
 def test_files_that_import_from_each_other_in_a_circle_end() -> None:

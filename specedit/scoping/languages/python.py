@@ -117,8 +117,7 @@ class Python(PythonModules):
             function = parametrized(path.parent, uses.scopes.text)
             scope = uses.scopes.by_node.get(id(function)) if function is not None else None
             return list(scope.declared.get(uses.name, ())[:1]) if scope is not None else None
-        elsewhere = ("aliased_import.name", "import_from_statement.module_name")
-        if path is not None and leaf.place == "dotted_name." and path.place in elsewhere:
+        if path is not None and leaf.place == "dotted_name." and path.place in OTHER_MODULES:
             return [(MODULE, "")]
         return None
 
@@ -191,6 +190,7 @@ RULES = Python(
     ),
     calls=table("call: function"),
     bases=places("argument_list"),
+    given=places("subscript.subscript"),
     assigned=places("assignment.right"),
     self_words=frozenset(),
     super_words=places("super() super"),
@@ -220,6 +220,7 @@ RULES = Python(
 )
 
 
+OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 
 

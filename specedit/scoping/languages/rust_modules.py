@@ -102,6 +102,8 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
     while at > 1 and text(row[at - 1]) == "::":
         at -= 2
         path.insert(0, text(row[at]))
+    if path[0] == "$crate":
+        path[0] = "crate"
     result = _module(project, _around(project, here, node), path)
     return _owner(project, result) if result is not None else None
 
