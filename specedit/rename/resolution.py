@@ -245,6 +245,8 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
             }.get(each.kind, "")
         elif _is_literal(one, each) and not _is_used(each) and not types:
             why = "an object literal of no known type has it"
+        elif any(it.is_member for it in one.chosen) and _extends_unknown(one, each):
+            why = "what its class extends is not known"
         for path, part in one.parts(each):
             uses: dict[str, list[Branch]] = {}
             for leaf in part.leaves:
@@ -260,6 +262,12 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
                     one.left.setdefault(path, []).append((some, reason))
                 else:
                     one.others.setdefault(path, []).append(some)
+
+
+def _extends_unknown(one: ResolvedName, each: Meaning) -> bool:
+    """Whether a member may override a chosen one: its class extends a variable's value."""
+    homes = ((one.typings[one.path_of(it.leaf)], it.owner) for it in each.declared if it.owner)
+    return any(one.rules.extends_unknown(typing, owner) for typing, owner in homes)
 
 
 def _is_of_language(one: ResolvedName, leaf: Branch) -> bool:

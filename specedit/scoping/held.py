@@ -170,7 +170,7 @@ def _wanted(
     typing: Typing, called: Declared, call: Branch, function: Branch, at: int, deep: int
 ) -> Known:
     """What a method of these files says that it gives its callback: `Consumer<Order>`."""
-    listed = call.part("arguments")
+    listed = next((up for up in function.up() if up.parent is call), None)
     taken = called.node.part("parameters")
     arguments = listed.named_children() if listed is not None else ()
     number = next((n for n, one in enumerate(arguments) if function in one.walk()), None)

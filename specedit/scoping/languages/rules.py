@@ -237,6 +237,10 @@ class Rules(Tables):
         """What a member means that no class in the file declares."""
         return None
 
+    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
+        """Whether a class says what it extends by a value that is known when it runs alone."""
+        return False
+
     def may_be_called(self, typing: Typing, one: Declared) -> bool:
         """Whether a member's type allows that it is called."""
         return one.kind in FUNCTIONS or self.fields_are_called

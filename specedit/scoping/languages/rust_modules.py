@@ -45,7 +45,11 @@ class RustModules(Rules):
         path = here.scopes.text(node).replace(" ", "").split("::")
         first = path[0]
         if first not in WORDS:
-            if here.lookup(first, node, "type") is not None or len(path) > 1:
+            declared = here.lookup(first, node, "type")
+            if declared is not None and declared.node.type == "extern_crate_declaration":
+                named = declared.node.part("name")
+                first = path[0] = here.scopes.text(named) if named is not None else first
+            elif declared is not None or len(path) > 1:
                 return None
             if _crates(project).get(first) is None:
                 return None
