@@ -49,8 +49,8 @@ def reindented(
 def _literal(
     lines: Sequence[str], own: Definition, old: Definition | None, index: FileIndex
 ) -> int | None:
-    """From which indentation on a definition's lines are as deep as the file's, where its first line
-    is not."""
+    """From which indentation on a definition's lines are as deep as the file's, where its first
+    line is not."""
     if old is None or margin(lines[own.first]) == margin(index.lines[old.first]):
         return None
     inside = set(index.lines[old.first + 1 : old.last])

@@ -343,7 +343,8 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
     "lines that a new function has": (
         "panic.rs",
         PANIC,
-        "    hook(|info| {\n        let path = persist(info);\n        if path.is_none() {\n            dump(info);\n"
+        "    hook(|info| {\n        let path = persist(info);\n        if path.is_none() {\n"
+        "            dump(info);\n"
         f"        }}\n        // ...\n    }});\n\n// ...\n\n{_DUMP}"
         "fn handle() -> Style {\n    // ...\n}\n",
         _MOVED + _BELOW,
@@ -352,7 +353,8 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
     "misquoted lines above several brackets": (
         "panic.rs",
         PANIC,
-        '<<<<<<< SEARCH\n        match std::env::var("TRACE") {\n            Ok(_) => Style::Debug,\n'
+        '<<<<<<< SEARCH\n        match std::env::var("TRACE") {\n'
+        "            Ok(_) => Style::Debug,\n"
         "            Err(_) => Style::Human,\n        }\n=======\n"
         '        match ::std::env::var("TRACE") {\n            Ok(v) if v != "0" => Style::Debug,\n'
         "            _ => Style::Human,\n        }\n>>>>>>> REPLACE\n",
