@@ -52,24 +52,26 @@ def patch_resolve(resolve: Any) -> None:
     resolve._present = present
 
 
-def patch_confidence(confidence: Any) -> None:
+def patch_fitted(fitted: Any) -> None:
     """Know the weights of a model that plays a script with `rated`."""
-    real = confidence._known
+    real = fitted.fits
 
-    def known() -> Any:
+    def fits() -> Any:
         script = os.environ.get(VARIABLE)
         if not script or not Path(script).is_file():
             return real()
         if not json.loads(Path(script).read_text("utf-8")).get("rated"):
             return real()
-        weights = [-4.0 if name == "total" else 0.0 for name in confidence.SIGNALS]
+        from specedit.edit.confidence import SIGNALS
+
+        weights = [-4.0 if name == "total" else 0.0 for name in SIGNALS]
         return {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
 
-    confidence._known = known
+    fitted.fits = fits
 
 
 PATCHES = {
-    "specedit.edit.confidence": patch_confidence,
+    "specedit.edit.fitted": patch_fitted,
     "specedit.inference.loading": patch_loading,
     "specedit.models.resolve": patch_resolve,
 }
