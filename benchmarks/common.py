@@ -71,14 +71,9 @@ def recorded(
         yield row
 
 
-def figures_of(edit: Edit, instruction: str) -> dict[str, Any]:
-    """What an edit reports, for a row of results, and the texts that `training.states` reads."""
-    after = Path(edit.kept).read_bytes() if edit.kept else edit.after
+def figures_of(edit: Edit) -> dict[str, Any]:
+    """What an edit reports, for a row of results."""
     return {
-        "path": edit.path,
-        "instruction": instruction,
-        "before": edit.before.decode("utf-8", "surrogatepass"),
-        "after": after.decode("utf-8", "surrogatepass"),
         "problems": list(edit.problems),
         "notes": list(edit.notes),
         "prompt": edit.figures.prompt,

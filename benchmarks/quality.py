@@ -53,7 +53,7 @@ def edited(editor: Editor, case: Case) -> dict[str, Any]:
         "passed": verdict.passed,
         "reason": verdict.reason,
         "refused_passed": not accepted and refused is not None and tested(case, refused).passed,
-        **figures_of(edit, case.instruction),
+        **figures_of(edit),
     }
 
 

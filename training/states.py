@@ -2,7 +2,7 @@
 
     python -m training.states edits.jsonl tests.jsonl --out answers.jsonl
 
-Each line of an input is an answer with `path`, `before`, `after` and `instruction`, as the scripts
+Each line of an input is an answer with `file`, `before`, `after` and `instruction`, as the scripts
 of `benchmarks/` write it; one that changes nothing is left out.
 """
 
@@ -33,10 +33,10 @@ def main() -> int:
     with options.out.open("w", encoding="utf-8", errors="surrogatepass") as out:
         for line in (line for path in options.answers for line in path.read_text().splitlines()):
             row = json.loads(line)
-            texts = [row.pop(name).encode("utf-8", "surrogatepass") for name in ("before", "after")]
-            if texts[0] == texts[1] or not texts[1]:
+            before, after = (row.pop(name, None) or "" for name in ("before", "after"))
+            if before == after or not after:
                 continue
-            edit = Edit(row["path"], "would-edit", *texts)
+            edit = Edit(row["file"], "would-edit", before.encode(), after.encode())
             try:
                 answer = backend.run(review_plan(edit, row["instruction"]), Progress())
             except TooLong:

@@ -46,7 +46,7 @@ def edited(editor: Editor, case: Case, data: Path) -> dict[str, Any]:
             row = {
                 "status": edit.status,
                 "answer": edit.after.decode("utf-8", "surrogatepass") if edit.changed else None,
-                **figures_of(edit, case.instruction),
+                **figures_of(edit),
             }
             if edit.kept:
                 row["answer"] = Path(edit.kept).read_bytes().decode("utf-8", "surrogatepass")
