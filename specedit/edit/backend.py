@@ -62,7 +62,6 @@ class Plan:
     sampling: Sampling = GREEDY
     stop: tuple[str, ...] = ()  # further texts that end the answer (OpenAI's `stop`)
     audit: bool = False
-    state_only: bool = False  # nothing is written: the state behind the prompt is wanted
     fresh: bool = False  # measured run: no position of an earlier prompt is reused
     raw: RawPrompt | None = None  # instead of messages
 
@@ -165,7 +164,6 @@ class Answer:
     absent: int = 0  # ids of the prediction that it does not have
     reasoning: int = 0  # ids before the text, of reasoning that is not part of it
     certainty: Certainty | None = None  # where choices are not sampled
-    state: tuple[float, ...] = ()  # of a plan that wants only that, where the engine gives it out
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire

@@ -1,27 +1,27 @@
-"""How likely an edit is right: a probability from what is known of an answer.
+"""How likely an edit is right: a probability from signals that cost nothing.
 
     chance = 1 / (1 + exp(-(bias + sum of weight x signal)))
 
-The signals are what the model's choices, the instruction and the change say, and what the model
-thinks of the change when it is asked. Weights, fitted to answers with checked results by `python -m
-training.confidence`, are in `confidence.json`, for each model and form of weights. No chance is
-known of other models.
+The signals are what the model's choices, the instruction and the change say. Weights, fitted to
+answers with checked results by `python -m training.confidence`, are in `confidence.json`, for each
+model and form of weights. No chance is known of other models.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from specedit.check.finding import UNSURE, Finding
-from specedit.edit import fitted
-from specedit.edit.backend import Backend, ModelInfo
+from specedit.edit.backend import ModelInfo
 from specedit.edit.job import Job
 from specedit.edit.outcome import keep
 from specedit.edit.report import Edit
-from specedit.edit.review import review, review_plan
 
 SIGNALS = (
     "total",  # root of the sum of -log p over all tokens
@@ -31,13 +31,12 @@ SIGNALS = (
     "hunks",  # log(1 + hunks)
     "words",  # log(1 + words of the instruction)
     "open",  # log of the lines that were open to change
-    "review",  # what the model thinks of the change (`edit.review`)
 )
 # Kinds of findings of edits that are unsure whatever the signals say.
 DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 
 
-def rated(job: Job, edit: Edit, backend: Backend) -> Edit:
+def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
     whether it is sure."""
     if job.known is not None or not edit.changed:
@@ -47,20 +46,15 @@ def rated(job: Job, edit: Edit, backend: Backend) -> Edit:
         edit = replace(edit, sure=False)
     if edit.figures.certainty is None:  # a named server says nothing of its choices
         return edit
-    fit = weights_of(backend.model)
-    if fit is None:
-        return replace(edit, signals=(*signals_of(job, edit), 0.0))
-    view, cost = review(review_plan(edit, job.instruction), fit, backend)
-    signals = (*signals_of(job, edit), view)
-    score = fit["bias"] + sum(w * x for w, x in zip(fit["weights"], signals, strict=True))
+    signals = signals_of(job, edit)
+    edit = replace(edit, signals=signals)
+    known = weights_of(model)
+    if known is None:
+        return edit
+    score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))
     chance = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
-    return replace(
-        edit,
-        signals=signals,
-        confidence=round(chance, 3),
-        sure=chance >= fit["sure"] and not doubted,
-        figures=edit.figures.beside(cost),
-    )
+    sure = chance >= known["sure"] and not doubted
+    return replace(edit, confidence=round(chance, 3), sure=sure)
 
 
 def unconfirmed(edit: Edit) -> Edit:
@@ -73,7 +67,7 @@ def unconfirmed(edit: Edit) -> Edit:
 
 
 def signals_of(job: Job, edit: Edit) -> tuple[float, ...]:
-    """The signals in the order of SIGNALS, without the review."""
+    """The signals in the order of SIGNALS."""
     certainty = edit.figures.certainty
     assert certainty is not None
     spans = [region.lines for region in edit.figures.regions]
@@ -91,4 +85,17 @@ def signals_of(job: Job, edit: Edit) -> tuple[float, ...]:
 
 def weights_of(model: ModelInfo | None) -> Mapping[str, Any] | None:
     """The weights for a model; None where none were fitted."""
-    return None if model is None else fitted.fits().get(model.calibration)
+    if model is None:
+        return None
+    known: Mapping[str, Any] | None = _known().get(model.calibration)
+    return known
+
+
+@cache
+def _known() -> Mapping[str, Any]:
+    path = Path(__file__).with_name("confidence.json")
+    data: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+    if data["signals"] != list(SIGNALS):
+        return {}
+    models: Mapping[str, Any] = data["models"]
+    return models

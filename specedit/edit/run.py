@@ -61,7 +61,7 @@ def run_edit(
         edit = checked_edit(file, backend, request.settings, sink, alone=request.alone)
         if located is not None:
             edit = replace(edit, figures=edit.figures.beside(located))
-        edit = rated(file.job, edit, backend)
+        edit = rated(file.job, edit, backend.model)
         if not edit.changed:
             return edit
         if edit.sure is False and request.confirms_unsure and not sink.confirms(file.job, edit):

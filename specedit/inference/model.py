@@ -8,8 +8,6 @@ least recently used cache is dropped.
 from __future__ import annotations
 
 import math
-import time
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -160,8 +158,6 @@ class LoadedModel:
 
     def answer(self, plan: Plan, progress: Progress, *, count: bool = False) -> Answer:
         """The answer to a plan. `count`: with the numbers of predicted ids that appear in it."""
-        if plan.state_only:
-            return self._state(plan, progress)
         from specedit.decode import drafters
         from specedit.decode.loop import decode
 
@@ -238,30 +234,6 @@ class LoadedModel:
             certainty=certainty_of(written, margins, predicted or (), len(prompt))
             if margins
             else None,
-        )
-
-    def _state(self, plan: Plan, progress: Progress) -> Answer:
-        """The hidden row behind the prompt, and no text."""
-        prompt = self.prompt(plan)
-        self._room(prompt, None, 1)
-        self.engine.watch(True)
-        reused, started = 0, time.perf_counter()
-        try:
-            with self._cache_for(prompt, plan):
-                for event in self.engine.begin(prompt):
-                    reused = event.reused
-                    progress.prefill(event)
-                states = self.engine.forward(prompt[-1:]).states
-        finally:
-            self.engine.watch(False)
-        return Answer(
-            "",
-            "stop",
-            closed=True,
-            prompt=len(prompt),
-            reused=reused,
-            prefill_s=time.perf_counter() - started,
-            state=tuple(array("f", bytes(states[0]))) if states else (),
         )
 
     @contextmanager

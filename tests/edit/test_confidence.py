@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import Specedit, at_a_terminal
 
-from specedit.edit import fitted
+from specedit.edit import confidence
 from specedit.edit.confidence import SIGNALS
 
 Script = Callable[..., Path]
@@ -21,11 +19,11 @@ AFTER = BEFORE.replace("sum(items)", "sum(items) + 1").replace("True", "False")
 
 
 @pytest.fixture(autouse=True)
-def known_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights of the scripted model, by which an edit is right if its choices are clear."""
     weights = [-4.0 if name == "total" else 0.0 for name in SIGNALS]
     known = {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
-    monkeypatch.setattr(fitted, "fits", lambda: known)
+    monkeypatch.setattr(confidence, "_known", lambda: known)
 
 
 @pytest.fixture
@@ -63,27 +61,6 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(
     assert edit["confidence"] < 0.1
     assert "nothing was written" in edit["problems"][0]
     assert Path(edit["kept"]).read_text() == AFTER
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_what_the_model_thinks_of_its_change_decides_with_the_other_signals(
-    file: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch, sign: int
-) -> None:
-    """The scripted engine's states point along (1, 1, 1, 1)."""
-    fit = {
-        "bias": 0.0,
-        "weights": [float(name == "review") for name in SIGNALS],
-        "sure": 0.5,
-        "direction": b64encode(bytes([sign % 256] * 4)).decode(),
-        "scale": 1.0,
-        "middle": 0.0,
-    }
-    monkeypatch.setattr(fitted, "fits", lambda: {"-": fit})
-    doubtful(script, margin=20.0)
-    done = inside("edit", WISH, file, "--json")
-    (edit,) = json.loads(done.stdout)["files"]
-    assert edit["confidence"] == pytest.approx(1 / (1 + math.exp(-2 * sign)), abs=0.01)
-    assert file.read_text() == (AFTER if sign > 0 else BEFORE)
 
 
 @pytest.mark.parametrize("flag", ["--yes", "--test"])
@@ -144,7 +121,7 @@ def test_at_a_terminal_the_user_decides(
 def test_of_another_model_nothing_is_known_and_nothing_is_asked(
     file: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fitted, "fits", lambda: {"another-int8": {}})
+    monkeypatch.setattr(confidence, "_known", lambda: {"another-int8": {}})
     doubtful(script)
     done = inside("edit", WISH, file, "--json")
     (edit,) = json.loads(done.stdout)["files"]
@@ -153,8 +130,8 @@ def test_of_another_model_nothing_is_known_and_nothing_is_asked(
 
 
 def test_the_shipped_weights_are_those_of_the_signals() -> None:
-    data = json.loads(fitted.PATH.read_text("utf-8"))
+    path = Path(confidence.__file__).with_name("confidence.json")
+    data = json.loads(path.read_text("utf-8"))
     assert data["signals"] == list(SIGNALS) and data["models"]
     for fit in data["models"].values():
         assert len(fit["weights"]) == len(SIGNALS) and 0 < fit["sure"] < 1
-        assert fit["scale"] > 0 and len(b64decode(fit["direction"])) == 1536

@@ -51,7 +51,6 @@ PLAN = {
     "stop": st.lists(texts, max_size=3).map(tuple),
     "audit": st.booleans(),
     "fresh": st.booleans(),
-    "state_only": st.booleans(),
     "raw": st.none() | st.builds(RawPrompt, texts, st.lists(counts).map(tuple), st.none() | texts),
 }
 plans = st.builds(Plan, **PLAN)
@@ -68,7 +67,6 @@ events = st.one_of(
         Answer, texts, texts, st.booleans(), counts, counts, counts, counts,
         st.dictionaries(texts, st.builds(Tally, counts, counts)), seconds, seconds, seconds,
         st.none() | texts, counts, counts,
-        state=st.lists(seconds).map(tuple),
     ),
 )  # fmt: skip
 

@@ -96,7 +96,7 @@ def _tried(
         edit = with_all_tries(file.edits[at].noting(*file.notes), file.tries)
         if file.name in located:
             edit = replace(edit, figures=edit.figures.beside(located[file.name]))
-        edit = rated(file.job, edit, backend)
+        edit = rated(file.job, edit, backend.model)
         if why is None:
             edit = replace(edit, sure=True)  # the user's own command says so
         elif edit.status != "unchanged":

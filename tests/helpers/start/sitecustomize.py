@@ -52,26 +52,24 @@ def patch_resolve(resolve: Any) -> None:
     resolve._present = present
 
 
-def patch_fitted(fitted: Any) -> None:
+def patch_confidence(confidence: Any) -> None:
     """Know the weights of a model that plays a script with `rated`."""
-    real = fitted.fits
+    real = confidence._known
 
-    def fits() -> Any:
+    def known() -> Any:
         script = os.environ.get(VARIABLE)
         if not script or not Path(script).is_file():
             return real()
         if not json.loads(Path(script).read_text("utf-8")).get("rated"):
             return real()
-        from specedit.edit.confidence import SIGNALS
-
-        weights = [-4.0 if name == "total" else 0.0 for name in SIGNALS]
+        weights = [-4.0 if name == "total" else 0.0 for name in confidence.SIGNALS]
         return {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
 
-    fitted.fits = fits
+    confidence._known = known
 
 
 PATCHES = {
-    "specedit.edit.fitted": patch_fitted,
+    "specedit.edit.confidence": patch_confidence,
     "specedit.inference.loading": patch_loading,
     "specedit.models.resolve": patch_resolve,
 }
