@@ -402,8 +402,7 @@ def test_f2_asks_specedit_if_the_setting_says_so(
     window.page.wait_for_selector(".bulk-edit-panel .monaco-list-row:has-text('page.py')")
     window.apply_preview()
     window.wait_text("def full_name")
-    window.save_all("user.py", "page.py")
-    until(lambda: "full_name" in on_disk(project, "page.py"), "saved")
+    until(lambda: "full_name" in on_disk(project, "page.py"), "saved by VS Code, as each rename")
 
 
 CALLS = "old_call(1, a)\nlog(0)\n"
