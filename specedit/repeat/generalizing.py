@@ -23,7 +23,6 @@ from specedit.repeat.roles import (
     OPEN,
     SELVES,
     STRICT,
-    call_form,
     is_callee,
     is_expression,
     is_fixed,
@@ -246,7 +245,6 @@ def _with_texts(
         old_text,
         indentation,
         names,
-        calls=frozenset([call_form(change.old[-1])]),
         examples=((change.file.path, change.line),),
         written=_written(change, data),
     )
@@ -319,7 +317,6 @@ def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
         after=news,
         old_text=_unified_text(one, olds),
         origins=names,
-        calls=one.calls | other.calls,
         examples=(*one.examples, *other.examples),
         written=(*one.written, *other.written),
     )
@@ -349,7 +346,6 @@ def rules_of(
             rules[rule.key] = replace(
                 known,
                 unproved="",
-                calls=known.calls | rule.calls,
                 examples=(*known.examples, *rule.examples),
                 written=(*known.written, *rule.written),
             )

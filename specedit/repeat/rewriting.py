@@ -22,7 +22,6 @@ from specedit.repeat.origin import (
     is_import,
     last_part,
 )
-from specedit.repeat.roles import call_form
 from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME
 
@@ -111,7 +110,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
             if _assigns_itself(data, place):
                 skipped.append((place.line, "it would be assigned to itself"))
                 continue
-            doubt = _doubt(rule, place, here, path) or _called_otherwise(rule, place, root)
+            doubt = _doubt(rule, place, here, path)
             least = _without_kept_ends(replace(place, doubt=doubt))
             if all(least.end <= other.start or other.end <= least.start for other in places):
                 places.append(least)
@@ -194,7 +193,8 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if rule.doubt:
         return rule.doubt
-    if rule.unproved:
+    in_example = not path or any(path == example for example, _ in rule.examples)
+    if rule.unproved and not (in_example and rule.takes_name):
         return rule.unproved
     if rule.bases and here.bases_at(place.start) != rule.bases:
         return f"its class does not extend {', '.join(rule.bases)}"
@@ -203,7 +203,7 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     if any(origin == UNKNOWN for _, origin in rule.needs):
         names = ", ".join(f"`{name}`" for name, origin in rule.needs if origin == UNKNOWN)
         return f"nothing says what {names} is"
-    if any(path == example for example, _ in rule.examples) or not path:
+    if in_example:
         return ""
     if variables := [name for name, origin in rule.origins.items() if origin == LOCAL]:
         return f"`{variables[0]}` is a variable, and may hold something else there"
@@ -227,18 +227,6 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
             continue
         return f"nothing in this file says what `{name}` is"
     return ""
-
-
-def _called_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
-    """Why a place is doubtful that takes other arguments than those of the examples."""
-    node = root.descendant_for_byte_range(place.start, place.end)
-    if node is None or not rule.calls or len(rule.before) > 1:
-        return ""
-    if node.end_byte > place.end:
-        node = root.descendant_for_byte_range(place.start, place.end - 1)
-    if node is None or call_form(node) in rule.calls:
-        return ""
-    return "it has other arguments than the example"
 
 
 def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> bool:

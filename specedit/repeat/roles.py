@@ -9,8 +9,6 @@ from specedit.repeat.origin import LOCAL, Origins
 from specedit.repeat.piece import Piece
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
-
     from specedit.repeat.example import NodeChange
 
 ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
@@ -143,23 +141,3 @@ def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
         origin = origins.of(piece.text)
         return level == STRICT or origin != LOCAL
     return False
-
-
-def call_form(node: Node) -> tuple[str, ...]:
-    """How what stands here is called: `value` for each argument, and the names of those that have
-    one. Empty where it is no call."""
-    while node.children and not node.type.endswith(ARGUMENTS):
-        last = node.children[-1]
-        if node.next_sibling is not None and node.next_sibling.type.endswith(ARGUMENTS):
-            break
-        node = last
-    if not node.type.endswith(ARGUMENTS) and (after := node.next_sibling) is not None:
-        node = after
-    if not node.type.endswith(ARGUMENTS):
-        return ()
-    form = ["call"]
-    for child in node.named_children:
-        name = None if child.type == "call" else child.child_by_field_name("name")
-        if "comment" not in child.type:
-            form.append("value" if name is None else (name.text or b"").decode("utf-8", "replace"))
-    return tuple(form)
