@@ -14,6 +14,7 @@ from specedit.repeat.roles import MEMBERS, SELVES, is_callee, is_own_name, with_
 if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
 
+NOTHING_FIXED = "no name or literal is fixed in it"
 ENOUGH = 1.0  # weight of what is fixed in a rule
 _COMMON = frozenset(  # members that many types have
     {
@@ -76,7 +77,7 @@ def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:
             signs += value
     total += min(0.4, signs)
     if not words:
-        return "no name or literal is fixed in it"
+        return NOTHING_FIXED
     left = {unit.text for unit in rule.new_units if not unit.hole}
     gone = [u for u in rule.old_units if not u.hole and u.named and u.text not in left]
     roots = rule.before
@@ -122,7 +123,7 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
     if not gone and any(u.text not in left for u in rule.old_units if u.named and not u.hole):
         return "one example that takes no name away does not tell which places are meant"
     if not gone:
-        if rule.fits_its_result or not names:
+        if rule.fits_its_result or not names or len(rule.old_units) == 1:
             return "it takes nothing away, so nothing tells which places need it"
         if added := _of_one_place(rule):
             return f"it takes nothing away, and adds `{added}`, which may be of that place alone"

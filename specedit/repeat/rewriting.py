@@ -18,10 +18,10 @@ from specedit.repeat.origin import (
     MEMBER,
     UNKNOWN,
     Origins,
-    agree,
     is_import,
     last_part,
 )
+from specedit.repeat.roles import call_form
 from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME
 
@@ -68,7 +68,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     others = [
         name
         for name, origin in rule.origins.items()
-        if not agree(origin, here.of(name)) and any(u.text == name for u in rule.old_units)
+        if not here.agrees(name, origin) and any(u.text == name for u in rule.old_units)
     ]
     lines = [data.count(b"\n", 0, match.start) + 1 for match in found]
     if others:
@@ -110,7 +110,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
             if _assigns_itself(data, place):
                 skipped.append((place.line, "it would be assigned to itself"))
                 continue
-            doubt = _doubt(rule, place, here, path)
+            doubt = _doubt(rule, place, here, path) or _used_otherwise(rule, place, root)
             least = _without_kept_ends(replace(place, doubt=doubt))
             if all(least.end <= other.start or other.end <= least.start for other in places):
                 places.append(least)
@@ -191,7 +191,7 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
 
 def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
-    if rule.doubt:
+    if rule.doubt and " ".join(place.old.split()) != rule.exact:
         return rule.doubt
     in_example = not path or any(path == example for example, _ in rule.examples)
     if rule.unproved and not (in_example and rule.takes_name):
@@ -227,6 +227,22 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
             continue
         return f"nothing in this file says what `{name}` is"
     return ""
+
+
+def _used_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
+    """Why a place is doubtful that is used in another way than those of the examples."""
+    node = root.descendant_for_byte_range(place.start, place.end)
+    if node is None or not rule.calls or len(rule.before) > 1:
+        return ""
+    if node.end_byte > place.end:
+        node = root.descendant_for_byte_range(place.start, place.end - 1)
+    form = call_form(node) if node is not None else ()
+    if form in rule.calls or (form and ("call", *form[1:]) in rule.calls):
+        return ""
+    if form and ("statement", *form[1:]) in rule.calls:
+        same = bool(rule.after) and rule.before[0].kind == rule.after[0].kind
+        return "" if same else "its value is used there, and the example's is not"
+    return "it has other arguments than the example"
 
 
 def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> bool:

@@ -38,6 +38,8 @@ class RepeatRule:
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
     parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # it is too general: why its places are only proposals
+    exact: str = ""  # the example, in one line, if what is written so is no longer too general
+    calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
     unproved: str = ""  # it is specific, and one example is not enough in other files: why
     examples: tuple[tuple[str, int], ...] = ()  # path and line
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text

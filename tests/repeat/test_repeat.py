@@ -92,6 +92,22 @@ def repeated(name: str, before: str, after: str, text: str, path: str = "") -> R
             id="java",
         ),
         pytest.param(
+            "A.java",
+            "import java.util.Arrays; class A { List a = Arrays.asList(b); }",
+            "import java.util.Arrays; class A { List a = List.of(b); }",
+            "import java.util.*; class B { List a = Arrays.asList(c, d); }",
+            "import java.util.*; class B { List a = List.of(c, d); }",
+            id="all-names-of-a-module",
+        ),
+        pytest.param(
+            "a.py",
+            "def f(x):\n    y = [tuple(x.path), 1]\n",
+            "def f(x):\n    y = [x.path, 1]\n",
+            "def g(x):\n    call(1, tuple(x.path))\n",
+            "def g(x):\n    call(1, x.path)\n",
+            id="the-same-text-elsewhere",
+        ),
+        pytest.param(
             "a.ts",
             'const a = legacyGet(o, "x");',
             'const a = o["x"];',
@@ -249,8 +265,15 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             "import pendulum\npendulum.create(1, 2)\n",
             "import pendulum\npendulum.datetime(1, 2)\n",
             "import pendulum\npendulum.create(1)\n",
-            "",
+            "other arguments",
             id="another-number-of-arguments",
+        ),
+        pytest.param(
+            "import args\nargs.Parser(a, b)\n",
+            "import args\nargs.make().add(a).parse(b).done\n",
+            "import args\nx = args.Parser(a, b)\n",
+            "its value is used",
+            id="a-statement-and-a-value",
         ),
     ],
 )
@@ -276,6 +299,15 @@ def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
     result = repeated("A.java", before, before.replace("metricName", "getMetricName()"), text)
     assert "g(c.getMetricName())" in applied(text, result.places)
     assert "would not parse" in result.skipped[0][1]
+
+
+def test_of_a_rule_that_is_too_general_the_same_text_is_a_place() -> None:
+    text = "def f(x):\n    y = tuple(x.full_path)\n"
+    (rule,) = rules("a.py", text, text.replace("tuple(x.full_path)", "x.full_path"))
+    other = text.replace("f(x)", "g(x)") + "    z = tuple(x.items)\n"
+    result = rewritten(rule, other, "a.py")
+    assert result.text == other.replace("tuple(x.full_path)", "x.full_path")
+    assert "tells its places" in result.places[1].doubt
 
 
 def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
