@@ -237,12 +237,26 @@ def _used_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
     if node.end_byte > place.end:
         node = root.descendant_for_byte_range(place.start, place.end - 1)
     form = call_form(node) if node is not None else ()
-    if form in rule.calls or (form and ("call", *form[1:]) in rule.calls):
+    known = [one for one in rule.calls if one[:1] != ("statement",) or _stays_call(rule)]
+    if form[:1] == ("statement",) or not form:
+        known = list(rule.calls)
+    elif not known:
+        return "its value is used there, and the example's is not"
+    if any(_takes_as_many(form, one) for one in known):
         return ""
-    if form and ("statement", *form[1:]) in rule.calls:
-        same = bool(rule.after) and rule.before[0].kind == rule.after[0].kind
-        return "" if same else "its value is used there, and the example's is not"
     return "it has other arguments than the example"
+
+
+def _stays_call(rule: RepeatRule) -> bool:
+    return bool(rule.after) and rule.before[0].kind == rule.after[0].kind
+
+
+def _takes_as_many(form: tuple[str, ...], example: tuple[str, ...]) -> bool:
+    """Whether a call has all arguments that the example's has, and no others by name."""
+    if not form or not example:
+        return form == example
+    names = set(form[1:]) - {"value"}
+    return form.count("value") >= example.count("value") and names == set(example[1:]) - {"value"}
 
 
 def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> bool:
