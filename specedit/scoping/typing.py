@@ -408,8 +408,16 @@ class Typing(Lookup):
             makes = declared.kind == "import" and declared.name[:1].isupper()
             if makes or declared.kind in ("class", *FUNCTIONS):
                 return self.type_of_declared(declared, deep + 1)
-            return None
+            return self._given_by(declared, deep)
         return self.type_of(callee, deep + 1)
+
+    def _given_by(self, one: Declared, deep: int) -> Known:
+        """The class of what a variable gives whose type is written as a function's."""
+        typed = type_part(one, self.rules)
+        while typed is not None and typed.type in self.rules.around_types:
+            typed = first_of(typed)
+        result = typed.part("return_type") or typed.part("result") if typed is not None else None
+        return self.named_type(result, deep + 1)
 
     def _overload(self, one: Declared, call: Branch) -> Declared:
         """Of methods of one name, the first that takes as many arguments as a call has."""

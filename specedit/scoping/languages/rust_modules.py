@@ -14,6 +14,7 @@ from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 ROOTS = ("src/lib.rs", "src/main.rs")
+OWN_CRATES = frozenset({"tests", "examples", "benches", "bin"})  # folders whose files are crates
 WORDS = frozenset({"crate", "self", "super"})
 
 Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
@@ -244,8 +245,9 @@ def _above(project: Project, place: Place) -> Place | None:
 
 
 def _is_root(project: Project, path: str) -> bool:
-    folder = posixpath.basename(posixpath.dirname(path))
-    return folder in ("tests", "examples", "benches", "bin")
+    folder, file = posixpath.split(path)
+    outer, name = posixpath.split(folder)
+    return name in OWN_CRATES or (file == "main.rs" and posixpath.basename(outer) in OWN_CRATES)
 
 
 def _root(project: Project, path: str) -> str:
@@ -253,6 +255,9 @@ def _root(project: Project, path: str) -> str:
     if _is_root(project, path):
         return path
     for up in folders_up(posixpath.dirname(path)):
+        main = posixpath.join(up, "main.rs")  # of `tests/it/`, which is a crate
+        if main in project.paths and _is_root(project, main):
+            return main
         for one in ROOTS:
             if (text := posixpath.join(up, one)) in project.paths:
                 main = posixpath.join(up, ROOTS[1])
