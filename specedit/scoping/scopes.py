@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from specedit.scoping.languages import Rules, rules_of
 from specedit.scoping.scope import Declared, Home, Owner, Scope
-from specedit.syntax.branch import Branch, grow
+from specedit.syntax.branch import Branch, grow, uncollected
 from specedit.syntax.languages import Language
 
 PLAIN = "a class of the language"  # a literal's
@@ -186,11 +186,12 @@ class Scopes(Home):
 
 def declared_scopes(text: str, language: Language, modules: Mapping[str, str] = NONE) -> Scopes:
     """The scopes of a text with all its declarations."""
-    scopes = Scopes(text, language, modules)
-    for leaf, name in scopes.leaves:
-        result = _declaring(scopes, leaf, name)
-        if result is not None:
-            _add(scopes, leaf, name, *result)
+    with uncollected():
+        scopes = Scopes(text, language, modules)
+        for leaf, name in scopes.leaves:
+            result = _declaring(scopes, leaf, name)
+            if result is not None:
+                _add(scopes, leaf, name, *result)
     return scopes
 
 
