@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 from specedit.scoping.languages import Rules, rules_of
 from specedit.scoping.scope import Declared, Home, Owner, Scope
-from specedit.syntax.branch import Branch, grow, uncollected
+from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
+from specedit.syntax.trees import uncollected
 
 PLAIN = "a class of the language"  # a literal's
 NONE: Mapping[str, str] = MappingProxyType({})

@@ -5,11 +5,9 @@ Offsets are bytes of the UTF-8 text.
 
 from __future__ import annotations
 
-import gc
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field as stored
 from functools import cached_property, lru_cache
@@ -171,23 +169,10 @@ def last_of(node: Branch) -> Branch | None:
     return named[-1] if named else None
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the collection of cycles, which looks through a tree again and again while it is
-    made: half of the time of a large one."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def grow(text: str, language: Language) -> Branch:
     """The whole tree of `text`."""
     tree = trees.parse(text, language)
-    with uncollected():
+    with trees.uncollected():
         return _grown(tree, text.encode("utf-8", "surrogatepass"), language)
 
 

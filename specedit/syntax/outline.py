@@ -103,7 +103,7 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
                 depth += 1
             prefix = qualified
             inside = inside or (kind in HIDES and not _is_object(node))
-        below = reversed(node.named_children)
+        below = (child for child in reversed(node.named_children) if child.child_count)
         waiting.extend(((child, here), prefix, depth, inside) for child in below)
 
 
