@@ -79,6 +79,7 @@ class FileColumn:
     above: tuple[str, ...] = ()  # comments and attributes that go with it
     free: bool = False  # the change says that it is removed
     fixed: bool = False  # new, and in its place
+    moved: bool = False  # a new definition of the snippet has it
     defines: bool = False  # a definition begins here
 
 
@@ -509,6 +510,7 @@ class _Comparing:
         gone = self._removed_lines()
         defining = {one.first for one in self._every if one.kind != VALUE}
         names = set().union(*self.result.words.values()) if self.result.words else set()
+        new = {line.strip() for row in self.result.rows if row.part == NEW for line in row.lines}
         n, size = 0, len(self._file)
         while n <= size:
             for old in sorted(ends.get(n, ()), key=lambda one: -one.first):
@@ -544,8 +546,10 @@ class _Comparing:
                 part = HEAD
             line = self._file[n]
             free = any(name in line for name in names)
+            moved = bool(line.strip()) and line.strip() in new
+            key = (part, n)
             yield FileColumn(
-                line, (line,), n, (part, n), owners[n], above, free, defines=n in defining
+                *(line, (line,), n, key, owners[n], above, free), moved=moved, defines=n in defining
             )
             n += 1
 

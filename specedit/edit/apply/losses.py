@@ -12,6 +12,7 @@ from specedit.edit.apply.merged import Ambiguity
 from specedit.edit.apply.part_places import likeness, margin, weight
 from specedit.edit.apply.structure import (
     CALLED,
+    OVERLOAD,
     SPACE,
     TYPE,
     VALUE,
@@ -22,7 +23,6 @@ from specedit.edit.apply.structure import (
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
-OVERLOAD = 0.9  # least likeness of first lines of one overload
 TELLING = 0.6  # least weight of a line that says which definition it is of
 TAIL = 5  # lines of code at the end of a definition that a snippet may leave out
 MANY, MANY_FOR_ONE = 10, 3  # lines of code that two rows may drop, and more for each new one

@@ -15,7 +15,7 @@ from specedit.edit.apply.merged import (
     Splice,
     joined,
 )
-from specedit.edit.apply.part_places import FileIndex
+from specedit.edit.apply.part_places import FileIndex, weight
 from specedit.edit.apply.patching import splices
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
@@ -38,6 +38,9 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
     doubtful: Laid | None = None
     for snippet in (part for part in parts if isinstance(part, Snippet)):
         result = _laid(snippet, lines, language)
+        if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
+            refused.append(overlap)
+            continue
         refused += result.refused
         exact &= result.exact
         if result.opened and doubtful is not None:
@@ -82,6 +85,35 @@ def _laid(snippet: Snippet, lines: Sequence[str], language: Language | None) -> 
     if doubt := _other_language(snippet, language):
         return Laid(refused=(doubt,))
     return laid(snippet, lines, language)
+
+
+def _overlap(
+    snippet: Snippet,
+    before: Sequence[str],
+    lines: Sequence[str],
+    result: Laid,
+    language: Language | None,
+) -> Ambiguity | None:
+    """What a snippet changes that the parts before it changed, too. `result`: it on their lines."""
+    done = [block for block in opcodes(before, lines) if block[0] != "equal"]
+    if result.refused or result.opened:
+        alone = _laid(snippet, before, language)
+        blocks = opcodes(before, alone.lines) if not alone.refused and not alone.opened else []
+        own = [(a, b) for tag, a, b, *_ in blocks if tag != "equal"]
+        both = [(a, b) for _, a, b, *_ in done if any(a <= d and c <= b for c, d in own)]
+    else:
+        both = []
+        for tag, a, b, c, d in opcodes(lines, result.lines):
+            new = {line.strip() for line in result.lines[c:d] if weight(line) == 1}
+            for _, first, last, start, end in done if tag != "equal" else ():
+                undone = a <= end and start <= b and new & set(map(str.strip, before[first:last]))
+                if max(a, start) < min(b, end) or undone:
+                    both.append((first, last))
+    if not both:
+        return None
+    places = tuple((a + 1, max(a + 1, b)) for a, b in dict.fromkeys(both))
+    reason = "overlaps with another part of the change"
+    return Ambiguity(snippet.lines[0].strip(), reason, places, "make one part of both")
 
 
 _FAMILIES = ({"javascript", "typescript", "tsx", "jsx", "js", "ts"}, {"c", "cpp", "c++", "cuda"})

@@ -62,7 +62,8 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 
 
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
-    """The places that give different texts, blank lines left out."""
+    """The places that give different texts, blank lines and indentation left out; of several with
+    one text the first."""
     results: dict[object, HunkPlace] = {}
     for place in places:
         filled = _filled(hunk, place, index, "")
@@ -70,7 +71,7 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
             key: object
             if len(places) * len(index.lines) <= COMPARED:
                 text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
-                key = tuple(line for line in text if line.strip())
+                key = tuple(filter(None, map(str.strip, text)))
             else:
                 key = _changed(index.lines, filled)
             results.setdefault(key, place)

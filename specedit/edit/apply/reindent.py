@@ -33,8 +33,10 @@ def reindented(
         if change is None or change.same:
             continue
         last = change
+        deep = _literal(shown.lines, definition, pairs.get(definition), index)
         for n in range(definition.top, definition.last):
-            lines[n] = change.applied(lines[n])
+            if deep is None or len(margin(lines[n])) < deep:
+                lines[n] = change.applied(lines[n])
     start = 0
     for end in [*(n for n, kind in enumerate(shown.kinds) if kind == LEFT_OUT), len(lines)]:
         rest = [n for n in range(start, end) if n not in covered]
@@ -42,6 +44,20 @@ def reindented(
         for n, line in _moved(shown.lines, rest, index):
             lines[n] = line
     return lines
+
+
+def _literal(
+    lines: Sequence[str], own: Definition, old: Definition | None, index: FileIndex
+) -> int | None:
+    """From which indentation on a definition's lines are as deep as the file's, where its first
+    line is not."""
+    if old is None or margin(lines[own.first]) == margin(index.lines[old.first]):
+        return None
+    inside = set(index.lines[old.first + 1 : old.last])
+    deeper = [line for line in lines[own.first + 1 : own.last] if weight(line) >= 0.6]
+    depth = len(margin(index.lines[old.first]))
+    same = any(line in inside and len(margin(line)) > depth for line in deeper)
+    return depth if same else None
 
 
 def _pairs(

@@ -42,6 +42,7 @@ MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes w
 EDGE = (
     2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
 )
+MOVED = 0.05  # cost of dropping a line that a new definition has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
 BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
 
@@ -111,17 +112,19 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
             if not equal and (near := free.get(row.owner)):
                 if row.owner not in like:
                     like[row.owner] = Likeness([columns[k].text for k in near])
-                siblings = max(
-                    (
-                        likeness(row.text, other.text)
-                        for other in rows[max(0, n - 1) : n + 2]
-                        if other is not row and (other.owner, other.text.rstrip()) in same
-                    ),
-                    default=0.0,
-                )  # of its list
+                beside = [
+                    other.text
+                    for other in rows[max(0, n - 1) : n + 2]
+                    if other is not row and (other.owner, other.text.rstrip()) in same
+                ]
+                siblings = max((likeness(row.text, text) for text in beside), default=0.0)
                 for k, ratio in like[row.owner].rows(row.text):
-                    same_one = same_line(row.text, columns[near[k]].text)
-                    if not same_one and SIBLINGS <= siblings >= ratio - NEARLY:
+                    text = columns[near[k]].text
+                    same_one = same_line(row.text, text)
+                    of_list = SIBLINGS <= siblings >= ratio - NEARLY
+                    if row.owner is None and not same_one:
+                        of_list |= any(_one_list(row.text, text, other) for other in beside)
+                    if of_list and not same_one:
                         continue
                     worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
                     scores[n, near[k]] = weights[n] * worth
@@ -147,6 +150,13 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
             gone[n] = _gone_cost(rows, n, same)
     drop = np.array([_drop(column) for column in columns])
     return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
+
+
+def _one_list(*lines: str) -> bool:
+    """Whether lines are statements of one kind that name something and do nothing: imports."""
+    words = {line.split(None, 1)[0] for line in lines if line.strip()}
+    plain = all(line.split() and not line[:1].isspace() for line in lines)
+    return plain and len(words) == 1 and not any(char in line for line in lines for char in "=(")
 
 
 def _skips(rows: Sequence[SnippetRow]) -> list[float]:
@@ -176,8 +186,8 @@ def _gone_cost(
 
 
 def _drop(column: FileColumn) -> float:
-    if column.fixed or column.free:
-        return 50.0 if column.fixed else 0.0
+    if column.fixed or column.free or column.moved:
+        return 50.0 if column.fixed else 0.0 if column.free else MOVED
     comment = comment_text(column.text) is not None
     return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, is_remark
-from specedit.edit.apply.part_places import likeness, margin, weight
+from specedit.edit.apply.part_places import likeness, margin, same_line, weight
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -31,6 +31,7 @@ _OVERLOADS = frozenset({"csharp", "java", "typescript", "tsx", "kotlin", "scala"
 _STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using", "lock"))
 BY_INDENTATION = frozenset({"python"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
+OVERLOAD = 0.9  # least likeness of first lines of one overload
 LEAD = 0.1  # by which one of several definitions must be likest
 LIKELIER = 0.3  # by which another holder's member is likelier than one with the same first line
 _FUNCTION = re.compile(
@@ -239,8 +240,13 @@ def paired(
         overloads = overloaded and definition.kind == CALLED
         named = candidates(definition)
         left = [other for other in named if other not in taken]
+        if overloads:
+            left = [other for other in left if _in_order(definition, other, pairs)]
         rated = sorted(
-            ((_alike(definition, other, lines, file), -other.first, other) for other in left),
+            (
+                (_alike(definition, other, lines, file, overloads), -other.first, other)
+                for other in left
+            ),
             reverse=True,
             key=lambda rate: rate[:2],
         )
@@ -253,6 +259,17 @@ def paired(
             unsure.append((definition, tuple(rate[2] for rate in rated)))
     pairs.sort(key=lambda pair: pair[0].first)
     return Pairing(tuple(pairs), tuple(fresh), tuple(unsure))
+
+
+def _in_order(
+    own: Definition, old: Definition, pairs: Iterable[tuple[Definition, Definition]]
+) -> bool:
+    """Whether a pair would be in the order of those before that have its name."""
+    return all(
+        (one.first < own.first) == (other.first < old.first)
+        for one, other in pairs
+        if one.name == own.name
+    )
 
 
 def continuous(
@@ -280,12 +297,16 @@ def continuous(
     return all(continuous(*pair, shown, file, rows, language) for pair in found.pairs)
 
 
-def _alike(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
+def _alike(
+    own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str], overload: bool
+) -> float:
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
-    of the others."""
+    of the others. Of an overload, parameters are added to the first line or taken out."""
     head = likeness(lines[own.first], file[old.first])
     share = _share(own, old, lines, file)
-    return head + share if head >= SAME_HEAD or share >= ENOUGH else 0.0
+    same = head >= SAME_HEAD
+    same &= not overload or head >= OVERLOAD or same_line(lines[own.first], file[old.first])
+    return head + share if same or share >= ENOUGH else 0.0
 
 
 def _share(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:

@@ -97,6 +97,62 @@ PAGE = """function Page() {
   );
 }
 """
+RULES = """using System;
+using Acme.Http;
+using Acme.Options;
+using Acme.Time;
+
+namespace Acme.Rules
+{
+    public class Rules
+    {
+        public Rules Allow(Rules rules, string name, Address address)
+        {
+            return rules.Allow(name, seen => seen.Equals(address));
+        }
+
+        public Rules Allow(Rules rules, string name, Network network)
+        {
+            return rules.Allow(name, seen => network.Contains(seen));
+        }
+
+        public Rules Block(Rules rules, string name, Network network)
+        {
+            return rules.Block(name, seen => network.Contains(seen));
+        }
+    }
+}
+"""
+PANIC = """fn setup() {
+    hook(|info| {
+        let path = persist(info);
+        if path.is_none() {
+            use std::io::Write as _;
+            let stderr = std::io::stderr();
+            let mut stderr = stderr.lock();
+            let _ = writeln!(stderr, "{}", info);
+            let _ = writeln!(stderr, "{}", info.place);
+            let _ = writeln!(stderr, "{}", info.text);
+            let _ = writeln!(stderr, "{}", info.thread);
+            let _ = writeln!(stderr, "{}", info.reason);
+            stderr.flush();
+            count_dumps();
+        }
+        print_msg(path);
+    });
+}
+
+fn handle() -> Style {
+    if cfg!(debug_assertions) {
+        Style::Debug
+    } else {
+        match ::std::env::var("TRACE") {
+            Ok(_) => Style::Debug,
+            Err(_) => Style::Human,
+        }
+    }
+}
+"""
 TOOLS = """package tools
 
 func open(root string) *Dir {
@@ -114,6 +170,19 @@ func open(root string) *Dir {
 \treturn d
 }
 """
+_MOVED = """            use std::io::Write as _;
+            let stderr = std::io::stderr();
+            let mut stderr = stderr.lock();
+            let _ = writeln!(stderr, "{}", info);
+            let _ = writeln!(stderr, "{}", info.place);
+            let _ = writeln!(stderr, "{}", info.text);
+            let _ = writeln!(stderr, "{}", info.thread);
+            let _ = writeln!(stderr, "{}", info.reason);
+            stderr.flush();
+            count_dumps();
+"""
+_BELOW = PANIC[PANIC.index(_MOVED) + len(_MOVED) : PANIC.index("fn handle")]
+_DUMP = "fn dump(info: &Info) {\n" + _MOVED.replace("            ", "    ") + "}\n\n"
 REFUSED = {  # file, text, snippet, words of the refusal
     "an overload in a namespace": (
         "jobs.cs",
@@ -137,6 +206,20 @@ REFUSED = {  # file, text, snippet, words of the refusal
         LOAD,
         "    def load(self, path):\n        text = read(path)\n",
         "without its last 6 lines",
+    ),
+    "two snippets that change one line": (
+        "load.py",
+        LOAD,
+        "```python\n    def load(self, path):\n        text = read(path, 'utf-8')\n# ...\n```\n\n"
+        "```python\n    def load(self, path):\n        text = read(path, 'ascii')\n# ...\n```\n",
+        "overlaps with another part of the change make one part of both",
+    ),
+    "two snippets of which one has a line that the other removes": (
+        "load.py",
+        LOAD,
+        "```python\n        rows = parse(text)\n        check(rows)\n```\n\n"
+        '```python\n        log("rows", rows)\n        check(rows)\n        count(rows)\n```\n',
+        "overlaps with another part of the change make one part of both",
     ),
     "a case that may be new": (
         "tools.go",
@@ -226,6 +309,57 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
         '        log("rows", rows)\n',
         "        rows = [row for row in rows if row]\n",
         "        rows = [row for row in rows]\n",
+    ),
+    "an overload like one that stands before its neighbour": (
+        "rules.cs",
+        RULES,
+        "        public Rules Allow(Rules rules, string name, Network network)\n        {\n"
+        "            return rules.Allow(name, seen => network.Contains(seen));\n        }\n\n"
+        "        public Rules Allow(Rules rules, string name, params Address[] all)\n        {\n"
+        "            return rules.Allow(name, seen => all.Contains(seen));\n        }\n",
+        "        public Rules Block(",
+        "        public Rules Allow(Rules rules, string name, params Address[] all)\n        {\n"
+        "            return rules.Allow(name, seen => all.Contains(seen));\n        }\n\n"
+        "        public Rules Block(",
+    ),
+    "members that are deeper than the class that is shown": (
+        "rules.cs",
+        RULES,
+        "public class Rules\n{\n    // ...\n\n"
+        "        public Rules Block(Rules rules, string name, Network network)\n        {\n"
+        "            check(network);\n"
+        "            return rules.Block(name, seen => network.Contains(seen));\n        }\n}\n",
+        "            return rules.Block(",
+        "            check(network);\n            return rules.Block(",
+    ),
+    "an import at the end of those that are shown": (
+        "rules.cs",
+        RULES,
+        "using System;\nusing Acme.Http;\nusing Acme.Logging;\n// ... other usings ...\n\n"
+        "namespace Acme.Rules\n{\n    // ...\n}\n",
+        "using Acme.Options;\n",
+        "using Acme.Logging;\nusing Acme.Options;\n",
+    ),
+    "lines that a new function has": (
+        "panic.rs",
+        PANIC,
+        "    hook(|info| {\n        let path = persist(info);\n        if path.is_none() {\n"
+        "            dump(info);\n"
+        f"        }}\n        // ...\n    }});\n\n// ...\n\n{_DUMP}"
+        "fn handle() -> Style {\n    // ...\n}\n",
+        _MOVED + _BELOW,
+        f"            dump(info);\n{_BELOW}{_DUMP}",
+    ),
+    "misquoted lines above several brackets": (
+        "panic.rs",
+        PANIC,
+        '<<<<<<< SEARCH\n        match std::env::var("TRACE") {\n'
+        "            Ok(_) => Style::Debug,\n"
+        "            Err(_) => Style::Human,\n        }\n=======\n"
+        '        match ::std::env::var("TRACE") {\n            Ok(v) if v != "0" => Style::Debug,\n'
+        "            _ => Style::Human,\n        }\n>>>>>>> REPLACE\n",
+        "            Ok(_) => Style::Debug,\n            Err(_) => Style::Human,\n",
+        '            Ok(v) if v != "0" => Style::Debug,\n            _ => Style::Human,\n',
     ),
     "a bracket that closes what is left out": (
         "jobs.cs",
