@@ -171,8 +171,9 @@ def last_of(node: Branch) -> Branch | None:
 
 def grow(text: str, language: Language) -> Branch:
     """The whole tree of `text`."""
-    data = text.encode("utf-8", "surrogatepass")
-    return _grown(trees.parse(text, language), data, language)
+    tree = trees.parse(text, language)
+    with trees.uncollected():
+        return _grown(tree, text.encode("utf-8", "surrogatepass"), language)
 
 
 def grow_fragment(
