@@ -435,6 +435,24 @@ def test_at_a_terminal_nothing_is_written_unasked(
     assert "Repeat it at 2 places?" in shown
 
 
+@pytest.mark.parametrize(
+    ("typed", "code", "written"),
+    [(b"a\n", 0, "ab"), (b"y\n", 0, "a"), (b"n\n", 2, ""), (b"e\nn\ny\n", 0, "b")],
+    ids=["all", "sure", "none", "each"],
+)
+def test_at_a_terminal_one_answer_decides_about_proposals(
+    shop: Repository, typed: bytes, code: int, written: str
+) -> None:
+    text = "def f(x):\n    x.get_elements(1)\n"
+    shop.commit({"a.py": text + text, "b.py": text})
+    new = text.replace("get_elements", "items")
+    shop.write("a.py", new + text)
+    result, shown = at_a_terminal(typed, "repeat")
+    assert result == code and "Repeat it at all 2 places [a], only at the 1 sure [y]" in shown
+    assert shop.read("a.py") == new + (new if "a" in written else text)
+    assert shop.read("b.py") == (new if "b" in written else text)
+
+
 def test_check_and_diff_write_nothing(shop: Repository) -> None:
     own = changed(shop)
     assert run("--check").returncode == 1
