@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specedit.import_time import regex
 from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import MEMBERS, SELVES, is_callee, is_own_name, with_parents
+from specedit.repeat.roles import ARGUMENTS, MEMBERS, SELVES, is_callee, is_own_name, with_parents
 
 if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
@@ -38,6 +38,11 @@ def weight(word: str) -> float:
     return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
 
 
+def _is_type_parameter(name: str) -> bool:
+    """Whether a name is one by convention: `T`, `TResult`."""
+    return name[:1] == "T" and (len(name) == 1 or (name[1].isupper() and not name.isupper()))
+
+
 def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
     text = piece.text
     if not piece.named:
@@ -52,7 +57,7 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -
         return 0.2
     if is_own_name(piece, parent):
         origin = origins.get(text, FREE)
-        if origin == LOCAL:
+        if origin == LOCAL or (origin == FREE and _is_type_parameter(text)):
             return 0.2
         if is_import(origin):
             return 1.0
@@ -127,6 +132,8 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
             return "it takes nothing away, so nothing tells which places need it"
         if added := _of_one_place(rule):
             return f"it takes nothing away, and adds `{added}`, which may be of that place alone"
+        if _adds_argument(rule):
+            return "it takes nothing away and adds an argument, which may be of that place alone"
         names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
     for piece, parent in gone or names:
         if is_own_name(piece, parent):
@@ -155,6 +162,20 @@ def _of_one_place(rule: RepeatRule) -> str:
     return next(needs, "")
 
 
+def _adds_argument(rule: RepeatRule) -> bool:
+    """Whether a call has all its arguments and more on the new side."""
+    old, new = (
+        [
+            {child.key for child in piece.children if child.named}
+            for root in side
+            for piece in root.walk()
+            if piece.kind.endswith(ARGUMENTS) and not piece.hole
+        ]
+        for side in (rule.before, rule.after)
+    )
+    return any(before < after for before in old for after in new)
+
+
 def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = False) -> bool:
     """Whether what a name means can be compared from file to file."""
     origin = origins.of(name)
@@ -162,7 +183,7 @@ def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = F
         return True
     if origin != FREE:
         return False
-    is_class = name[:1].isupper() and rule.language in CLASSES
+    is_class = name[:1].isupper() and rule.language in CLASSES and not _is_type_parameter(name)
     return is_class or origins.is_builtin(name) or (called and rule.language == "c")
 
 

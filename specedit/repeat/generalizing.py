@@ -75,6 +75,8 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 why = unproved(rule, origins)
                 any_definition = level == OPEN and why and _holds_definition(rule)
                 doubt = "any definition of this form is a place" if any_definition else ""
+                if level == EXACT and general is not None and not rule.takes_name:
+                    continue
                 if level == EXACT and general is not None and general.doubt != NOTHING_FIXED:
                     return replace(general, exact=rule.old_text, unproved=why)
                 return replace(rule, doubt=doubt, unproved=why)

@@ -248,6 +248,13 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             id="one-more-literal",
         ),
         pytest.param(
+            "import fmt\nfmt.write_all(a)\n",
+            "import fmt\nfmt.write_all(fmt.FIRST, a)\n",
+            "import fmt\nfmt.write_all(b)\n",
+            "adds an argument",
+            id="one-more-argument",
+        ),
+        pytest.param(
             "import fmt\nfmt.write_all(a, b)\n",
             "import fmt\nfmt.write_all(b, a)\n",
             "import fmt\nfmt.write_all(c, d)\n",
@@ -282,6 +289,25 @@ def test_one_example_is_enough_where_a_name_is_known(
 ) -> None:
     (place,) = repeated("a.py", before, after, text, "b.py").places
     assert why in place.doubt if why else not place.doubt
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "text"),
+    [
+        (
+            *("A.cs", "class A { I<TResult> x; }", "class A { I x; }"),
+            "class B<TResult> { J<TResult> y; }",
+        ),
+        (
+            *("a.kt", "import a.Kind.ERROR\nfun f() { log(Kind.ERROR) }"),
+            *("import a.Kind.ERROR\nfun f() { log(ERROR) }", "fun g() { log(Kind.ERROR) }"),
+        ),
+    ],
+    ids=["type-parameter", "import-that-is-not-completed"],
+)
+def test_one_example_is_not_enough(name: str, before: str, after: str, text: str) -> None:
+    for rule in rules(name, before, after):
+        assert rewritten(rule, text, f"other/{name}").text == text
 
 
 def test_a_place_inside_another_is_rewritten_too() -> None:
