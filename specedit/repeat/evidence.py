@@ -116,8 +116,10 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
     """Why one example does not say which places of other files are meant; "" where a name that the
     change takes away is rare, or known by where it comes from: an import, the language, a class
     around it."""
-    if len(rule.before) > 1:
+    if len(rule.before) > 1 or len(rule.after) > 1:
         return "one example of several statements does not tell which places are meant"
+    if rule.added:
+        return f"it adds the argument `{rule.added}`, which may be of that place alone"
     left = {unit.text for unit in rule.new_units if not unit.hole}
     names = [
         (piece, parent)
@@ -132,9 +134,9 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
             return "it takes nothing away, so nothing tells which places need it"
         if added := _of_one_place(rule):
             return f"it takes nothing away, and adds `{added}`, which may be of that place alone"
-        if _adds_argument(rule):
-            return "it takes nothing away and adds an argument, which may be of that place alone"
         names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
+    if len(rule.after) == 1 and rule.after[0].hole:
+        return f"it only takes `{gone[0][0].text}` away" if gone else "it only takes signs away"
     for piece, parent in gone or names:
         if is_own_name(piece, parent):
             if _is_known(piece.text, rule, origins, called=is_callee(piece, parent)):
@@ -162,18 +164,19 @@ def _of_one_place(rule: RepeatRule) -> str:
     return next(needs, "")
 
 
-def _adds_argument(rule: RepeatRule) -> bool:
-    """Whether a call has all its arguments and more on the new side."""
-    old, new = (
-        [
-            {child.key for child in piece.children if child.named}
-            for root in side
-            for piece in root.walk()
-            if piece.kind.endswith(ARGUMENTS) and not piece.hole
-        ]
-        for side in (rule.before, rule.after)
-    )
-    return any(before < after for before in old for after in new)
+def added_argument(rule: RepeatRule) -> str:
+    """An argument that the new side adds and that holds nothing of the place, which may be of the
+    example alone: a value, a type; "" where there is none."""
+    old = {unit.text for unit in rule.old_units}
+    for root in rule.after:
+        for piece in root.walk():
+            is_list = piece.kind.endswith((*ARGUMENTS, "type_argument_list", "type_parameters"))
+            for child in piece.children if is_list and not piece.hole else ():
+                units = list(child.units())
+                is_new = any(unit.named and unit.text not in old for unit in units)
+                if child.named and is_new and not any(unit.hole for unit in units):
+                    return "".join(unit.text for unit in units)
+    return ""
 
 
 def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = False) -> bool:

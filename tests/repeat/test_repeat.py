@@ -244,14 +244,14 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             "import fmt\nfmt.write_all(a)\n",
             "import fmt\nfmt.write_all(a, 'x')\n",
             "import fmt\nfmt.write_all(b)\n",
-            'adds `"x"`',
+            'adds the argument `"x"`',
             id="one-more-literal",
         ),
         pytest.param(
             "import fmt\nfmt.write_all(a)\n",
             "import fmt\nfmt.write_all(fmt.FIRST, a)\n",
             "import fmt\nfmt.write_all(b)\n",
-            "adds an argument",
+            "adds the argument `fmt.FIRST`",
             id="one-more-argument",
         ),
         pytest.param(
@@ -265,7 +265,7 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             "connect_to(host, timeout=30)\n",
             "connect_to(host, timeout=60)\n",
             "connect_to(host, timeout=30)\n",
-            "takes no name away",
+            "adds the argument `timeout=60`",
             id="another-literal",
         ),
         pytest.param(
@@ -299,15 +299,36 @@ def test_one_example_is_enough_where_a_name_is_known(
             "class B<TResult> { J<TResult> y; }",
         ),
         (
+            *("A.cs", "class A { void F() { G(Task.FromResult(a)); } }"),
+            "class A { void F() { G(new ValueTask<string>(a)); } }",
+            "class B { void F() { G(Task.FromResult(1)); } }",
+        ),
+        (
+            *("a.py", "def f(a):\n    made = a.made_by\n    g(a.made_by)\n"),
+            "def f(a):\n    made = a.made_by\n    g(made)\n",
+            "def h(a, made):\n    k(a.made_by)\n",
+        ),
+        (
+            *("a.py", "import a\na.known_not_null(x)\n", "import a\nx\n"),
+            "import a\na.known_not_null(y)\n",
+        ),
+        (
             *("a.kt", "import a.Kind.ERROR\nfun f() { log(Kind.ERROR) }"),
             *("import a.Kind.ERROR\nfun f() { log(ERROR) }", "fun g() { log(Kind.ERROR) }"),
         ),
     ],
-    ids=["type-parameter", "import-that-is-not-completed"],
+    ids=[
+        "type-parameter",
+        "type-argument",
+        "variable-of-the-example",
+        "wrapper-that-goes-away",
+        "import-that-is-not-completed",
+    ],
 )
 def test_one_example_is_not_enough(name: str, before: str, after: str, text: str) -> None:
     for rule in rules(name, before, after):
         assert rewritten(rule, text, f"other/{name}").text == text
+        assert "made" not in text or rewritten(rule, text, name).text == text
 
 
 def test_a_place_inside_another_is_rewritten_too() -> None:
