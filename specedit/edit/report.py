@@ -135,6 +135,7 @@ class Try:
     seed: int = 0
     temperature: float = 0.0
     with_feedback: bool = False  # the model saw what was wrong with the try before
+    second_choice: bool = False  # the model's second choice where the try before was least sure
     figures: Figures = Figures()
     after_sha256: str = ""
     test: Judgement | None = None

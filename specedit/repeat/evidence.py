@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from specedit.import_time import regex
-from specedit.repeat.origin import FILE, FREE, LOCAL, Origins, is_import
+from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import MEMBERS, SELVES, is_callee, is_own_name, with_parents
 
 if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
 
+NOTHING_FIXED = "no name or literal is fixed in it"
 ENOUGH = 1.0  # weight of what is fixed in a rule
 _COMMON = frozenset(  # members that many types have
     {
@@ -76,7 +77,7 @@ def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:
             signs += value
     total += min(0.4, signs)
     if not words:
-        return "no name or literal is fixed in it"
+        return NOTHING_FIXED
     left = {unit.text for unit in rule.new_units if not unit.hole}
     gone = [u for u in rule.old_units if not u.hole and u.named and u.text not in left]
     roots = rule.before
@@ -87,8 +88,6 @@ def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:
             return f"it is a rename: specedit rename {names} follows what the name means"
     if any(rule.origins.get(u.text) == FILE for u in gone) and FILE in dict(rule.needs).values():
         return f"`{gone[0].text}` and what replaces it are both defined in the file"
-    if not gone:
-        return "it takes nothing away, so nothing tells which places need it"
     if total < ENOUGH - less:
         return f"only {', '.join(f'`{word}`' for word in words[:4])} tells its places"
     return ""
@@ -97,18 +96,39 @@ def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:
 CLASSES = frozenset({"java", "csharp", "kotlin", "scala", "go"})  # a free name is the package's
 
 
+_VERBS = frozenset({"get", "set", "is", "has", "add", "to", "as", "on", "create", "remove", "with"})
+_RARE = 12  # letters of two words or more
+
+
+def is_rare(name: str) -> bool:
+    """Whether a name is the same thing wherever it is met: `number_of_values`, not `get_name`."""
+    words = _CAMEL.findall(name)
+    words = words[words[:1] != [] and words[0].lower() in _VERBS :]
+    return len(words) > 1 and sum(map(len, words)) >= _RARE
+
+
 def unproved(rule: RepeatRule, origins: Origins) -> str:
-    """Why one example does not say which places are meant; "" where a name that the change takes
-    away is known by where it comes from: an import, the language, a class around it."""
+    """Why one example does not say which places of other files are meant; "" where a name that the
+    change takes away is rare, or known by where it comes from: an import, the language, a class
+    around it."""
     if len(rule.before) > 1:
         return "one example of several statements does not tell which places are meant"
     left = {unit.text for unit in rule.new_units if not unit.hole}
-    gone = [
+    names = [
         (piece, parent)
         for piece, parent in with_parents(rule.before)
-        if piece.is_name and not piece.hole and piece.text not in left
+        if piece.is_name and not piece.hole
     ]
-    for piece, parent in gone:
+    gone = [(piece, parent) for piece, parent in names if piece.text not in left]
+    if not gone and any(u.text not in left for u in rule.old_units if u.named and not u.hole):
+        return "one example that takes no name away does not tell which places are meant"
+    if not gone:
+        if rule.fits_its_result or not names or len(rule.old_units) == 1:
+            return "it takes nothing away, so nothing tells which places need it"
+        if added := _of_one_place(rule):
+            return f"it takes nothing away, and adds `{added}`, which may be of that place alone"
+        names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
+    for piece, parent in gone or names:
         if is_own_name(piece, parent):
             if _is_known(piece.text, rule, origins, called=is_callee(piece, parent)):
                 return ""
@@ -118,9 +138,21 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
                     return ""
             elif _is_known(root.text, rule, origins) or root.kind == "primitive_type":
                 return ""
-    if not gone:
-        return "one example that takes no name away does not tell which places are meant"
-    return f"one example does not tell whether `{gone[0][0].text}` is the same thing elsewhere"
+        own = any(one.text in SELVES for one, _ in names)
+        if not own and origins.of(piece.text) == FREE and is_rare(piece.text):
+            return ""
+    name = (gone or names)[0][0].text
+    return f"one example does not tell whether `{name}` is the same thing elsewhere"
+
+
+def _of_one_place(rule: RepeatRule) -> str:
+    """A literal or a variable that the new side adds, which other places may need to differ."""
+    old = {unit.text for unit in rule.old_units}
+    for unit in rule.new_units:
+        if unit.named and not unit.hole and unit.text not in old and not is_word(unit.text):
+            return unit.text
+    needs = (name for name, origin in rule.needs if origin not in (FREE, FILE, IMPORT))
+    return next(needs, "")
 
 
 def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = False) -> bool:

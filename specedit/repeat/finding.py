@@ -137,10 +137,14 @@ def read_text(name: str, root: Path = Path()) -> str:
 
 def without_broken(found: Found, settings: Settings, root: Path = Path()) -> Found:
     """Without the files that the checks would refuse, which are named with the reason."""
-    files, completed = {}, 0
+    files: dict[str, FoundFile] = {}
+    completed, refused = 0, ""
     for name, file in found.files.items():
         lacks = file.sure and lacks_names(file.text, found.rules)
         completed += bool(lacks)
+        if lacks and refused:  # the same would come of the search there, which is slow
+            found.left[name] = refused
+            continue
         if completed > MOST_COMPLETED and lacks:
             found.left[name] = (
                 f"its imports are not completed: over {MOST_COMPLETED} files need one"
@@ -153,6 +157,7 @@ def without_broken(found: Found, settings: Settings, root: Path = Path()) -> Fou
             problems = guarded(source, "", checks_of_repeat(settings), text).problems
             if problems:
                 found.left[name] = f"not changed: {problems[0].text}"
+                refused = found.left[name] if problems[0].kind == "undefined" else ""
                 continue
         files[name] = file
     return replace(found, files=files)

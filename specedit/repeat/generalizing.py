@@ -10,14 +10,16 @@ import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
-from specedit.repeat.evidence import missing_evidence, unproved
-from specedit.repeat.example import LARGEST, NodeChange, is_import_node
+from specedit.repeat.evidence import NOTHING_FIXED, missing_evidence, unproved
+from specedit.repeat.example import LARGEST, NodeChange, is_block, is_import_node
 from specedit.repeat.origin import FREE, MEMBER, UNKNOWN, Origins
 from specedit.repeat.piece import Piece, piece_of
 from specedit.repeat.roles import (
     ARGUMENTS,
     DEFINING,
+    EXACT,
     FIXED_FIELDS,
     NAMED,
     OPEN,
@@ -34,6 +36,9 @@ from specedit.repeat.roles import (
     with_parents,
 )
 from specedit.repeat.rule import RepeatRule, joined_text, pieces_text, shape
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 LESS_OF_TWO = 0.3  # weight that two examples of one shape need less
 CLIMBS = 4
@@ -58,20 +63,36 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
         if is_part(wider):
             wider = wider.climbed()
             continue
-        for level in (OPEN, NAMED, STRICT):
+        general: RepeatRule | None = None
+        for level in (OPEN, NAMED, STRICT, EXACT):
+            if level == EXACT and any(_has_block(node) for node in wider.old):
+                continue
             rule = _generalised(wider, origins, level)
             if rule is None:
                 continue
             rule = _with_needs(rule, wider, new_origins, origins)
-            missing = missing_evidence(rule)
-            if not missing and level == OPEN and _holds_definition(rule):
-                return replace(rule, doubt="any definition of this form is a place")
-            if not missing:
-                return replace(rule, unproved=unproved(rule, origins))
+            if not (missing := missing_evidence(rule)):
+                why = unproved(rule, origins)
+                any_definition = level == OPEN and why and _holds_definition(rule)
+                doubt = "any definition of this form is a place" if any_definition else ""
+                if level == EXACT and general is not None and general.doubt != NOTHING_FIXED:
+                    return replace(general, exact=rule.old_text, unproved=why)
+                return replace(rule, doubt=doubt, unproved=why)
+            general = general or replace(rule, doubt=missing)
             if best is None or not any(piece.children for piece in best.before):
                 best = replace(rule, doubt=missing)
         wider = wider.climbed()
     return best or "what stays the same around it is not specific enough"
+
+
+def _has_block(node: Node) -> bool:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if is_block(one):
+            return True
+        waiting += one.named_children
+    return False
 
 
 def _holds_definition(rule: RepeatRule) -> bool:

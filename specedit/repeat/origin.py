@@ -29,6 +29,16 @@ class Origins:
         from."""
         return self._known.get(name, FREE)
 
+    def agrees(self, name: str, example: str) -> bool:
+        """Whether a name may be here what it is in the example: of the same origin, or of an import
+        of all names of its module."""
+        here = self.of(name)
+        if agree(example, here) or here != FREE or not is_import(example):
+            return agree(example, here)
+        module = example.removeprefix("import ").removesuffix(name).rstrip(".:")
+        forms = (f"{module}.*", f"{module}::*", f"{module}._", f"from {module} import *")
+        return any(form in self._parsed.text for form in forms)
+
     def declared(self, name: str, at: int) -> Declared | None:
         """What declares a name, as byte `at` sees it."""
         typing = self._parsed._typing

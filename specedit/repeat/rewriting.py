@@ -18,7 +18,6 @@ from specedit.repeat.origin import (
     MEMBER,
     UNKNOWN,
     Origins,
-    agree,
     is_import,
     last_part,
 )
@@ -69,7 +68,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     others = [
         name
         for name, origin in rule.origins.items()
-        if not agree(origin, here.of(name)) and any(u.text == name for u in rule.old_units)
+        if not here.agrees(name, origin) and any(u.text == name for u in rule.old_units)
     ]
     lines = [data.count(b"\n", 0, match.start) + 1 for match in found]
     if others:
@@ -111,7 +110,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
             if _assigns_itself(data, place):
                 skipped.append((place.line, "it would be assigned to itself"))
                 continue
-            doubt = _doubt(rule, place, here, path) or _called_otherwise(rule, place, root)
+            doubt = _doubt(rule, place, here, path) or _used_otherwise(rule, place, root)
             least = _without_kept_ends(replace(place, doubt=doubt))
             if all(least.end <= other.start or other.end <= least.start for other in places):
                 places.append(least)
@@ -192,9 +191,10 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
 
 def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
-    if rule.doubt:
+    if rule.doubt and " ".join(place.old.split()) != rule.exact:
         return rule.doubt
-    if rule.unproved:
+    in_example = not path or any(path == example for example, _ in rule.examples)
+    if rule.unproved and not (in_example and rule.takes_name):
         return rule.unproved
     if rule.bases and here.bases_at(place.start) != rule.bases:
         return f"its class does not extend {', '.join(rule.bases)}"
@@ -203,7 +203,7 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     if any(origin == UNKNOWN for _, origin in rule.needs):
         names = ", ".join(f"`{name}`" for name, origin in rule.needs if origin == UNKNOWN)
         return f"nothing says what {names} is"
-    if any(path == example for example, _ in rule.examples) or not path:
+    if in_example:
         return ""
     if variables := [name for name, origin in rule.origins.items() if origin == LOCAL]:
         return f"`{variables[0]}` is a variable, and may hold something else there"
@@ -229,16 +229,34 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     return ""
 
 
-def _called_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
-    """Why a place is doubtful that takes other arguments than those of the examples."""
+def _used_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
+    """Why a place is doubtful that is used in another way than those of the examples."""
     node = root.descendant_for_byte_range(place.start, place.end)
     if node is None or not rule.calls or len(rule.before) > 1:
         return ""
     if node.end_byte > place.end:
         node = root.descendant_for_byte_range(place.start, place.end - 1)
-    if node is None or call_form(node) in rule.calls:
+    form = call_form(node) if node is not None else ()
+    known = [one for one in rule.calls if one[:1] != ("statement",) or _stays_call(rule)]
+    if form[:1] == ("statement",) or not form:
+        known = list(rule.calls)
+    elif not known:
+        return "its value is used there, and the example's is not"
+    if any(_takes_as_many(form, one) for one in known):
         return ""
     return "it has other arguments than the example"
+
+
+def _stays_call(rule: RepeatRule) -> bool:
+    return bool(rule.after) and rule.before[0].kind == rule.after[0].kind
+
+
+def _takes_as_many(form: tuple[str, ...], example: tuple[str, ...]) -> bool:
+    """Whether a call has all arguments that the example's has, and no others by name."""
+    if not form or not example:
+        return form == example
+    names = set(form[1:]) - {"value"}
+    return form.count("value") >= example.count("value") and names == set(example[1:]) - {"value"}
 
 
 def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> bool:

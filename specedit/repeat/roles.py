@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from specedit.repeat.example import NodeChange
 
 ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
-OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
+# holes for names of definitions; for local receivers; for neither; none at all
+OPEN, NAMED, STRICT, EXACT = 0, 1, 2, 3
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
 FIXED_FIELDS = frozenset(
     {"function", "attribute", "property", "method", "constructor", "field", "macro", "key", "label"}
@@ -111,7 +112,7 @@ def is_own_name(piece: Piece, parent: Piece | None) -> bool:
 
 def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
     """Whether a node says what is done there, and so is no hole although both sides have it."""
-    if piece.field in ("function", "macro"):
+    if level == EXACT or piece.field in ("function", "macro"):
         return True  # what it is a member of may be a hole
     if "import" in parent.kind or parent.kind in ("decorator", "command_name"):
         return True
@@ -146,8 +147,9 @@ def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
 
 
 def call_form(node: Node) -> tuple[str, ...]:
-    """How what stands here is called: `value` for each argument, and the names of those that have
-    one. Empty where it is no call."""
+    """How what stands here is called: `call`, or `statement` where its value is not used, `value`
+    for each argument, and the names of those that have one. Empty where it is no call."""
+    is_statement = node.parent is not None and node.parent.type == "expression_statement"
     while node.children and not node.type.endswith(ARGUMENTS):
         last = node.children[-1]
         if node.next_sibling is not None and node.next_sibling.type.endswith(ARGUMENTS):
@@ -157,7 +159,7 @@ def call_form(node: Node) -> tuple[str, ...]:
         node = after
     if not node.type.endswith(ARGUMENTS):
         return ()
-    form = ["call"]
+    form = ["statement" if is_statement else "call"]
     for child in node.named_children:
         name = None if child.type == "call" else child.child_by_field_name("name")
         if "comment" not in child.type:

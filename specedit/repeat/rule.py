@@ -15,7 +15,8 @@ from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import is_own_name, with_parents
 
 _MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the example's tokens
-_BETWEEN = r"(?:\s|\\|//[^\n]*|#[^\n]*|/\*.*?\*/)*"  # white space and comments
+# white space and comments, each in one way alone: a search stays linear
+_BETWEEN = r"(?:\s|\\|(?://|#)[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
 
 
 @frozen
@@ -37,8 +38,9 @@ class RepeatRule:
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
     parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # it is too general: why its places are only proposals
+    exact: str = ""  # the example, in one line, if what is written so is no longer too general
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
-    unproved: str = ""  # it is specific, and one example is not enough: why
+    unproved: str = ""  # it is specific, and one example is not enough in other files: why
     examples: tuple[tuple[str, int], ...] = ()  # path and line
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text
     receivers: bool = False  # hand-written: its first name may be a member
@@ -108,6 +110,13 @@ class RepeatRule:
     def fits_its_result(self) -> bool:
         """Whether only what the holes hold tells a place from what is written there."""
         return shape(self.before, names=False) == shape(self.after, names=False)
+
+    @cached_property
+    def takes_name(self) -> bool:
+        """Whether one expression or statement loses a name, which tells its places in one file."""
+        new = {unit.text for unit in self.new_units}
+        gone = [u for u in self.old_units if u.is_name and not u.hole and u.text not in new]
+        return len(self.before) == 1 and bool(gone)
 
     @property
     def key(self) -> object:

@@ -97,7 +97,7 @@ def try_json(t: Try) -> dict[str, Any]:
     if t.test:
         test = {"code": t.test.code, "line": t.test.line, "seconds": round(t.test_s, 4)}
     return {
-        **_picked(t, "seed", "temperature", "with_feedback"),
+        **_picked(t, "seed", "temperature", "with_feedback", "second_choice"),
         "tokens": f.completion,
         "passes": f.passes,
         "seconds": round(f.prefill_s + f.decode_s, 4),

@@ -47,6 +47,8 @@ def _why(tried: Try) -> str:
 
 def way(attempt: Try) -> str:
     """How it was sampled."""
+    if attempt.second_choice:
+        return "second choice"
     how = (
         f"temperature {attempt.temperature:g}, seed {attempt.seed}"
         if attempt.temperature

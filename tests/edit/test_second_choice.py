@@ -14,6 +14,7 @@ from specedit.edit.run import run_edit
 from specedit.edit.sink import Sink
 from specedit.files.source import Source
 from specedit.settings import Settings
+from specedit.view.summary import way
 
 BODY = "".join(f"    step({number})\n" for number in range(70))
 LONG = f"def load():\n{BODY}\n\ndef total(items):\n    return sum(items)\n\n\ndef ship():\n{BODY}"
@@ -52,6 +53,8 @@ def test_an_answer_without_a_change_takes_the_second_choice() -> None:
     assert edit.after.decode() == before.replace("sum", "max")
     assert [plan.sampling.second_at for plan in backend.plans] == [None, 1000 + len(before)]
     assert "second-choice" in {finding.kind for finding in edit.findings}
+    assert [tried.second_choice for tried in edit.tries] == [False, True]
+    assert [way(tried) for tried in edit.tries] == ["greedy", "second choice"]
 
 
 def test_a_second_choice_that_is_refused_leaves_the_file_unchanged() -> None:

@@ -215,6 +215,13 @@ class Window:
         self.keys("Control+S")
         self.page.wait_for_function("!document.querySelector('.tab.active.dirty')")
 
+    def save_all(self, *names: str) -> None:
+        """Save all files once these are marked as changed: VS Code saves what a tab shows, and
+        opens the tab of a file that a preview changed a moment later."""
+        for name in names:
+            self.page.wait_for_selector(f".tab.dirty:has-text('{name}')")
+        self.command("File: Save All Files")
+
     def shot(self, name: str) -> None:
         shot(self.page, name)
 

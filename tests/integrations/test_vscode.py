@@ -354,12 +354,12 @@ def test_a_rename_is_previewed_in_all_files_applied_and_undone(
     assert "first_name" in "\n".join(window.lines())
     window.apply_preview()
     window.wait_text("def full_name")
-    window.command("File: Save All Files")
+    window.save_all("user.py", "page.py")
     wanted = tuple(text.replace("first_name", "full_name") for text in before)
     until(lambda: (on_disk(project, "user.py"), on_disk(project, "page.py")) == wanted, "saved")
     window.command("specedit: Undo the Last specedit Change")
     window.wait_text("def first_name")
-    window.command("File: Save All Files")
+    window.save_all("user.py", "page.py")
     until(lambda: (on_disk(project, "user.py"), on_disk(project, "page.py")) == before, "undone")
 
 
@@ -402,8 +402,7 @@ def test_f2_asks_specedit_if_the_setting_says_so(
     window.page.wait_for_selector(".bulk-edit-panel .monaco-list-row:has-text('page.py')")
     window.apply_preview()
     window.wait_text("def full_name")
-    window.command("File: Save All Files")
-    until(lambda: "full_name" in on_disk(project, "page.py"), "saved")
+    until(lambda: "full_name" in on_disk(project, "page.py"), "saved by VS Code, as each rename")
 
 
 CALLS = "old_call(1, a)\nlog(0)\n"
@@ -423,11 +422,11 @@ def test_a_change_made_by_hand_is_repeated_after_a_preview(desk: Desk, window: W
     window.shot("repeat preview")
     window.apply_preview()
     window.page.wait_for_selector(".bulk-edit-panel", state="hidden")
-    window.command("File: Save All Files")
+    window.save_all("b.py")
     until(lambda: on_disk(desk, "b.py") == "x = 1\npow(b, 2)\nlog(1)\n", "saved")
     assert on_disk(desk) == "pow(a, 1)\nlog(0)\n"
     window.command("specedit: Undo the Last specedit Change")
-    window.command("File: Save All Files")
+    window.save_all("b.py")
     until(lambda: on_disk(desk, "b.py") == "x = 1\nold_call(2, b)\nlog(1)\n", "undone")
 
 
@@ -448,7 +447,7 @@ def test_places_that_may_be_meant_are_not_ticked(desk: Desk, window: Window) -> 
     place.locator(".edit-checkbox").click()
     window.apply_preview()
     window.page.wait_for_selector(".bulk-edit-panel", state="hidden")
-    window.command("File: Save All Files")
+    window.save_all("b.py")
     until(lambda: on_disk(desk, "b.py") == "x = 1\nold_call(2, b)\nlog(1, 7)\n", "saved")
 
 

@@ -92,6 +92,22 @@ def repeated(name: str, before: str, after: str, text: str, path: str = "") -> R
             id="java",
         ),
         pytest.param(
+            "A.java",
+            "import java.util.Arrays; class A { List a = Arrays.asList(b); }",
+            "import java.util.Arrays; class A { List a = List.of(b); }",
+            "import java.util.*; class B { List a = Arrays.asList(c, d); }",
+            "import java.util.*; class B { List a = List.of(c, d); }",
+            id="all-names-of-a-module",
+        ),
+        pytest.param(
+            "a.py",
+            "def f(x):\n    y = [tuple(x.path), 1]\n",
+            "def f(x):\n    y = [x.path, 1]\n",
+            "def g(x):\n    call(1, tuple(x.path))\n",
+            "def g(x):\n    call(1, x.path)\n",
+            id="the-same-text-elsewhere",
+        ),
+        pytest.param(
             "a.ts",
             'const a = legacyGet(o, "x");',
             'const a = o["x"];',
@@ -204,11 +220,39 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             id="inherited-from-another-class",
         ),
         pytest.param(
+            "def f(x):\n    x.get_elements(1)\n",
+            "def f(x):\n    x.items(1)\n",
+            "def g(x):\n    x.get_elements(1)\n",
+            "`get_elements` is the same thing",
+            id="member-of-a-variable",
+        ),
+        pytest.param(
             "def f(x):\n    x.number_of_values(1)\n",
             "def f(x):\n    x.num_args(1)\n",
             "def g(x):\n    x.number_of_values(1)\n",
-            "`number_of_values` is the same thing",
-            id="member-of-a-variable",
+            "",
+            id="rare-member",
+        ),
+        pytest.param(
+            "import fmt\nf(fmt.Writer)\n",
+            "import fmt\nf(list[fmt.Writer])\n",
+            "import fmt\ng(fmt.Writer)\n",
+            "",
+            id="wrapper",
+        ),
+        pytest.param(
+            "import fmt\nfmt.write_all(a)\n",
+            "import fmt\nfmt.write_all(a, 'x')\n",
+            "import fmt\nfmt.write_all(b)\n",
+            'adds `"x"`',
+            id="one-more-literal",
+        ),
+        pytest.param(
+            "import fmt\nfmt.write_all(a, b)\n",
+            "import fmt\nfmt.write_all(b, a)\n",
+            "import fmt\nfmt.write_all(c, d)\n",
+            "takes nothing away",
+            id="its-result-fits-again",
         ),
         pytest.param(
             "connect_to(host, timeout=30)\n",
@@ -223,6 +267,13 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             "import pendulum\npendulum.create(1)\n",
             "other arguments",
             id="another-number-of-arguments",
+        ),
+        pytest.param(
+            "import args\nargs.Parser(a, b)\n",
+            "import args\nargs.make().add(a).parse(b).done\n",
+            "import args\nx = args.Parser(a, b)\n",
+            "its value is used",
+            id="a-statement-and-a-value",
         ),
     ],
 )
@@ -248,6 +299,29 @@ def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
     result = repeated("A.java", before, before.replace("metricName", "getMetricName()"), text)
     assert "g(c.getMetricName())" in applied(text, result.places)
     assert "would not parse" in result.skipped[0][1]
+
+
+def test_of_a_rule_that_is_too_general_the_same_text_is_a_place() -> None:
+    text = "def f(x):\n    y = tuple(x.full_path)\n"
+    (rule,) = rules("a.py", text, text.replace("tuple(x.full_path)", "x.full_path"))
+    other = text.replace("f(x)", "g(x)") + "    z = tuple(x.items)\n"
+    result = rewritten(rule, other, "a.py")
+    assert result.text == other.replace("tuple(x.full_path)", "x.full_path")
+    assert "tells its places" in result.places[1].doubt
+
+
+def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
+    text = "def {0}(x):\n    x.get_elements(1)\n"
+    (rule,) = rules("a.py", text.format("f"), text.format("f").replace("get_elements", "items"))
+    wanted = text.format("g").replace("get_elements", "items")
+    assert rewritten(rule, text.format("g"), "a.py").text == wanted
+    assert rewritten(rule, text.format("g"), "b.py").text == text.format("g")
+
+
+@pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
+def test_long_comments_are_searched_in_linear_time(between: str) -> None:
+    (rule,) = rules("a.py", "import old\nold.call(1)\n", "import old\nown_call(1)\n")
+    assert not rule.may_stand_in(f"old {between}\n x.call")
 
 
 def test_two_examples_of_one_shape_are_one_rule() -> None:
@@ -456,13 +530,13 @@ def test_a_change_that_takes_nothing_away_is_asked_about_once_for_each_place(
 
 
 def test_a_doubtful_place_is_written_only_when_confirmed(shop: Repository) -> None:
-    text = "def f(x):\n    x.number_of_values(1)\n"
+    text = "def f(x):\n    x.get_elements(1)\n"
     shop.commit({"a.py": text, "b.py": text})
-    shop.write("a.py", text.replace("number_of_values", "num_args"))
+    shop.write("a.py", text.replace("get_elements", "num_args"))
     done = run()
     assert done.returncode == 2 and b"b.py:2" in done.stderr and shop.read("b.py") == text
     assert run("--yes").returncode == 0
-    assert shop.read("b.py") == text.replace("number_of_values", "num_args")
+    assert shop.read("b.py") == text.replace("get_elements", "num_args")
 
 
 def test_near_places_are_proposed(shop: Repository) -> None:

@@ -86,7 +86,8 @@ def locate(
     if job.original is not None:
         choice = with_earlier(choice, _changed(job, blocks), evidence, job.instruction)
     if choice.unsure:
-        named, asked = ask_model(job, blocks, evidence, backend, sink)
+        named, cost = ask_model(job, blocks, evidence, backend, sink)
+        asked = cost if asked is None else asked + cost
         choice = choose(with_named(evidence, named), job.instruction, asked=True)
     return (_whole(job, choice.why) if choice.whole else _some(job, choice)), asked
 

@@ -136,6 +136,7 @@ def try_of(attempt: Trying, answered: Answered, earlier: Sequence[Try]) -> Try:
         seed=attempt.sampling.seed,
         temperature=attempt.sampling.temperature,
         with_feedback=bool(answered.job.feedback),
+        second_choice=attempt.sampling.second_at is not None,
         figures=edit.figures,
         after_sha256=edit.after_sha256,
         refused="; ".join(edit.problems),
