@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding, Spot
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
+from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
@@ -114,10 +115,17 @@ def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:
     """The files that are code, by languages that can see each other."""
     results: dict[str, dict[str, Typing]] = {}
     for path in paths:
-        language, typing = project.language(path), project.typing(path)
-        if language is not None and typing is not None:
-            results.setdefault(typing.rules.family or language.name, {})[path] = typing
+        family, typing = family_of(project, path), project.typing(path)
+        if family and typing is not None:
+            results.setdefault(family, {})[path] = typing
     return list(results.values())
+
+
+def family_of(project: Project, path: str) -> str:
+    """The languages that can see a file's names; "" where it is not code."""
+    language = project.language(path)
+    rules = rules_of(language.name) if language is not None else None
+    return rules.family or language.name if rules is not None and language is not None else ""
 
 
 def resolve_name(

@@ -13,6 +13,7 @@ from specedit.scoping.languages import Rules, rules_of
 from specedit.scoping.scope import Declared, Home, Owner, Scope
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
+from specedit.syntax.trees import uncollected
 
 PLAIN = "a class of the language"  # a literal's
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -186,11 +187,12 @@ class Scopes(Home):
 
 def declared_scopes(text: str, language: Language, modules: Mapping[str, str] = NONE) -> Scopes:
     """The scopes of a text with all its declarations."""
-    scopes = Scopes(text, language, modules)
-    for leaf, name in scopes.leaves:
-        result = _declaring(scopes, leaf, name)
-        if result is not None:
-            _add(scopes, leaf, name, *result)
+    with uncollected():
+        scopes = Scopes(text, language, modules)
+        for leaf, name in scopes.leaves:
+            result = _declaring(scopes, leaf, name)
+            if result is not None:
+                _add(scopes, leaf, name, *result)
     return scopes
 
 

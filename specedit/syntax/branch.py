@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from dataclasses import field as stored
 from functools import cached_property, lru_cache
 from sys import intern
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
 
 UNPARSED = "ERROR"  # the type of a node that tree-sitter could not read
 MANY = 16  # children from which they are found by an index
@@ -168,8 +171,13 @@ def last_of(node: Branch) -> Branch | None:
 
 def grow(text: str, language: Language) -> Branch:
     """The whole tree of `text`."""
-    data = text.encode("utf-8", "surrogatepass")
-    cursor = trees.parse(text, language).walk()
+    tree = trees.parse(text, language)
+    with trees.uncollected():
+        return _grown(tree, text.encode("utf-8", "surrogatepass"), language)
+
+
+def _grown(tree: Tree, data: bytes, language: Language) -> Branch:
+    cursor = tree.walk()
     kinds, numbers = _kinds(language.grammar), _numbers()
     ends = [match.start() for match in re.finditer(rb"\n", data)] + [len(data)]
     above: Branch | None = None
