@@ -190,6 +190,21 @@ def test_a_hostile_file_that_once_ended_a_command_does_not(
     assert not _problems(repository, language, command, {repr(piece): text})
 
 
+def test_a_line_of_mentions_in_a_file_that_is_not_code_ends_no_rename(
+    repository: Repository,
+) -> None:
+    """It took 14 s, in which a language server answered nothing."""
+    repository.write("notes.txt", f"{NAME} " * (SIZES[1] // 9))
+    repository.write("f.py", f"{NAME} = 1\n")
+
+    def work() -> int:
+        os.chdir(repository.root)
+        return _run("rename", NAME, OTHER, "--incomplete", "--diff")
+
+    outcome = hostile.read(work)
+    assert (outcome.code, outcome.problem) == (0, ""), outcome
+
+
 @pytest.mark.faults
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("language", FRAMES)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from specedit.errors import InputError, UsageError
 from specedit.import_time import frozen
 from specedit.syntax import trees
-from specedit.syntax.lines import HERE
+from specedit.syntax.lines import HERE, places_of
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
@@ -191,5 +191,4 @@ def _away(place: tuple[int, int], line: int) -> tuple[int, bool]:
 def _places(text: str, wanted: str) -> list[tuple[int, int]]:
     height = wanted.removesuffix("\n").count("\n")
     starts = (match.start() for match in re.finditer(f"(?={re.escape(wanted)})", text))
-    firsts = (text.count("\n", 0, start) + 1 for start in starts)
-    return [(first, first + height) for first in firsts]
+    return [(first, first + height) for first, _ in places_of(text, starts)]

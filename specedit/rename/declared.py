@@ -15,7 +15,7 @@ from typing import NoReturn
 from specedit.errors import UsageError
 from specedit.files import regular
 from specedit.rename.guess import called, lines_text
-from specedit.rename.resolution import ResolvedName, families, resolve_name
+from specedit.rename.resolution import ResolvedName, families, family_of, resolve_name
 from specedit.scoping.project import BELOW, Project
 from specedit.scoping.scope import Declared
 from specedit.syntax import identifiers as names
@@ -110,7 +110,11 @@ def elsewhere(
 ) -> str:
     """What other files have of what `old` means in one (on `line`, if so); "" where nothing."""
     owner, name = names.split_member(old)
-    typings = next((one for one in families(project, paths) if path in one), None)
+    family = family_of(project, path)
+    related = {one for one in paths if family_of(project, one) == family}
+    if not related - {path}:
+        return ""  # before the file is read again
+    typings = next((one for one in families(project, related) if path in one), None)
     if typings is None:
         return ""
     one = resolve_name(typings, name, owner, is_here)

@@ -22,6 +22,7 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax import identifiers as names
 from specedit.syntax.branch import COMMENTS, Branch, Passage
+from specedit.syntax.lines import places_of
 
 CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
 WHOLE = re.compile(r"""[A-Za-z]*(["'])([\w.:]+)\1""")
@@ -130,7 +131,7 @@ def configuration_renamed(
     if not path.endswith(CONFIGURATION):
         return None
     chosen = {declared for one in every for meaning in one.chosen for declared in meaning.declared}
-    folder, places = posixpath.dirname(path), []
+    folder, found = posixpath.dirname(path), list[int]()
     for match in DOTTED.finditer(text):
         if old not in match[0]:
             continue
@@ -139,11 +140,13 @@ def configuration_renamed(
             for one in every
             for offset in _parts(project, one.rules, folder, match[0], chosen, old)
         }
-        for at in sorted(offsets):
-            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-            places.append(Place(at, line, "string", old, new, column, WHY))
-    if not places:
+        found += sorted(offsets)
+    if not found:
         return None
+    places = [
+        Place(at, line, "string", old, new, column, WHY)
+        for at, (line, column) in zip(found, places_of(text, found), strict=True)
+    ]
     written = applied(text, [(place.offset, place) for place in places])
     return RenameGuess(old, new, written, tuple(places))
 

@@ -28,6 +28,7 @@ from specedit.syntax import identifiers as names
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import places_of
 
 SCOPES = ("code", "comments", "derived")
 REASONS = {
@@ -131,7 +132,7 @@ def guessed(
     stays = _outside(data, levels, taken, old)
     others = [one for one in result if one not in chosen] if not whole_tree else []
     stays += [other(one, old, f"--line {one.lines[0]}") for one in others]
-    edits, written, after, changed = _finish(text, data, kept)
+    edits, written, after, changed = _finish(data, kept)
     spelled = sorted({place.line for place in changed if _spelled_out(place)})
     if spelled:
         spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
@@ -173,7 +174,7 @@ def _of_here(one: Meaning, typing: Typing) -> Meaning:
 
 
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], note: str) -> RenameGuess:
-    *_, written, places = _finish(text, text.encode("utf-8", "surrogatepass"), rewrites)
+    *_, written, places = _finish(text.encode("utf-8", "surrogatepass"), rewrites)
     return RenameGuess(old, new, written, places, notes=(doubt(note),))
 
 
@@ -204,9 +205,9 @@ def check_names(old: str, new: str, scope: str) -> None:
 def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> list[Finding]:
     results: dict[tuple[str, str], list[int]] = {}
     for level in levels[taken:]:
-        for rewrite in level:
+        starts = (rewrite.start for rewrite in level)
+        for rewrite, (line, _) in zip(level, places_of(data, starts), strict=True):
             if rewrite.old.lower() not in names.ARTICLES:
-                line = data.count(b"\n", 0, rewrite.start) + 1
                 results.setdefault((rewrite.old, rewrite.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
     return [
@@ -233,16 +234,17 @@ def other(one: Meaning, old: str, flag: str = "", kind: str = "outside") -> Find
 
 
 def _finish(
-    text: str, data: bytes, rewrites: list[Rewrite]
+    data: bytes, rewrites: list[Rewrite]
 ) -> tuple[list[Rewrite], bytes, str, tuple[Place, ...]]:
     """What is rewritten, the new text in bytes and in characters, and its places."""
     kept, out = put(data, rewrites)
     places = []
-    at, offset, line = 0, 0, 1
+    at, offset, line, column = 0, 0, 1, 1
     for rewrite in kept:
         passed = data[at : rewrite.start].decode("utf-8", "surrogatepass")
         at, offset, line = rewrite.start, offset + len(passed), line + passed.count("\n")
-        column = offset - text.rfind("\n", 0, offset)
+        last = passed.rfind("\n")  # before it, the line may be long
+        column = len(passed) - last if last >= 0 else column + len(passed)
         why = rewrite.why or REASONS.get(rewrite.kind, "")
         same = (rewrite.kind, rewrite.old, rewrite.new, column, why, rewrite.undecided)
         places.append(Place(offset, line, *same))
@@ -273,7 +275,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
     kept = [rewrite for level in levels[:taken] for rewrite in level]
-    *_, written, places = _finish(text, data, kept)
+    *_, written, places = _finish(data, kept)
     named = language.name if language else "this language"
     message = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     return RenameGuess(

@@ -218,10 +218,8 @@ def plan_rename(
     return job_of(source, guess, settings)
 
 
-def old_name_left(source: Source, old: str, new: str, settings: Settings) -> str:
-    """Where a rename would still change something, as a clause; "" when nowhere."""
-    if not isinstance(plan_rename(source, old, new, settings, absent_ok=True), Job):
-        return ""
+def old_name_left(source: Source, old: str) -> str:
+    """Where the name that a rename would still change stands, as a clause."""
     use = re.compile(rf"\b{re.escape(old.rpartition('.')[2])}\b")
     lines = [n for n, text in enumerate(source.text.split("\n"), 1) if use.search(text)]
     where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")

@@ -34,6 +34,7 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import identifiers as names
 from specedit.syntax.branch import Branch
+from specedit.syntax.lines import places_of
 
 SUFFIXES = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
@@ -98,12 +99,15 @@ def rename_prose(text: str, owner: str, old: str, new: str) -> RenameGuess:
     """The text with OLD renamed in its code. `owner`: only as a member of this class."""
     before = rf"(?<=\b{re.escape(owner)}[.#:])" if owner else r"(?<![\w$])"
     word = re.compile(before + re.escape(old) + r"(?![\w$])")
-    places = []
+    found: list[tuple[int, str]] = []
     for start, end, why in _code(text):
-        for match in word.finditer(text, start, end):
-            at = match.start()
-            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-            places.append(Place(at, line, "derived", old, new, column, why))
+        found += [(match.start(), why) for match in word.finditer(text, start, end)]
+    places = [
+        Place(at, line, "derived", old, new, column, why)
+        for (at, why), (line, column) in zip(
+            found, places_of(text, (at for at, _ in found)), strict=True
+        )
+    ]
     written = applied(text, [(place.offset, place) for place in places])
     return RenameGuess(old, new, written, tuple(places))
 
@@ -393,7 +397,8 @@ def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Fi
         return
     if project.typing(path) is not None:
         return
-    lines = sorted({text.count("\n", 0, at) + 1 for at, _, _ in names.mentions(text, {old: old})})
+    mentioned = (at for at, _, _ in names.mentions(text, {old: old}))
+    lines = sorted({line for line, _ in places_of(text, mentioned)})
     if lines:
         how = "name the file to rename there"
         if is_prose(path) and not derives:

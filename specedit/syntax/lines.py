@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from typing import AnyStr
 
 CAREFUL = 100_000  # lines x lines up to which each line is compared with every equal one
 COARSE = 1_000_000  # lines x lines beyond which many changes are one change
@@ -157,6 +158,20 @@ def lines_of(text: str) -> list[str]:
     pieces = text.split("\n")
     last = pieces.pop()
     return [piece + "\n" for piece in pieces] + ([last] if last else [])
+
+
+def places_of(text: AnyStr, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The line and the column of each offset, both from 1. Where the offsets ascend, the text is
+    read once, however many there are and however long a line is."""
+    end = text[:0] + ("\n" if isinstance(text, str) else b"\n")
+    line, start, at = 1, 0, 0
+    for offset in offsets:
+        if offset < at:
+            line, start, at = 1, 0, 0
+        if passed := text.count(end, at, offset):
+            line, start = line + passed, text.rfind(end, at, offset) + 1
+        at = offset
+        yield line, offset - start + 1
 
 
 def restore_endings(before: str, endings: Sequence[str], after: str) -> str:

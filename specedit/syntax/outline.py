@@ -103,8 +103,9 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
                 depth += 1
             prefix = qualified
             inside = inside or (kind in HIDES and not _is_object(node))
-        below = reversed(node.named_children)
-        waiting.extend(((child, here), prefix, depth, inside) for child in below)
+        for child in reversed(node.named_children):
+            if child.descendant_count > 2 or child.type in KINDS:  # else it holds a leaf at most
+                waiting.append(((child, here), prefix, depth, inside))
 
 
 def _counts(here: Above, kind: str, inside: bool, data: bytes) -> bool:

@@ -8,12 +8,14 @@ or all memory: such a text is refused, so that whoever walks a tree may rely on 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import math
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
@@ -81,6 +83,15 @@ def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
         return _whole_tree(data, language)
     except TooComplex as problem:
         return problem.reason
+
+
+def fragment(data: bytes, language: Language) -> Tree | None:
+    """The tree of a piece of code, which is not kept; None where it does not parse."""
+    try:
+        tree = _bounded(data, language.grammar)
+    except TooComplex:
+        return None
+    return None if tree.root_node.has_error else tree
 
 
 def release() -> None:
@@ -269,6 +280,19 @@ def _shape(tree: Tree) -> Iterator[tuple[int, int, int | None, bool]]:
             depth -= 1
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collection of cycles, which looks through a tree again and again while it is
+    made: half of the time of a large one."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def walk(node: Node) -> Iterator[Node]:
     """`node` and everything under it, in reading order."""
     waiting = [node]
@@ -322,7 +346,9 @@ def symbols(text: str, language: Language | None, nested: bool = False) -> list[
     if language is None or not language.grammar:
         return []
     data = text.encode("utf-8", "surrogatepass")
-    return list(outline(_parse(data, language).root_node, data, nested))
+    root = _parse(data, language).root_node
+    with uncollected():
+        return list(outline(root, data, nested))
 
 
 def find_symbol(text: str, language: Language | None, name: str) -> list[Symbol]:

@@ -142,6 +142,7 @@ class HookRun:
         self._settings = settings
         self._clean = clean
         self._recorder: Recorder | None = None
+        self._plan: tuple[object, Job | Edit] | None = None  # the last one, and what it is of
 
     def run(self, entries: Iterable[git.Staged]) -> None:
         """Apply the rules to one entry after another. A failure ends one file, not the run."""
@@ -190,7 +191,7 @@ class HookRun:
         if rule.test and not self._as_on_disk(file):
             self._sink.note(name, FileNote(f"not tested for “{step.title}”: {NOT_THERE}"))
             return
-        unmet = self._unmet(file, step, file.fixed)
+        unmet = self._unmet(file, rule, step, file.fixed)
         if unmet == "":  # nothing to ask a model for
             file.answered.append((step, file.fixed))
             return
@@ -205,14 +206,15 @@ class HookRun:
                 file.answered.append((step, file.fixed))
                 file.by_model.append(step)
             return
-        if edit.changed and (still := self._unmet(file, step, edit.after)):
+        unsure = edit.changed and not (step.old and not step.repeat and self._is_known(edit))
+        if unsure and (still := self._unmet(file, rule, step, edit.after)):
             edit = _refused(edit, still)
         self._sink.step(name, StepResult(step, edit, rule.mode))
         if edit.changed and rule.mode != CHECK:
             file.fixed = edit.after
             file.answered.append((step, None))
 
-    def _unmet(self, file: _StagedFile, step: Step, data: bytes) -> str | None:
+    def _unmet(self, file: _StagedFile, rule: Rule, step: Step, data: bytes) -> str | None:
         """Where the old name of a rename is left, as a clause; "" if nowhere; None if only a model
         can tell."""
         if step.instruction:
@@ -224,9 +226,27 @@ class HookRun:
         name = file.entry.name
         try:
             source = Source.from_bytes(name, data, self._root / name)
-            return old_name_left(source, step.old, step.new, self._settings)
+            work = self._planned(source, rule, step)
         except RefusedEdit:
             return None
+        return old_name_left(source, step.old) if isinstance(work, Job) else ""
+
+    def _planned(self, source: Source, rule: Rule, step: Step) -> Job | Edit:
+        """The plan of a step. That of the same text is made once: a rename's takes seconds where
+        the file is large."""
+        of = source.name, source.data, rule, step
+        if self._plan is None or self._plan[0] != of:
+            self._plan = None
+            self._plan = of, _planned(source, step, self._settings_of(rule))
+        return self._plan[1]
+
+    def _is_known(self, edit: Edit) -> bool:
+        """Whether an edit is what its plan said, which was then no question to a model."""
+        work = self._plan[1] if self._plan is not None else None
+        return isinstance(work, Job) and work.known is not None and edit.before == work.source.data
+
+    def _settings_of(self, rule: Rule) -> Settings:
+        return replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
 
     def _left(self, file: _StagedFile, step: Step, data: bytes) -> str:
         """Where a saved rule still has places, as a clause; "" if nowhere."""
@@ -243,13 +263,12 @@ class HookRun:
         afterwards; `_fix` writes what passed."""
         name = file.entry.name
         source = Source.from_bytes(name, file.fixed, self._root / name)
-        settings = replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
         started = time.perf_counter()
         limit = started + rule.max_seconds - self._seconds[rule]
         request = Request(
             "hook run",
-            lambda source: _planned(source, step, settings),
-            settings,
+            lambda source: self._planned(source, rule, step),
+            self._settings_of(rule),
             alone=False,
             confirms_unsure=True,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
@@ -11,9 +11,13 @@ from specedit.syntax.branch import Branch
 
 
 class Bash(Rules):
-    def prepare(self, root: Branch, text: Text) -> None:
-        keyed = keyed_arrays(root, text)
-        for node in root.walk():
+    def prepare(self, root: Branch, data: bytes) -> None:
+        def text(node: Branch) -> str:
+            return data[node.start : node.end].decode("utf-8", "replace")
+
+        marked = [node for node in root.walk() if node.type in MARKED]
+        keyed = keyed_arrays(marked, text)
+        for node in marked:
             mark_functions(node, text)
             array = node.part("name") if node.type == "subscript" else None
             if array is not None and text(array) in keyed:
@@ -24,8 +28,10 @@ class Bash(Rules):
             return node.place in ("command_name.", "function_definition.name")
         return super().is_name(node)
 
-    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
-        yield from ((leaf, text(leaf)) for leaf in shell_names(node, text))
+    def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
+        if node.type not in ("command", "word"):
+            return ()
+        return ((leaf, text(leaf)) for leaf in shell_names(node, text))
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         return leaf.type == "variable_name"
@@ -50,6 +56,7 @@ RULES = Bash(
 )
 
 
+MARKED = places("declaration_command subscript unset_command")  # what `prepare` reads
 KEYED = "keyed"  # the field of an index of words
 SET, READ = "set", "read"  # the field of a name that is made up here
 BUILTINS = table(  # options with an argument, those whose argument is a name, operands: names
@@ -86,11 +93,11 @@ def mark_functions(node: Branch, text: Text) -> None:
                     leaf.field = "function"
 
 
-def keyed_arrays(root: Branch, text: Text) -> frozenset[str]:
+def keyed_arrays(marked: Iterable[Branch], text: Text) -> frozenset[str]:
     """The arrays that `declare -A` says have words as their keys."""
     return frozenset(
         text(leaf)
-        for node in root.walk()
+        for node in marked
         if node.type == "declaration_command"
         and any(re.match(r"-\w*A", text(one)) for one in node.children if one.type == "word")
         for leaf in node.walk()
