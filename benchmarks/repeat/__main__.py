@@ -45,6 +45,7 @@ class Repository:
     def __init__(self, folder: Path, name: str) -> None:
         place = folder / name.replace("/", "+") / "repo"
         self.place = place / ".git" if (place / ".git").exists() else place
+        self.texts: dict[tuple[str, str], str | None] = {}
 
     def git(self, *words: str, codes: tuple[int, ...] = (0,)) -> bytes:
         done = subprocess.run(
@@ -55,10 +56,13 @@ class Repository:
         return done.stdout
 
     def text(self, commit: str, path: str) -> str | None:
-        try:
-            return self.git("cat-file", "blob", f"{commit}:{path}").decode("utf-8-sig")
-        except (UnicodeDecodeError, RuntimeError):
-            return None
+        if (commit, path) not in self.texts:
+            try:
+                text = self.git("cat-file", "blob", f"{commit}:{path}").decode("utf-8-sig")
+            except (UnicodeDecodeError, RuntimeError):
+                text = None
+            self.texts[commit, path] = text
+        return self.texts[commit, path]
 
     def holding(self, commit: str, word: str, endings: Sequence[str]) -> list[str]:
         globs = [f"*{end}" for end in endings]

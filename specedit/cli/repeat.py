@@ -48,12 +48,11 @@ def repeat(
     from dataclasses import replace
 
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, confirmed, resolve_targets
+    from specedit.cli.targets import Targets, answered, resolve_targets
     from specedit.edit.report import Report
     from specedit.files.recorder import Wish
     from specedit.repeat import request
     from specedit.repeat.finding import planned
-    from specedit.view.colours import count
 
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
@@ -75,25 +74,25 @@ def repeat(
     names = [name for name, file in found.files.items() if file.places]
     targets = resolve_targets(Targets(tuple(names)), resolved)
     previews = settings.check or settings.diff or settings.json or bool(settings.test)
-    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    if at_terminal and found.doubtful and not (previews or settings.ask or targets.confirmed):
-        _say_proposals(found)
-        targets = replace(targets, settings=replace(targets.settings, ask=True))
     asks, writes_all = targets.settings.ask, targets.confirmed
+    if found.doubtful and not (asks or writes_all):
+        _say_proposals(found)
+    if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or asks or writes_all):
+        answer = answered(_question(found))
+        asks, writes_all = answer == "e", answer == "a"
+        targets = replace(targets, settings=replace(targets.settings, ask=asks))
+        if answer not in ("y", "yes", "a", "e"):
+            say("nothing was written; --diff prints the change, --ask asks about each place")
+            return FAILED
     if not found.sure and not (asks or writes_all):
         if settings.json:
             put_json(Report("repeat", ()))
-        _say_proposals(found)
         say("nothing was written; --ask asks about each place, --yes writes all of them")
         return FAILED
 
     def planner(source: Source) -> Job | Edit:
         return planned(source, found, settings, asks=asks, doubtful=writes_all)
 
-    unasked = at_terminal and not (previews or asks or writes_all)
-    if unasked and not confirmed(f"Repeat it at {count(found.sure, 'place')}?"):
-        say("nothing was written; --diff prints the change, --ask asks about each place")
-        return FAILED
     wish = Wish(" -> ".join(found.rules[0].shown()))
     return run_command("repeat", targets, planner, wish, together=True)
 
@@ -154,6 +153,16 @@ def _lines(found: Found) -> list[str]:
         more = f" and {len(places) - 5} more" if len(places) > 5 else ""
         lines.append(f"left: {', '.join(places[:5])}{more}: {why}")
     return lines
+
+
+def _question(found: Found) -> str:
+    from specedit.view.colours import count
+
+    if not found.doubtful:
+        return f"Repeat it at {count(found.sure, 'place')}? [y/N]"
+    only = f" only at the {found.sure} sure [y]," if found.sure else ""
+    every = count(found.sure + found.doubtful, "place")
+    return f"Repeat it at all {every} [a],{only} asked about each [e], or nowhere [N]?"
 
 
 def _say_proposals(found: Found) -> None:

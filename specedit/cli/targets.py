@@ -194,9 +194,14 @@ def allowed_links(names: Iterable[str]) -> dict[str, Path]:
 
 def confirmed(question: str) -> bool:
     """Whether the user at the terminal answers yes."""
-    print(shown(f"specedit: {question} [y/N] "), end="", file=sys.stderr, flush=True)
+    return answered(f"{question} [y/N]") in ("y", "yes")
+
+
+def answered(question: str) -> str:
+    """What the user at the terminal types, in small letters; "" at the end of the input."""
+    print(shown(f"specedit: {question} "), end="", file=sys.stderr, flush=True)
     try:
-        return input().strip().lower() in ("y", "yes")
+        return input().strip().lower()
     except EOFError:
         print(file=sys.stderr)
-        return False
+        return ""

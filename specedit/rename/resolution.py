@@ -214,7 +214,7 @@ def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
         literal = _is_literal(one, each)
         if each in one.chosen or (_is_used(each) if literal else _is_declared(each)):
             continue
-        if _is_other_sort(each, chosen_members):
+        if _is_other_sort(one, each, chosen_members):
             continue
         if literal and chosen_members:
             text, takes = "an object literal has it", every
@@ -239,16 +239,22 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
         if each in one.chosen:
             continue
         why = ""
-        sort = _is_other_sort(each, [it for it in one.chosen if it.is_member])
-        if each not in theirs and not _is_declared(each) and not sort:
+        types = bool(one.chosen) and all(
+            declared.kind == "type" for it in one.chosen for declared in it.declared
+        )  # type parameters, which no member can mean
+        sort = _is_other_sort(one, each, [it for it in one.chosen if it.is_member])
+        own = each.kind == FREE and _is_of_language(one, each.leaves[0])
+        if each not in theirs and not _is_declared(each) and not (sort or own):
             why = {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif _is_literal(one, each) and not _is_used(each):
+        elif _is_literal(one, each) and not _is_used(each) and not types:
             why = "an object literal of no known type has it"
+        elif any(it.is_member for it in one.chosen) and _extends_unknown(one, each):
+            why = "what its class extends is not known"
         for path, part in one.parts(each):
             uses: dict[str, list[Branch]] = {}
             for leaf in part.leaves:
@@ -266,6 +272,17 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
                     one.others.setdefault(path, []).append(some)
 
 
+def _extends_unknown(one: ResolvedName, each: Meaning) -> bool:
+    """Whether a member may override a chosen one: its class extends a variable's value."""
+    homes = ((one.typings[one.path_of(it.leaf)], it.owner) for it in each.declared if it.owner)
+    return any(one.rules.extends_unknown(typing, owner) for typing, owner in homes)
+
+
+def _is_of_language(one: ResolvedName, leaf: Branch) -> bool:
+    """Whether a name that nothing here declares is one that the language brings."""
+    return one.typings[one.path_of(leaf)].scopes.label(leaf) in one.rules.prelude
+
+
 def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
     """Whether a use whose meaning is not known can be one of the chosen things by where it
     stands."""
@@ -274,7 +291,7 @@ def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool
         kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
         return "parameter" in kinds and leaf.place in rules.keys
     if each.kind == UNKNOWN and not any(meaning.is_member for meaning in chosen):
-        return leaf.place not in rules.value_members
+        return not rules.is_value_member(leaf)
     behind_dots = all(
         meaning.is_member
         and all(d.kind != "value" and d.node.type not in rules.constants for d in meaning.declared)
@@ -298,13 +315,17 @@ def _is_declared(one: Meaning) -> bool:
     return any(owner.module is None for owner in one.owners)
 
 
-def _is_other_sort(each: Meaning, members: Sequence[Meaning]) -> bool:
+def _is_other_sort(one: ResolvedName, each: Meaning, members: Sequence[Meaning]) -> bool:
     """Whether it can be only a field where methods are renamed, or only a method where fields
     are."""
     if each.kind != UNKNOWN or each.module not in (FIELD, METHOD):
         return False
-    kinds = {declared.kind in FUNCTIONS for one in members for declared in one.declared}
-    return kinds == {each.module == FIELD}
+    declared = [declared for member in members for declared in member.declared]
+    if each.module == METHOD:
+        homes = [one.typings[one.path_of(it.leaf)] for it in declared]
+        pairs = zip(homes, declared, strict=True)
+        return bool(declared) and not any(one.rules.may_be_called(*pair) for pair in pairs)
+    return {it.kind in FUNCTIONS for it in declared} == {True}
 
 
 def _is_local(one: Meaning) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specedit.import_time import regex
 from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import MEMBERS, SELVES, is_callee, is_own_name, with_parents
+from specedit.repeat.roles import ARGUMENTS, MEMBERS, SELVES, is_callee, is_own_name, with_parents
 
 if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
@@ -38,6 +38,11 @@ def weight(word: str) -> float:
     return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
 
 
+def _is_type_parameter(name: str) -> bool:
+    """Whether a name is one by convention: `T`, `TResult`."""
+    return name[:1] == "T" and (len(name) == 1 or (name[1].isupper() and not name.isupper()))
+
+
 def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
     text = piece.text
     if not piece.named:
@@ -52,7 +57,7 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -
         return 0.2
     if is_own_name(piece, parent):
         origin = origins.get(text, FREE)
-        if origin == LOCAL:
+        if origin == LOCAL or (origin == FREE and _is_type_parameter(text)):
             return 0.2
         if is_import(origin):
             return 1.0
@@ -111,8 +116,10 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
     """Why one example does not say which places of other files are meant; "" where a name that the
     change takes away is rare, or known by where it comes from: an import, the language, a class
     around it."""
-    if len(rule.before) > 1:
+    if len(rule.before) > 1 or len(rule.after) > 1:
         return "one example of several statements does not tell which places are meant"
+    if rule.added:
+        return f"it adds the argument `{rule.added}`, which may be of that place alone"
     left = {unit.text for unit in rule.new_units if not unit.hole}
     names = [
         (piece, parent)
@@ -128,6 +135,8 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
         if added := _of_one_place(rule):
             return f"it takes nothing away, and adds `{added}`, which may be of that place alone"
         names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
+    if len(rule.after) == 1 and rule.after[0].hole:
+        return f"it only takes `{gone[0][0].text}` away" if gone else "it only takes signs away"
     for piece, parent in gone or names:
         if is_own_name(piece, parent):
             if _is_known(piece.text, rule, origins, called=is_callee(piece, parent)):
@@ -155,6 +164,21 @@ def _of_one_place(rule: RepeatRule) -> str:
     return next(needs, "")
 
 
+def added_argument(rule: RepeatRule) -> str:
+    """An argument that the new side adds and that holds nothing of the place, which may be of the
+    example alone: a value, a type; "" where there is none."""
+    old = {unit.text for unit in rule.old_units}
+    for root in rule.after:
+        for piece in root.walk():
+            is_list = piece.kind.endswith((*ARGUMENTS, "type_argument_list", "type_parameters"))
+            for child in piece.children if is_list and not piece.hole else ():
+                units = list(child.units())
+                is_new = any(unit.named and unit.text not in old for unit in units)
+                if child.named and is_new and not any(unit.hole for unit in units):
+                    return "".join(unit.text for unit in units)
+    return ""
+
+
 def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = False) -> bool:
     """Whether what a name means can be compared from file to file."""
     origin = origins.of(name)
@@ -162,7 +186,7 @@ def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = F
         return True
     if origin != FREE:
         return False
-    is_class = name[:1].isupper() and rule.language in CLASSES
+    is_class = name[:1].isupper() and rule.language in CLASSES and not _is_type_parameter(name)
     return is_class or origins.is_builtin(name) or (called and rule.language == "c")
 
 

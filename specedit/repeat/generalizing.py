@@ -12,7 +12,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from specedit.repeat.evidence import NOTHING_FIXED, missing_evidence, unproved
+from specedit.repeat.evidence import NOTHING_FIXED, added_argument, missing_evidence, unproved
 from specedit.repeat.example import LARGEST, NodeChange, is_block, is_import_node
 from specedit.repeat.origin import FREE, MEMBER, UNKNOWN, Origins
 from specedit.repeat.piece import Piece, piece_of
@@ -72,9 +72,14 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 continue
             rule = _with_needs(rule, wider, new_origins, origins)
             if not (missing := missing_evidence(rule)):
+                rule = replace(rule, added=added_argument(rule))
                 why = unproved(rule, origins)
                 any_definition = level == OPEN and why and _holds_definition(rule)
                 doubt = "any definition of this form is a place" if any_definition else ""
+                lost = _holes(rule.old_units) - _holes(rule.new_units)
+                doubt = f"what {min(lost)} stands for would be lost" if lost else doubt
+                if level == EXACT and general is not None and not rule.takes_name:
+                    continue
                 if level == EXACT and general is not None and general.doubt != NOTHING_FIXED:
                     return replace(general, exact=rule.old_text, unproved=why)
                 return replace(rule, doubt=doubt, unproved=why)
@@ -83,6 +88,10 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 best = replace(rule, doubt=missing)
         wider = wider.climbed()
     return best or "what stays the same around it is not specific enough"
+
+
+def _holes(units: Sequence[Piece]) -> set[str]:
+    return {unit.hole for unit in units if unit.hole}
 
 
 def _has_block(node: Node) -> bool:

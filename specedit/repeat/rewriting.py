@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from specedit.edit.imports.statements import LANGUAGES
 from specedit.import_time import frozen
 from specedit.repeat.example import is_import_node
 from specedit.repeat.matching import Match, matches, outermost, tree_of
@@ -218,7 +219,8 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
         if origin == LOCAL:
             return f"`{name}` is a variable there, and may hold something else"
         seen = here.seen(name, place.start)
-        if seen != FREE or here.is_builtin(name) or origin == IMPORT:
+        brings = origin == IMPORT and rule.language in LANGUAGES  # the import is completed
+        if seen != FREE or here.is_builtin(name) or brings:
             continue
         same = any(posixpath.dirname(path) == posixpath.dirname(e) for e, _ in rule.examples)
         if same and rule.language in PACKAGES and origin != MEMBER:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from specedit.import_time import frozen
-from specedit.repeat.origin import FREE, UNKNOWN
+from specedit.repeat.origin import FREE, LOCAL, MEMBER, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import is_own_name, with_parents
 
@@ -40,6 +40,7 @@ class RepeatRule:
     doubt: str = ""  # it is too general: why its places are only proposals
     exact: str = ""  # the example, in one line, if what is written so is no longer too general
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
+    added: str = ""  # an argument of the new side that may be of the example alone
     unproved: str = ""  # it is specific, and one example is not enough in other files: why
     examples: tuple[tuple[str, int], ...] = ()  # path and line
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text
@@ -113,10 +114,13 @@ class RepeatRule:
 
     @cached_property
     def takes_name(self) -> bool:
-        """Whether one expression or statement loses a name, which tells its places in one file."""
+        """Whether one expression or statement loses a name and gets no variable, which tells its
+        places in one file."""
+        if self.added or len(self.before) != 1 or len(self.after) != 1:
+            return False
         new = {unit.text for unit in self.new_units}
-        gone = [u for u in self.old_units if u.is_name and not u.hole and u.text not in new]
-        return len(self.before) == 1 and bool(gone)
+        gone = any(u.is_name and not u.hole and u.text not in new for u in self.old_units)
+        return gone and not any(origin in (LOCAL, MEMBER) for _, origin in self.needs)
 
     @property
     def key(self) -> object:

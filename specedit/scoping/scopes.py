@@ -108,7 +108,7 @@ class Scopes(Home):
     def _open(self) -> None:
         """Scopes and owners, outer before inner; leaves in reading order."""
         rules = self.rules
-        rules.prepare(self.root, self.text)
+        rules.prepare(self.root, self.data)
         named = type(rules).names_in is not Rules.names_in
         shows = type(rules).shown is not Rules.shown
         by_parent = {key.partition("<")[0] for key in rules.scopes if "<" in key}
@@ -147,7 +147,7 @@ class Scopes(Home):
             self.text(leaf)
             for child in node.children
             if child.type in rules.bases
-            for leaf in child.walk()
+            for leaf in self._named_in(child)
             if leaf.type in rules.names and leaf.end - leaf.start > 0
         ]
         bases += rules.bases_of(node, self.text)
@@ -163,6 +163,21 @@ class Scopes(Home):
             known.bases += bases
             return known
         return self._made(Owner(name, node, bases, early=adds, home=self))
+
+    def _named_in(self, bases: Branch) -> Iterator[Branch]:
+        """What stands in a list of bases, without what generic ones are given: a class that
+        extends `List<Order>` is not an Order. A wrapper has the members of what it wraps."""
+        waiting = [bases]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            below = list(node.children)
+            if below and self.text(below[0]) not in self.rules.wrappers:
+                below = [one for one in below if not self._is_given(one)]
+            waiting.extend(reversed(below))
+
+    def _is_given(self, node: Branch) -> bool:
+        return node.type in self.rules.arguments or node.place in self.rules.given
 
     def _made(self, owner: Owner) -> Owner:
         self.owners.append(owner)

@@ -49,6 +49,8 @@ class Typing(Lookup):
             typed = typed.part("type") or first_of(typed)
         if typed is None:
             return None
+        if (home := self.over(typed)) is not None:
+            return home.element(typed)
         if typed.type in self.rules.lists:
             return (
                 typed.part("element")
@@ -90,15 +92,20 @@ class Typing(Lookup):
         made = value is not None and value.type in self.rules.builds
         return self.type_written(value) if made else None
 
-    def _is_keyed(self, over: Branch | None) -> bool:
+    def _is_keyed(self, over: Branch | None, deep: int) -> bool:
         """Whether a loop takes the keys of something, whose class is not asked for."""
-        typed = self.type_written(over)
         words = self.rules.keyed
-        return bool(words) and typed is not None and self._head(typed) in words
+        typed = self.type_written(over) if words else None
+        if words and (typed is None or self.scopes.text(typed) in self.rules.inferred):
+            typed = self.rules.written(self, over, deep + 1) or typed
+        return typed is not None and self.rules.is_keyed(self, over, typed)
 
-    def _head(self, typed: Branch) -> str:
+    def head(self, typed: Branch) -> str:
+        """The first name of a type."""
+        home = self.over(typed) or self
         leaves = (one for one in typed.walk() if one.type in self.rules.names)
-        return self.scopes.text(next(leaves, typed))
+        leaves = (one for one in leaves if self.rules.is_name(one))
+        return home.scopes.text(next(leaves, typed))
 
     # classes by their names
 
@@ -315,10 +322,10 @@ class Typing(Lookup):
             )
         if kind in rules.indexes:
             return self.element_of(first_of(node), deep + 1)
-        if kind in rules.passes_on:
-            return self.type_of(first_of(node), deep + 1)
         if kind in rules.takes_out and (known := rules.taken_out(self, node, deep)) is not None:
             return known
+        if kind in rules.passes_on:
+            return self.type_of(first_of(node), deep + 1)
         if kind in rules.names or kind in rules.holders:
             return self._type_of_name(node, deep)
         if (member := self.member_leaf(node)) is not None and kind not in rules.calls:
@@ -358,7 +365,8 @@ class Typing(Lookup):
         if not result:
             inner = tuple(self.scopes.owners_named(name))
             return inner or (() if name[:1].isupper() and not owners else None)
-        return self.type_of_declared(result[0], deep + 1)
+        known = self.type_of_declared(result[0], deep + 1)
+        return known or self.rules.member_out_of(self, leaf, result[0], known, deep + 1)
 
     def _takes_types(self, leaf: Branch) -> bool:
         """Whether types are given to what is called by this name."""
@@ -400,8 +408,16 @@ class Typing(Lookup):
             makes = declared.kind == "import" and declared.name[:1].isupper()
             if makes or declared.kind in ("class", *FUNCTIONS):
                 return self.type_of_declared(declared, deep + 1)
-            return None
+            return self._given_by(declared, deep)
         return self.type_of(callee, deep + 1)
+
+    def _given_by(self, one: Declared, deep: int) -> Known:
+        """The class of what a variable gives whose type is written as a function's."""
+        typed = type_part(one, self.rules)
+        while typed is not None and typed.type in self.rules.around_types:
+            typed = first_of(typed)
+        result = typed.part("return_type") or typed.part("result") if typed is not None else None
+        return self.named_type(result, deep + 1)
 
     def _overload(self, one: Declared, call: Branch) -> Declared:
         """Of methods of one name, the first that takes as many arguments as a call has."""
@@ -446,7 +462,7 @@ class Typing(Lookup):
             return self._returned(one, deep)
         if one.node.type in self.rules.loops:
             over = one.node.part("right") or one.node.part("value")
-            return None if self._is_keyed(over) else self.element_of(over, deep + 1)
+            return None if self._is_keyed(over, deep) else self.element_of(over, deep + 1)
         value = self.rules.value_part(one)
         return self.type_of(value, deep + 1) if value is not None else self._unpacked(one, deep)
 
@@ -479,12 +495,20 @@ class Typing(Lookup):
 
     def _callee(self, call: Branch) -> Branch | None:
         where = self.rules.calls[call.type]
-        return first_of(call) if where == "<" else call.part(where)
+        callee = first_of(call) if where == "<" else call.part(where)
+        if callee is None or callee.type not in self.rules.indexes:
+            return callee
+        inner = first_of(callee)  # `New[int]()` calls a generic function
+        named = inner is not None and inner.type in self.rules.names
+        leaf = inner if named or inner is None else self.member_leaf(inner)
+        called = self.called(leaf, DEEP) if leaf is not None else None
+        return inner if called is not None and called.kind in FUNCTIONS else callee
 
     def called_leaf(self, call: Branch) -> Branch | None:
         """The last name of what a call calls."""
         callee = self._callee(call)
-        names = [one for one in callee.walk() if one.type in self.rules.names] if callee else []
+        walked = callee.walk(self.rules.arguments) if callee is not None else ()
+        names = [one for one in walked if one.type in self.rules.names]
         return names[-1] if names else None
 
     def called(self, leaf: Branch, deep: int = 0) -> Declared | None:
@@ -499,6 +523,8 @@ class Typing(Lookup):
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""
         element = self.element(self.type_written(node))
+        if element is None:
+            element = self.element(self.rules.written(self, node, deep + 1))
         return self.named_type(element, deep + 1) if element is not None else None
 
     def _returned(self, one: Declared, deep: int) -> Known:

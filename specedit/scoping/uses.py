@@ -63,6 +63,8 @@ class Uses:
             reads = not called and leaf.place in rules.field_reads
             if key == (UNKNOWN, "") and rules.field_reads:
                 return [(UNKNOWN, METHOD if called else FIELD if reads else "")]
+            if key == (UNKNOWN, "") and rules.fields_are_called and called:
+                return [(UNKNOWN, METHOD)]
             is_method = isinstance(key, Declared) and key.kind in FUNCTIONS
             return [(EXTERNAL, "") if reads and is_method else key]
         return [self.bare(leaf, self._hint(leaf))]

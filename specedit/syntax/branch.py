@@ -176,6 +176,28 @@ def grow(text: str, language: Language) -> Branch:
         return _grown(tree, text.encode("utf-8", "surrogatepass"), language)
 
 
+def grow_fragment(
+    data: bytes, language: Language, holder: Branch, around: tuple[bytes, bytes], type: str
+) -> Branch | None:
+    """What stands between the first and the last child of `holder`, read as code: the node of a
+    `type` that it becomes between two texts `around` it; None where it does not parse."""
+    start, end = holder.children[0].end, holder.children[-1].start
+    piece = around[0] + data[start:end] + around[1]
+    tree = trees.fragment(piece, language)
+    if tree is None:
+        return None
+    offset, first = start - len(around[0]), len(around[0])
+    for node in _grown(tree, piece, language).walk():
+        if node.type == type and node.start < first:
+            for below in node.walk():
+                below.start, below.end = below.start + offset, below.end + offset
+                below.line += holder.line - 1
+            node.children = node.children[1:-1]  # its brackets, which are not in the text
+            node.start, node.end, node.parent = start, end, holder
+            return node
+    return None
+
+
 def _grown(tree: Tree, data: bytes, language: Language) -> Branch:
     cursor = tree.walk()
     kinds, numbers = _kinds(language.grammar), _numbers()

@@ -85,6 +85,15 @@ def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
         return problem.reason
 
 
+def fragment(data: bytes, language: Language) -> Tree | None:
+    """The tree of a piece of code, which is not kept; None where it does not parse."""
+    try:
+        tree = _bounded(data, language.grammar)
+    except TooComplex:
+        return None
+    return None if tree.root_node.has_error else tree
+
+
 def release() -> None:
     """Give up the trees that are held for the next question: those of 60,000 lines are 80 MB."""
     _tree_or_reason.cache_clear()

@@ -204,6 +204,32 @@ def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
     result = rename_tree(project, held, old, "other", "code", lambda *_: False, target)
     after = {one: result.files[one].text if one in result.files else plain[one] for one in plain}
     assert after == {one: text.replace(f"«{old}»", "other") for one, text in marked.items()}
+    assert not result.left
+
+
+LEFT = {
+    "python-base-of-a-parameter": (
+        "a.py",
+        "class A:\n    |size = 1\n\ndef f(made):\n    class B(made.base):\n        size = 2\n",
+    ),
+    "python-getattr": (
+        "a.py",
+        "class A:\n    def |size(self): ...\n\nclass B:\n    def __getattr__(self, name): ...\n\n"
+        "class C:\n    def size(self): ...\n\nB().size()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT.values(), ids=LEFT)
+def test_a_use_that_may_be_meant_is_left(case: tuple[str, str]) -> None:
+    path, marked = case
+    start, text = marked.index("|"), marked.replace("|", "")
+    project, target = (
+        Project({path: text}, {path: text}.__getitem__),
+        Target(path, start, start + 4),
+    )
+    result = rename_tree(project, [path], "size", "other", "code", lambda *_: False, target)
+    assert len(result.left) == 1
 
 
 def test_files_that_import_from_each_other_in_a_circle_end() -> None:

@@ -244,8 +244,15 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             "import fmt\nfmt.write_all(a)\n",
             "import fmt\nfmt.write_all(a, 'x')\n",
             "import fmt\nfmt.write_all(b)\n",
-            'adds `"x"`',
+            'adds the argument `"x"`',
             id="one-more-literal",
+        ),
+        pytest.param(
+            "import fmt\nfmt.write_all(a)\n",
+            "import fmt\nfmt.write_all(fmt.FIRST, a)\n",
+            "import fmt\nfmt.write_all(b)\n",
+            "adds the argument `fmt.FIRST`",
+            id="one-more-argument",
         ),
         pytest.param(
             "import fmt\nfmt.write_all(a, b)\n",
@@ -258,7 +265,7 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             "connect_to(host, timeout=30)\n",
             "connect_to(host, timeout=60)\n",
             "connect_to(host, timeout=30)\n",
-            "takes no name away",
+            "adds the argument `timeout=60`",
             id="another-literal",
         ),
         pytest.param(
@@ -282,6 +289,46 @@ def test_one_example_is_enough_where_a_name_is_known(
 ) -> None:
     (place,) = repeated("a.py", before, after, text, "b.py").places
     assert why in place.doubt if why else not place.doubt
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "text"),
+    [
+        (
+            *("A.cs", "class A { I<TResult> x; }", "class A { I x; }"),
+            "class B<TResult> { J<TResult> y; }",
+        ),
+        (
+            *("A.cs", "class A { void F() { G(Task.FromResult(a)); } }"),
+            "class A { void F() { G(new ValueTask<string>(a)); } }",
+            "class B { void F() { G(Task.FromResult(1)); } }",
+        ),
+        (
+            *("a.py", "def f(a):\n    made = a.made_by\n    g(a.made_by)\n"),
+            "def f(a):\n    made = a.made_by\n    g(made)\n",
+            "def h(a, made):\n    k(a.made_by)\n",
+        ),
+        (
+            *("a.py", "import a\na.known_not_null(x)\n", "import a\nx\n"),
+            "import a\na.known_not_null(y)\n",
+        ),
+        (
+            *("a.kt", "import a.Kind.ERROR\nfun f() { log(Kind.ERROR) }"),
+            *("import a.Kind.ERROR\nfun f() { log(ERROR) }", "fun g() { log(Kind.ERROR) }"),
+        ),
+    ],
+    ids=[
+        "type-parameter",
+        "type-argument",
+        "variable-of-the-example",
+        "wrapper-that-goes-away",
+        "import-that-is-not-completed",
+    ],
+)
+def test_one_example_is_not_enough(name: str, before: str, after: str, text: str) -> None:
+    for rule in rules(name, before, after):
+        assert rewritten(rule, text, f"other/{name}").text == text
+        assert "made" not in text or rewritten(rule, text, name).text == text
 
 
 def test_a_place_inside_another_is_rewritten_too() -> None:
@@ -433,6 +480,24 @@ def test_at_a_terminal_nothing_is_written_unasked(
     result, shown = at_a_terminal(typed, "repeat", *words)
     assert (result, shop.read("test_shop.py")) == (code, text)
     assert "Repeat it at 2 places?" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "written"),
+    [(b"a\n", 0, "ab"), (b"y\n", 0, "a"), (b"n\n", 2, ""), (b"e\nn\ny\n", 0, "b")],
+    ids=["all", "sure", "none", "each"],
+)
+def test_at_a_terminal_one_answer_decides_about_proposals(
+    shop: Repository, typed: bytes, code: int, written: str
+) -> None:
+    text = "def f(x):\n    x.get_elements(1)\n"
+    shop.commit({"a.py": text + text, "b.py": text})
+    new = text.replace("get_elements", "items")
+    shop.write("a.py", new + text)
+    result, shown = at_a_terminal(typed, "repeat")
+    assert result == code and "Repeat it at all 2 places [a], only at the 1 sure [y]" in shown
+    assert shop.read("a.py") == new + (new if "a" in written else text)
+    assert shop.read("b.py") == (new if "b" in written else text)
 
 
 def test_check_and_diff_write_nothing(shop: Repository) -> None:

@@ -107,6 +107,31 @@ def compared(
     return _Comparing(shown, file, old, language).result
 
 
+def with_gaps(rows: Sequence[SnippetRow]) -> list[SnippetRow]:
+    """The rows, where lines are left out between statements that are shown whole, as imports, and a
+    definition apart from them."""
+    result: list[SnippetRow] = []
+    start = 0  # of the statements: no lines are left out from here on
+    for row in rows:
+        start = len(result) if row.apart else start
+        above = result[start:]
+        while row.begins and row.owner is None and above and above[-1].part == BLANK:
+            above.pop()
+        if above and len(above) < len(result) - start and _are_whole(above, row):
+            row = replace(row, apart=True, lead=len(result) - start - len(above))
+            del result[start + len(above) :]
+        start = len(result) + 1 if row.part in BOUND else start
+        result.append(row)
+    return result
+
+
+def _are_whole(above: Sequence[SnippetRow], below: SnippetRow) -> bool:
+    """Whether rows begin at the least of their depths, and a definition is as deep or deeper."""
+    depth = len(margin(above[0].text))
+    depths = [len(margin(row.text)) for row in (*above, below) if row.text.strip()]
+    return all(row.part in (LINE, BLANK) for row in above) and min(depths) == depth
+
+
 _Chunk = list[SnippetRow]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from specedit.edit.apply.alignment import AlignedLine
 from specedit.edit.apply.change import Snippet
@@ -13,9 +14,11 @@ from specedit.edit.apply.comparison import (
     NEW,
     Comparison,
     FileColumn,
+    Key,
     SnippetRow,
     compared,
     opens,
+    with_gaps,
 )
 from specedit.edit.apply.doubts import Open, opened
 from specedit.edit.apply.losses import broken, comments_for_code, lost, many_dropped, not_removed
@@ -28,9 +31,9 @@ from specedit.edit.apply.markers import (
     shown_lines,
 )
 from specedit.edit.apply.merged import Ambiguity
-from specedit.edit.apply.part_places import margin
+from specedit.edit.apply.part_places import margin, weight
 from specedit.edit.apply.segments import Alignment
-from specedit.edit.apply.structure import VALUE, Definition, file_definitions
+from specedit.edit.apply.structure import VALUE, Definition, file_definitions, words_of_lines
 from specedit.syntax.languages import Language
 
 LARGEST = 2_000_000  # pairs of lines
@@ -49,6 +52,7 @@ class Laid:
     opened: tuple[Open, ...] = ()
     refused: tuple[Ambiguity, ...] = ()
     exact: bool = True  # every line that stays is shown as the file has it
+    left_over: bool = False  # a line is new although the file has it elsewhere
 
 
 def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> Laid:
@@ -65,17 +69,41 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
         return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, language)))
-    rows, columns = comparison.rows, comparison.columns
-    alignment = Alignment(comparison)
-    if alignment.pairs > LARGEST:
-        return Laid(refused=(Ambiguity(first, "too long to compare with this file", hint=SPLIT),))
-    path = alignment.path
+    result = _aligned(comparison, file, old, language)
+    if result.refused or result.opened or result.left_over:
+        rows = with_gaps(comparison.rows)
+        if rows != comparison.rows:
+            comparison.rows = rows
+            other = _aligned(comparison, file, old, language)
+            result = result if other.refused or other.opened or other.left_over else other
+    return result
+
+
+def _aligned(
+    comparison: Comparison,
+    file: Sequence[str],
+    old: Sequence[Definition],
+    language: Language | None,
+) -> Laid:
+    """The file with the rows of a snippet by their best alignment."""
     python = language is not None and language.name == "python"
+    rows, columns = comparison.rows, comparison.columns
+    first = next((row.text.strip() for row in rows if row.text.strip()), "")
 
     def written(path: Sequence[AlignedLine]) -> list[str]:
         return merged_lines(rows, columns, path, python)
 
+    alignment = Alignment(comparison)
+    if alignment.pairs > LARGEST:
+        return Laid(refused=(Ambiguity(first, "too long to compare with this file", hint=SPLIT),))
+    path = alignment.path
     best = written(path)
+    if bound := dict(renamed(rows, columns, path, file, best)):
+        for n, key in bound.items():
+            rows[n] = replace(rows[n], column=key, fresh=False)
+        alignment = Alignment(comparison)
+        path = alignment.path
+        best = written(path)
     refused = [*not_removed(comparison, path, file), *comments_for_code(rows, columns, path)]
     refused += [*many_dropped(rows, columns, path), *broken(comparison, path, file)]
     if not refused:
@@ -87,7 +115,47 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
         not step.matched or row.part != LINE or row.text == columns[step.at].text
         for row, step in zip(rows, path, strict=True)
     )
-    return Laid(tuple(best), doubtful.opened, doubtful.refused, exact)
+    known = {line.strip() for line in file if weight(line) == 1}
+    left_over = any(
+        row.part == LINE and not step.matched and row.text.strip() in known
+        for row, step in zip(rows, path, strict=True)
+    )
+    return Laid(tuple(best), doubtful.opened, doubtful.refused, exact, left_over)
+
+
+def renamed(
+    rows: Sequence[SnippetRow],
+    columns: Sequence[FileColumn],
+    path: Sequence[AlignedLine],
+    file: Sequence[str],
+    best: Sequence[str],
+) -> Iterator[tuple[int, Key]]:
+    """Lines in place of one, or beside one, that differs in one word, whose other uses the change
+    replaces: they are that line with another name."""
+    counts: list[Counter[str]] = []  # of the lines with each word, before and after
+    for n, (row, step) in enumerate(zip(rows, path, strict=True)):
+        if row.part != LINE or row.column or step.gone:
+            continue
+        near = [columns[step.at]] if step.matched else _beside(columns, step.at)
+        for column in near:
+            ours, theirs = words_of_lines([row.text]), words_of_lines([column.text])
+            if column.owner != row.owner or column.key[0] != LINE:
+                continue
+            if len(ours - theirs) == 1 == len(theirs - ours):
+                (old,) = theirs - ours
+                counts = counts or [
+                    Counter(word for line in text for word in words_of_lines([line]))
+                    for text in (file, best)
+                ]
+                if counts[0][old] > 1 and counts[1][old] == (not step.matched):
+                    yield n, column.key
+
+
+def _beside(columns: Sequence[FileColumn], at: int) -> list[FileColumn]:
+    """The columns with text above and below a new row."""
+    sides = (columns[at:], columns[:at][::-1])
+    found = (next((one for one in side if one.text.strip()), None) for side in sides)
+    return [one for one in found if one is not None]
 
 
 def _whole_file(

@@ -196,10 +196,11 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     result: list[str] = []
     rows = iter(place.rows)
     at = place.first
-    gone = False  # the line before was removed
+    gone = added = False  # the line before was removed; lines were added after it
     for sign, text in hunk.lines:
         if sign == "+":
             result.append(margins.applied(text))
+            added = True
             continue
         row = next(rows)
         if row is None:
@@ -212,8 +213,10 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
             reason = "it removes lines around one that it does not show"
             return Ambiguity(first, reason, ((at + 1, row + 1),), QUOTE)
         if not gone or (sign == " " and (hunk.numbered or any(line.strip() for line in skipped))):
+            if added and not result[-1].strip() and skipped and not skipped[0].strip():
+                skipped = skipped[1:]  # the blank line that the new side adds is there
             result += skipped
-        at = row + 1
+        at, added = row + 1, False
         gone = sign == "-"
         result += [] if gone else [index.lines[row]]
     return Splice(place.first, at, tuple(result), place.how)

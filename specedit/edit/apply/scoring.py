@@ -39,6 +39,7 @@ _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
 SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
+ALMOST = 0.95  # likeness from which on a line counts as equal
 EDGE = (
     2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
 )
@@ -274,7 +275,7 @@ def _enough(
     for n, row in enumerate(place.rows):
         if row is None:
             continue
-        if squeezed(old[n]) == squeezed(lines[row]):
+        if scores[n].get(row, 0.0) >= weights[n] * (ALMOST - 0.3):
             equal += weights[n]
         elif scores[n].get(row, 0.0) >= weights[n] * (MISQUOTED - 0.3):
             near += weights[n]

@@ -11,7 +11,10 @@ from specedit.syntax.branch import Branch
 
 
 class Bash(Rules):
-    def prepare(self, root: Branch, text: Text) -> None:
+    def prepare(self, root: Branch, data: bytes) -> None:
+        def text(node: Branch) -> str:
+            return data[node.start : node.end].decode("utf-8", "replace")
+
         marked = [node for node in root.walk() if node.type in MARKED]
         keyed = keyed_arrays(marked, text)
         for node in marked:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator
 
+from specedit.scoping import held
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing
+from specedit.scoping.typing import Known, Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -137,6 +138,24 @@ class CSharp(CSharpNamespaces):
         if named is None or any(up.module is None for up in typing.named_type(named) or ()):
             return super().required_by(typing, one)
         return typing.scopes.text(named).rstrip(". "), True
+
+    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
+        return held.taken_out(typing, node, deep)
+
+    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
+        return held.written(typing, node, deep)
+
+    def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
+        return held.is_keyed(typing, over, typed)
+
+    def member_out_of(
+        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+    ) -> Known:
+        return held.substituted(typing, leaf, one, known, deep)
+
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """What a callback is given."""
+        return held.given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent, around = leaf.parent, leaf.at("^ ^")
@@ -286,6 +305,29 @@ RULES = CSharp(
     super_words=places("base"),
     passes_on=places(
         "parenthesized_expression unary_expression await_expression postfix_unary_expression",
+    ),
+    takes_out=places("invocation_expression member_access_expression await_expression"),
+    awaits=places("await_expression"),
+    awaited=places("Task ValueTask ConfiguredTaskAwaitable"),
+    held=table(
+        """
+        First FirstOrDefault Single SingleOrDefault Last LastOrDefault ElementAt: last
+        ElementAtOrDefault Pop Peek Dequeue Value Result Find FindLast GetValueOrDefault: last
+        Key: first
+        Where OrderBy OrderByDescending ThenBy ThenByDescending Skip Take Distinct Reverse: same
+        ToList ToArray ToHashSet AsEnumerable AsReadOnly Values ConfigureAwait Concat Union: same
+        Except Intersect Append Prepend SkipWhile TakeWhile DefaultIfEmpty FindAll GetRange: same
+        """
+    ),
+    callbacks=places(
+        "Where Select SelectMany Any All First FirstOrDefault Single SingleOrDefault Last Count",
+        "LastOrDefault ForEach Find FindAll FindLast FindIndex Exists RemoveAll OrderBy",
+        "ToDictionary OrderByDescending ThenBy ThenByDescending GroupBy Sum Min Max Average",
+        "SkipWhile TakeWhile ToLookup TrueForAll Sort ConvertAll",
+    ),
+    keyed=places(
+        "Dictionary IDictionary IReadOnlyDictionary SortedDictionary SortedList",
+        "ConcurrentDictionary ReadOnlyDictionary ILookup ImmutableDictionary",
     ),
     casts=places("cast_expression as_expression"),
     unnamed_values=table("variable_declarator: leaf"),

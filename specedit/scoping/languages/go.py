@@ -6,12 +6,13 @@ import posixpath
 import re
 from collections.abc import Hashable, Iterator, Mapping
 
+from specedit.scoping import held
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
-from specedit.scoping.typing import Typing
+from specedit.scoping.typing import Known, Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -74,6 +75,45 @@ class Go(Rules):
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if owner.node.parent is None and owner.module is None:
             yield from _declared_elsewhere(project, owner.folder, name)
+
+    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
+        return held.written(typing, node, deep)
+
+    def member_out_of(
+        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+    ) -> Known:
+        return held.substituted(typing, leaf, one, known, deep)
+
+    def may_be_called(self, typing: Typing, one: Declared) -> bool:
+        """A field of a type that is not a function is never called."""
+        typed = one.node.part("type") if one.node.type == "field_declaration" else None
+        if typed is None or typed.type not in ("type_identifier", *_UNCALLED):
+            return True
+        if typed.type in _UNCALLED or typing.scopes.text(typed) in _BASIC:
+            return False
+        named = typing.lookup(typing.scopes.text(typed), typed, "type")
+        if named is not None and named.kind == "type":
+            return False  # a type parameter
+        known = named.node.part("type") if named is not None else None
+        return known is None or known.type not in ("struct_type", "interface_type", *_UNCALLED)
+
+    def type_parameters(self, home: Typing, member: Declared) -> list[str]:
+        """A method names its type's parameters anew in its receiver."""
+        receiver = member.node.part("receiver")
+        listed = receiver.walk() if receiver is not None else iter(())
+        given = next((one for one in listed if one.type in self.arguments), None)
+        if given is None:
+            return super().type_parameters(home, member)
+        return [home.scopes.text(one) for one in given.named_children()]
+
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """The type of a `case` that has one: `switch x := y.(type)`."""
+        declared = typing.lookup(typing.scopes.label(leaf), leaf)
+        if declared is None or declared.node.type != "type_switch_statement":
+            return None
+        cases = [up for up in leaf.up() if up.parent is declared.node and up.type == "type_case"]
+        types = [one for case in cases for one in case.children if one.field == "type"]
+        return typing.named_type(types[0], deep + 1) if len(types) == 1 else None
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
@@ -145,6 +185,11 @@ def _key(uses: Uses, element: Branch) -> Hashable | None:
     return None
 
 
+_UNCALLED = places("pointer_type slice_type map_type array_type channel_type struct_type")
+_BASIC = places(
+    "bool byte complex128 complex64 error float32 float64 int int16 int32 int64 int8 rune string",
+    "uint uint16 uint32 uint64 uint8 uintptr any",
+)
 _INTERFACES = table(  # whose methods a type hardly has by chance
     """
     error: Error
@@ -176,6 +221,7 @@ RULES = Go(
         struct_type<array_type struct_type<implicit_length_array_type: class
         struct_type<parameter_declaration interface_type<parameter_declaration: class
         interface_type<var_spec interface_type<field_declaration: class
+        interface_type<type_assertion_expression struct_type<type_assertion_expression: class
         block<function_declaration block<method_declaration block<func_literal: shared
         block for_statement if_statement expression_switch_statement: block
         type_switch_statement select_statement communication_case expression_case: block
@@ -204,6 +250,7 @@ RULES = Go(
         """
     ),
     value_members=places("selector_expression.field"),
+    fields_are_called=True,
     module_paths=places("interpreted_string_literal raw_string_literal"),
     keys=table("literal_element.: literal"),
     calls=table("call_expression: function"),

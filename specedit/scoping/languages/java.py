@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
+from specedit.scoping import held
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing
+from specedit.scoping.typing import Known, Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -50,6 +51,21 @@ class Java(Rules):
         enum = node.around("enum_declaration")
         named = enum.part("name") if enum is not None else None
         return [text(named)] if named is not None else []
+
+    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
+        return held.taken_out(typing, node, deep)
+
+    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
+        return held.written(typing, node, deep)
+
+    def member_out_of(
+        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+    ) -> Known:
+        return held.substituted(typing, leaf, one, known, deep)
+
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """What a callback is given."""
+        return held.given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
@@ -149,6 +165,24 @@ RULES = Java(
     strings=places("string_literal"),
     constants=places("enum_constant"),
     passes_on=places("parenthesized_expression unary_expression"),
+    takes_out=places("method_invocation"),
+    held=table(
+        """
+        get getOrDefault getFirst getLast remove poll peek element pop next previous getValue: last
+        orElse orElseGet orElseThrow join pollFirst pollLast peekFirst peekLast removeFirst: last
+        removeLast take put putIfAbsent computeIfAbsent merge first last firstElement: last
+        lastElement elementAt higher lower floor ceiling getAndSet call: last
+        getKey firstKey lastKey: first
+        iterator listIterator stream parallelStream filter sorted distinct limit skip: same
+        findFirst findAny min max values subList headSet tailSet headMap tailMap: same
+        descendingIterator takeWhile dropWhile reversed or parallel sequential: same
+        """
+    ),
+    callbacks=places(
+        "forEach filter map flatMap anyMatch allMatch noneMatch removeIf ifPresent replaceAll",
+        "ifPresentOrElse mapToInt mapToLong mapToDouble mapToObj sorted peek takeWhile dropWhile",
+        "min max sort thenAccept thenApply thenCompose forEachOrdered forEachRemaining",
+    ),
     casts=places("cast_expression"),
     builds=places("object_creation_expression"),
     loops=places("enhanced_for_statement"),

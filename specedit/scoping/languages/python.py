@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -11,11 +12,11 @@ from specedit.scoping.languages.python_modules import PythonImports, PythonModul
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
-from specedit.scoping.project import Project
+from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Known, Typing
-from specedit.scoping.uses import MODULE, Uses
+from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -74,7 +75,28 @@ class Python(PythonModules):
                 if to.type == "attribute" and text(to) == f"self.{name}":
                     yield value
 
+    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
+        """`class A(made.base)` in a function that is given `made`."""
+        listed = owner.node.first("argument_list") if owner.node.parent is not None else None
+        for base in listed.named_children() if listed is not None else ():
+            first = next((leaf for leaf in base.walk() if leaf.type == "identifier"), None)
+            name = typing.scopes.text(first) if first is not None else ""
+            declared = typing.lookup(name, first) if first is not None else None
+            if declared is not None and declared.kind == "parameter":
+                return True
+        return False
+
+    def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
+        """A class with `__getattr__` may have any member, from anywhere."""
+        every = (owner, *uses.typing.above(owner))
+        return (UNKNOWN, "") if any("__getattr__" in one.members for one in every) else None
+
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """What a test of the class says; what a fixture gives a test of pytest."""
+        known = self._tested(typing, leaf, deep)
+        return known if known is not None else _given_by_fixture(typing, leaf, deep)
+
+    def _tested(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """`isinstance(x, A)`, the last one in the function before `x` is used."""
         scopes = typing.scopes
         name = scopes.text(leaf)
@@ -117,10 +139,38 @@ class Python(PythonModules):
             function = parametrized(path.parent, uses.scopes.text)
             scope = uses.scopes.by_node.get(id(function)) if function is not None else None
             return list(scope.declared.get(uses.name, ())[:1]) if scope is not None else None
-        elsewhere = ("aliased_import.name", "import_from_statement.module_name")
-        if path is not None and leaf.place == "dotted_name." and path.place in elsewhere:
+        if path is not None and leaf.place == "dotted_name." and path.place in OTHER_MODULES:
             return [(MODULE, "")]
         return None
+
+
+def _given_by_fixture(typing: Typing, leaf: Branch, deep: int) -> Known:
+    """The class of what the fixture of a parameter's name returns or yields."""
+    name = typing.scopes.text(leaf)
+    declared = typing.lookup(name, leaf)
+    if declared is None or declared.kind != "parameter" or declared.node.type != "parameters":
+        return None
+    folder = posixpath.dirname(typing.project.path(typing.scopes))
+    shared = (posixpath.join(up, "conftest.py") for up in folders_up(folder))
+    for home in (typing, *map(typing.project.typing, shared)):
+        for one in home.scopes.declarations(name) if home is not None else ():
+            if home is None or not _is_fixture(one, home.scopes.text):
+                continue
+            inside = one.node.part("body")
+            nested = ("function_definition", "lambda", "class_definition")
+            for node in inside.walk(nested) if inside is not None else ():
+                if node.type in ("return_statement", "yield") and node.named_children():
+                    return home.type_of(node.named_children()[0], deep + 1) or None
+            return None
+    return None
+
+
+def _is_fixture(one: Declared, text: Text) -> bool:
+    around = one.node.parent
+    if one.node.type != "function_definition" or around is None:
+        return False
+    marks = [child for child in around.children if child.type == "decorator"]
+    return any(re.search(r"\bfixture\b", text(mark)) for mark in marks)
 
 
 def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
@@ -191,6 +241,7 @@ RULES = Python(
     ),
     calls=table("call: function"),
     bases=places("argument_list"),
+    given=places("subscript.subscript"),
     assigned=places("assignment.right"),
     self_words=frozenset(),
     super_words=places("super() super"),
@@ -220,6 +271,7 @@ RULES = Python(
 )
 
 
+OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import TYPE_CHECKING
 
 from specedit.scoping.languages.tables import Tables
+from specedit.scoping.scope import FUNCTIONS
 from specedit.syntax.branch import Branch
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class Rules(Tables):
 
     # reading the tree
 
-    def prepare(self, root: Branch, text: Text) -> None:
-        """Marks what the grammar does not tell, before any name is read."""
+    def prepare(self, root: Branch, data: bytes) -> None:
+        """Marks, or reads, what the grammar does not tell, before any name is read."""
 
     def is_name(self, node: Branch) -> bool:
         """Whether a leaf of `names` is a whole name."""
@@ -208,6 +209,10 @@ class Rules(Tables):
         """Whether a place names a type."""
         return leaf.field in self.type_fields or leaf.place in self.type_places
 
+    def is_value_member(self, leaf: Branch) -> bool:
+        """Whether a place names a member that is never a thing of a module."""
+        return leaf.place in self.value_members
+
     def is_shorthand(self, leaf: Branch) -> bool:
         """Whether a place names a member and a variable at once."""
         return leaf.type in self.shorthands or leaf.place in self.shorthands
@@ -232,6 +237,14 @@ class Rules(Tables):
         """What a member means that no class in the file declares."""
         return None
 
+    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
+        """Whether a class says what it extends by a value that is known when it runs alone."""
+        return False
+
+    def may_be_called(self, typing: Typing, one: Declared) -> bool:
+        """Whether a member's type allows that it is called."""
+        return one.kind in FUNCTIONS or self.fields_are_called
+
     # types
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
@@ -245,6 +258,27 @@ class Rules(Tables):
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
         """The class of what an expression of `takes_out` takes out of another: `x.unwrap()`."""
         return None
+
+    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
+        """The type that is written for what an expression stands for, through calls."""
+        return None
+
+    def member_out_of(
+        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+    ) -> Known:
+        """The class of a member, also where its generic class is given it. `known`: without."""
+        return known
+
+    def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
+        """Whether a loop over an expression of a type takes out keys, whose class is not asked."""
+        return typing.head(typed) in self.keyed
+
+    def type_parameters(self, home: Typing, member: Declared) -> list[str]:
+        """The type parameters of a member's class, as the member calls them."""
+        scope = home.scopes.by_node.get(id(member.owner.node)) if member.owner else None
+        declared = (one for known in scope.declared.values() for one in known) if scope else ()
+        types = [one for one in declared if one.kind == "type"]
+        return [one.name for one in sorted(types, key=lambda one: one.leaf.start)]
 
     def quoted_type(self, node: Branch, text: Text) -> str:
         """The type that a string names, where a type may be written as one."""

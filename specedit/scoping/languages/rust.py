@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import RustModules, path_of
-from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro
+from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
@@ -47,6 +47,8 @@ def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) ->
     """The class of what a closure is given, or a pattern takes out of what it matches."""
     if declared is None or declared.home is not typing.scopes or deep > MOST:
         return None
+    if declared.leaf.place == "tuple_pattern.":
+        return _of_tuple(typing, declared, deep)
     if declared.leaf.place == "closure_parameters." or declared.node.type == "for_expression":
         return _class(typing, _given(typing, declared, deep), deep)
     name, pattern = declared.leaf, declared.leaf.parent
@@ -137,6 +139,38 @@ def _given(typing: Typing, declared: Declared, deep: int) -> Branch | None:
     return inside(typing, typing.rules.receiver(member), deep + 1)
 
 
+def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
+    """The class of a variable in `let (a, b) = f()?;` or `for (n, x) in xs.iter().enumerate()`."""
+    pattern, holder = declared.leaf.parent, declared.node
+    value = holder.part("value")
+    if pattern is None or pattern.parent is not holder or value is None:
+        return None
+    at = pattern.named_children().index(declared.leaf)
+    typed = holder.part("type")
+    if holder.type == "for_expression":
+        called = value.part("function") if value.type == "call_expression" else None
+        member = typing.member_leaf(called) if called is not None else None
+        if member is not None and typing.scopes.label(member) == "enumerate":
+            held = inside(typing, typing.rules.receiver(member), deep + 1)
+            return _class(typing, held, deep) if at == 1 else None
+        typed = inside(typing, value, deep + 1)
+    elif holder.type == "let_declaration" and typed is None:
+        typed = _value_type(typing, value, deep)
+    if typed is None or typed.type != "tuple_type":
+        return None
+    types = typed.named_children()
+    return _class(typing, types[at], deep) if at < len(types) else None
+
+
+def _value_type(typing: Typing, value: Branch, deep: int) -> Branch | None:
+    """The type that is written for what a call gives, or for what `?` takes out of it."""
+    if value.type == "try_expression":
+        return inside(typing, first_of(value), deep + 1)
+    leaf = typing.called_leaf(value) if value.type == "call_expression" else None
+    called = typing.called(leaf, deep + 1) if leaf is not None else None
+    return type_part(called, typing.rules) if called is not None else None
+
+
 def _matched(pattern: Branch) -> Branch | None:
     """The expression that a pattern is compared with."""
     for up in pattern.up():
@@ -162,6 +196,17 @@ def _variant(typing: Typing, kind: Branch, pattern: Branch, deep: int) -> Declar
 
 
 class Rust(RustModules):
+    def prepare(self, root: Branch, data: bytes) -> None:
+        read_macros(root, data)
+
+    def is_value_member(self, leaf: Branch) -> bool:
+        """Also what stands behind a dot in a macro."""
+        if leaf.parent is not None and leaf.parent.type == "token_tree":
+            row = leaf.parent.children
+            at = row.index(leaf)
+            return at > 0 and row[at - 1].type == "."
+        return super().is_value_member(leaf)
+
     def is_name(self, node: Branch) -> bool:
         if node.type in ("lifetime", "label"):
             return True  # its letters are a leaf of their own, which is not a name
@@ -409,6 +454,11 @@ RULES = Rust(
     plain=places(
         "string_literal raw_string_literal char_literal integer_literal array_expression",
         "primitive_type",
+    ),
+    prelude=places(
+        "AsMut AsRef Box Clone Copy Default Drop Eq Err Extend From FromIterator Into IntoIterator",
+        "Iterator None Ok Option Ord PartialEq PartialOrd Result Send Sized Some String Sync",
+        "ToOwned ToString TryFrom TryInto Unpin Vec",
     ),
     builtins=places("Arc Box HashMap Option Rc Result String Vec core std"),
     keywords=places(

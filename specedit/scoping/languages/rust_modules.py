@@ -14,6 +14,7 @@ from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 ROOTS = ("src/lib.rs", "src/main.rs")
+OWN_CRATES = frozenset({"tests", "examples", "benches", "bin"})  # folders whose files are crates
 WORDS = frozenset({"crate", "self", "super"})
 
 Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
@@ -45,7 +46,11 @@ class RustModules(Rules):
         path = here.scopes.text(node).replace(" ", "").split("::")
         first = path[0]
         if first not in WORDS:
-            if here.lookup(first, node, "type") is not None or len(path) > 1:
+            declared = here.lookup(first, node, "type")
+            if declared is not None and declared.node.type == "extern_crate_declaration":
+                named = declared.node.part("name")
+                first = path[0] = here.scopes.text(named) if named is not None else first
+            elif declared is not None or len(path) > 1:
                 return None
             if _crates(project).get(first) is None:
                 return None
@@ -102,6 +107,8 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
     while at > 1 and text(row[at - 1]) == "::":
         at -= 2
         path.insert(0, text(row[at]))
+    if path[0] == "$crate":
+        path[0] = "crate"
     result = _module(project, _around(project, here, node), path)
     return _owner(project, result) if result is not None else None
 
@@ -238,8 +245,9 @@ def _above(project: Project, place: Place) -> Place | None:
 
 
 def _is_root(project: Project, path: str) -> bool:
-    folder = posixpath.basename(posixpath.dirname(path))
-    return folder in ("tests", "examples", "benches", "bin")
+    folder, file = posixpath.split(path)
+    outer, name = posixpath.split(folder)
+    return name in OWN_CRATES or (file == "main.rs" and posixpath.basename(outer) in OWN_CRATES)
 
 
 def _root(project: Project, path: str) -> str:
@@ -247,6 +255,9 @@ def _root(project: Project, path: str) -> str:
     if _is_root(project, path):
         return path
     for up in folders_up(posixpath.dirname(path)):
+        main = posixpath.join(up, "main.rs")  # of `tests/it/`, which is a crate
+        if main in project.paths and _is_root(project, main):
+            return main
         for one in ROOTS:
             if (text := posixpath.join(up, one)) in project.paths:
                 main = posixpath.join(up, ROOTS[1])

@@ -11,10 +11,11 @@ from collections.abc import Hashable, Iterator
 
 from specedit.errors import UsageError
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import table
+from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import Branch, grow_fragment
+from specedit.syntax.languages import BY_NAME
 
 MACROS = table(  # macro -> which of its arguments is the format
     """
@@ -32,6 +33,35 @@ _STRINGS = frozenset({"string_literal", "raw_string_literal", "char_literal"})
 NESTED = frozenset({"function_item", "impl_item", "mod_item", "trait_item"})
 CALLS = "calls written with a dot, or without one, may have to change with `self`"
 _PATHS = ("identifier", "self", "super", "crate")
+
+
+# macros of the standard library whose arguments are expressions
+EXPRESSIONS = places(
+    "assert assert_eq assert_ne dbg debug_assert debug_assert_eq debug_assert_ne eprint eprintln",
+    "format format_args panic print println todo unimplemented unreachable vec write writeln",
+)
+_ARRAY = b"fn f(){[", b"];}"  # where they are read as what they are
+
+
+def read_macros(root: Branch, data: bytes) -> None:
+    """Read the arguments of the standard library's macros, which the grammar leaves as tokens."""
+    if b"!" not in data:
+        return
+    own = set(re.findall(rb"macro_rules!\s*(\w+)", data))
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.children)
+        if node.type != "macro_invocation":
+            continue
+        named, tokens = node.part("macro"), node.first("token_tree")
+        name = data[named.start : named.end] if named is not None else b""
+        if tokens is None or name in own or name.decode("utf-8", "replace") not in EXPRESSIONS:
+            continue
+        made = grow_fragment(data, BY_NAME["rust"], tokens, _ARRAY, "array_expression")
+        if made is not None and len(tokens.children) > 2:
+            tokens.children = (tokens.children[0], made, tokens.children[-1])
+            waiting.append(made)
 
 
 def formatted(node: Branch, text: Text) -> Iterator[Branch]:
@@ -52,11 +82,13 @@ def _arguments(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_format(node: Branch, text: Text) -> bool:
     """Whether a string stands where its macro expects a format."""
-    tokens = node.parent
-    if tokens is None or tokens.type != "token_tree":
+    row = tokens = node.parent
+    if tokens is not None and tokens.type == "array_expression":
+        tokens = tokens.parent
+    if row is None or tokens is None or tokens.type != "token_tree":
         return False
     where = MACROS.get(_macro(tokens, text))
-    before = tokens.children[: tokens.children.index(node)]
+    before = row.children[: row.children.index(node)]
     return where == "any" or where == str(sum(text(one) == "," for one in before))
 
 
@@ -83,7 +115,8 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
     if sign in (".", "::") and at > 1:
         receiver = parent.children[at - 2]
         chained = at > 2 and uses.scopes.text(parent.children[at - 3]) in (".", "::")
-        if receiver.type in _PATHS and not (chained and sign == "."):
+        is_path = receiver.type in _PATHS or uses.scopes.text(receiver) == "$crate"
+        if is_path and not (chained and sign == "."):
             return uses.member(uses.typing.type_of(receiver))
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
     if sign == "fn":  # a function of its own, unless the macro implements a trait

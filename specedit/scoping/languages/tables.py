@@ -62,6 +62,7 @@ class Tables:
     assigned: frozenset[str] = NONE  # places of what is assigned to the `left` beside it
     # classes
     bases: frozenset[str] = NONE  # children of a class that list what it extends
+    given: frozenset[str] = NONE  # places in them of what a generic one is given
     adds_to: frozenset[str] = NONE  # classes that add to one of the same name (Rust's `impl`)
     implied: frozenset[str] = NONE  # methods that every method of the name implements (Go)
     literals: frozenset[str] = NONE  # expressions that are a class of their own
@@ -79,6 +80,11 @@ class Tables:
     # types of expressions
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
+    # methods of the library -> what they give of the types that their receiver's is given
+    held: Mapping[str, str] = field(default_factory=_empty)  # "first", "last", "same": all of them
+    callbacks: frozenset[str] = NONE  # methods that call a function with what is held
+    awaits: frozenset[str] = NONE  # of `takes_out`, those that wait for a value
+    awaited: frozenset[str] = NONE  # types whose value that is
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
@@ -115,6 +121,7 @@ class Tables:
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
     field_reads: frozenset[str] = NONE  # where that is so: places of a field that is not called
+    fields_are_called: bool = False  # fields whose type is a function are (Go)
     fields_hide: bool = False  # a field of a derived class is another field
     overloads: bool = False  # methods of one name differ by their parameters
     merges: bool = False  # a type and a value of one name in one scope are one thing (TypeScript)
@@ -125,6 +132,7 @@ class Tables:
     reads_class: bool = False  # a class's body reads what it set, its methods do not (Python)
     rebinds: frozenset[str] = NONE  # declarations that make another thing of the same name (Rust)
     # words
+    prelude: frozenset[str] = NONE  # names of the language that every file sees
     builtins: frozenset[str] = NONE  # types, namespaces and objects of the language itself
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     overriding: frozenset[str] = NONE  # words in front of a member that overrides another

@@ -96,6 +96,15 @@ RULES = TypeScript(
         unions=places("union_type intersection_type"),
         paths=places("nested_type_identifier nested_identifier"),
         untyped=places("type_query string lookup_type"),
+        takes_out=places("call_expression await_expression"),
+        awaits=places("await_expression"),
+        awaited=places("Promise PromiseLike"),
+        held=table(
+            """
+            get pop shift at find findLast: last
+            filter slice sort reverse concat values: same
+            """
+        ),
         inferred=places("any unknown"),
         wrappers=places("Readonly Partial Required NonNullable Exclude Extract Pick Omit"),
     )

@@ -1,0 +1,213 @@
+"""What a container holds: the class of what is taken out of one, and of what a callback is given.
+
+By the type that is written for the container: `List<Order>`, `Map<String, Order>`, `Box<Order>`.
+A language names the methods of its library (`Tables.held`, `Tables.callbacks`); the members of a
+generic class of these files follow its type parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.typing import Known, Typing, type_part
+from specedit.syntax.branch import Branch, first_of
+
+MOST = 12  # steps through calls
+FIRST, LAST, SAME = "first", "last", "same"  # the argument that a method gives; or all of them
+
+
+def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
+    """The class of `orders.get(0)`, `entry.getValue()`, `await task`: what the type that is written
+    for the receiver is given; None where that is not known."""
+    rules = typing.rules
+    if node.type in rules.awaits:
+        typed = written(typing, first_of(node), deep + 1)
+        if typed is None or typing.head(typed) not in rules.awaited:
+            return None
+        return _class(typing, _argument(typing, typed, -1), deep)
+    member = _member(typing, node)
+    which = rules.held.get(typing.scopes.label(member)) if member is not None else None
+    if member is None or which in (None, SAME):
+        return None
+    typed = written(typing, rules.receiver(member), deep + 1)
+    return _class(typing, _argument(typing, typed, 0 if which == FIRST else -1), deep)
+
+
+def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
+    """The class of a callback's parameter that has no type: `orders.forEach(order -> …)`."""
+    if declared is None or declared.kind != "parameter" or declared.scope is None or deep > MOST:
+        return None
+    function = declared.scope.node
+    names = [one for one in function.walk() if typing.scopes.by_leaf.get(id(one)) is not None]
+    own = [one for one in names if typing.scopes.by_leaf[id(one)].scope is declared.scope]
+    parameters = [one for one in own if typing.scopes.by_leaf[id(one)].kind == "parameter"]
+    if declared.leaf not in parameters:
+        return None
+    at = parameters.index(declared.leaf)
+    if (target := _kept_as(typing, function, deep)) is not None:
+        listed = _arguments(typing, target)
+        return _class(typing, listed[at], deep) if at < len(listed) else None
+    call = next((up for up in function.up() if up.type in typing.rules.calls), None)
+    leaf = typing.called_leaf(call) if call is not None else None
+    if leaf is None or call is None:
+        return None
+    called = typing.called(leaf, deep + 1)
+    if called is not None:
+        return _wanted(typing, called, call, function, at, deep)
+    member = _member(typing, call)
+    if member is None or typing.scopes.label(member) not in typing.rules.callbacks:
+        return None
+    typed = written(typing, typing.rules.receiver(member), deep + 1)
+    listed = _arguments(typing, typed)
+    if len(listed) == len(parameters) == 2:
+        return _class(typing, listed[at], deep)
+    single = len(parameters) == 1 and len(listed) == 1
+    return _class(typing, listed[-1], deep) if single else None
+
+
+def _kept_as(typing: Typing, function: Branch, deep: int) -> Branch | None:
+    """The type of the variable that a function is assigned to."""
+    node = function
+    while node.parent is not None and (
+        node.parent.type in typing.rules.passes_on or node.field in ("consequence", "alternative")
+    ):
+        node = node.parent
+    if node.parent is None:
+        return None
+    if node.field == "right":
+        return written(typing, node.parent.part("left"), deep + 1)
+    name = node.parent.part("name") if node.field == "value" else None
+    declared = typing.scopes.by_leaf.get(id(name)) if name is not None else None
+    return type_part(declared, typing.rules) if declared is not None else None
+
+
+def substituted(typing: Typing, leaf: Branch, member: Declared, known: Known, deep: int) -> Known:
+    """The class of a member whose type is a type parameter of its class, by what the type that is
+    written for the receiver gives the class; of any other, what is `known`."""
+    typed = type_part(member, typing.rules)
+    home = typing.home(member) or typing
+    if typed is None or member.owner is None or deep > MOST:
+        return known
+    names = [home.scopes.text(one) for one in typed.walk() if one.type in typing.rules.names]
+    parameters = typing.rules.type_parameters(home, member)
+    if len(names) != 1 or names[0] not in parameters:
+        return known
+    listed = _given_to(written(typing, typing.rules.receiver(leaf), deep + 1), typing)
+    at = parameters.index(names[0])
+    return _class(typing, listed[at], deep) if len(listed) == len(parameters) else None
+
+
+def written(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
+    """The type that is written for an expression."""
+    if node is None or deep > MOST:
+        return None
+    if (home := typing.over(node)) is not None:
+        return written(home, node, deep)
+    start = node
+    key = ("written", id(start))
+    return typing.project.remembered(key, lambda: _written(typing, start, deep))
+
+
+def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
+    rules = typing.rules
+    while node.type in rules.passes_on:
+        inner = first_of(node)
+        if inner is None:
+            return None
+        node = inner
+    if node.type in rules.names:
+        return _of_name(typing, node, deep)
+    if node.type in rules.calls and node.type not in rules.builds:
+        leaf = typing.called_leaf(node)
+        called = typing.called(leaf, deep + 1) if leaf is not None else None
+        if called is not None:
+            return type_part(called, rules) if called.kind in FUNCTIONS else None
+    elif (typed := typing.type_written(node)) is not None:
+        return typed
+    member = _member(typing, node)
+    if member is None or rules.held.get(typing.scopes.label(member)) != SAME:
+        return None
+    return written(typing, rules.receiver(member), deep + 1)
+
+
+def _of_name(typing: Typing, node: Branch, deep: int) -> Branch | None:
+    """The type of a variable: written, or that of its value."""
+    declared = typing.resolved(typing.lookup(typing.scopes.label(node), node))
+    if declared is None or declared.kind in (*FUNCTIONS, "class", "import", "module"):
+        return None
+    home, rules = typing.home(declared) or typing, typing.rules
+    typed = type_part(declared, rules)
+    inferred = typed is not None and home.scopes.text(typed) in rules.inferred
+    if typed is not None and not inferred:
+        return typed
+    if declared.node.type in rules.loops:
+        value = declared.node.part("right") or declared.node.part("value")
+        over = written(home, value, deep + 1)
+        if over is None or is_keyed(home, value, over):
+            return None
+        return (home.over(over) or home).element(over)
+    return written(home, rules.value_part(declared), deep + 1)
+
+
+def is_keyed(typing: Typing, over: Branch | None, typed: Branch) -> bool:
+    """Whether a loop over an expression of this type takes out keys, or pairs with them."""
+    member = _member(typing, over) if over is not None else None
+    takes_values = member is not None and typing.rules.held.get(typing.scopes.label(member)) == SAME
+    return not takes_values and typing.head(typed) in typing.rules.keyed
+
+
+def _member(typing: Typing, node: Branch) -> Branch | None:
+    """The name of the member that an expression reads or calls."""
+    where = typing.rules.calls.get(node.type)
+    callee = node.part(where) if where else None
+    if callee is not None and callee.type in typing.rules.names:
+        return callee if typing.rules.receiver(callee) is not None else None
+    return typing.member_leaf(callee if callee is not None else node)
+
+
+def _wanted(
+    typing: Typing, called: Declared, call: Branch, function: Branch, at: int, deep: int
+) -> Known:
+    """What a method of these files says that it gives its callback: `Consumer<Order>`."""
+    listed = next((up for up in function.up() if up.parent is call), None)
+    taken = called.node.part("parameters")
+    arguments = listed.named_children() if listed is not None else ()
+    number = next((n for n, one in enumerate(arguments) if function in one.walk()), None)
+    types = taken.named_children() if taken is not None else ()
+    if number is None or number >= len(types):
+        return None
+    home = typing.home(called) or typing
+    given_types = _arguments(home, types[number].part("type"))
+    return _class(home, given_types[at], deep) if at < len(given_types) else None
+
+
+def _argument(typing: Typing, typed: Branch | None, number: int) -> Branch | None:
+    while typed is not None and typed.type in typing.rules.around_types:
+        typed = typed.part("type") or first_of(typed)
+    home = (typing.over(typed) or typing) if typed is not None else typing
+    if typed is not None and typed.type in typing.rules.lists:
+        return home.element(typed)
+    listed = _arguments(typing, typed)
+    return listed[number] if listed else None
+
+
+def _arguments(typing: Typing, typed: Branch | None) -> Sequence[Branch]:
+    """What a generic type of another project is given."""
+    if typed is None:
+        return ()
+    home = typing.over(typed) or typing
+    known = home.named_type(typed)
+    if known and any(owner.module is None for owner in known):
+        return ()
+    return _given_to(typed, typing)
+
+
+def _given_to(typed: Branch | None, typing: Typing) -> Sequence[Branch]:
+    listed = (one for one in typed.walk() if one.type in typing.rules.arguments) if typed else ()
+    first = next(iter(listed), None)
+    return first.named_children() if first is not None else ()
+
+
+def _class(typing: Typing, typed: Branch | None, deep: int) -> Known:
+    return typing.named_type(typed, deep + 1) if typed is not None else None
