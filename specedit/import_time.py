@@ -22,7 +22,7 @@ def frozen(cls: type[T]) -> type[T]:
     functions of all classes. That no field is assigned to is checked by mypy alone."""
     cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclass` makes one of the signature
     made: Any = dataclass(eq=False, repr=False)(cls)
-    made._compared = attrgetter(*(one.name for one in fields(made) if one.compare))
+    made._compared = attrgetter(*(name.name for name in fields(made) if name.compare))
     made.__eq__, made.__hash__, made.__repr__ = _equal, _hash, _text
     return cls
 
@@ -39,7 +39,7 @@ def _hash(self: Any) -> int:
 
 @recursive_repr()
 def _text(self: Any) -> str:
-    shown = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr]
+    shown = [f"{name.name}={getattr(self, name.name)!r}" for name in fields(self) if name.repr]
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 

@@ -94,11 +94,11 @@ def check_answer(
         texts = parsed_text(before, language), parsed_text(after, language)
         change = Change(*texts, instruction, place)
         findings += _syntax(change)
-        if not checks.may_remove and not any(one.kind == "syntax" for one in findings):
+        if not checks.may_remove and not any(finding.kind == "syntax" for finding in findings):
             findings += _lost(change)  # what does not parse hides its definitions
-        if not any(one.refuses for one in findings):
+        if not any(finding.refuses for finding in findings):
             findings += _of_code(change, checks)
-    if checks.check_with and place is not None and not any(one.refuses for one in findings):
+    if checks.check_with and place is not None and not any(finding.refuses for finding in findings):
         findings += _of_program(before, after, language, checks, place)
     return findings
 
@@ -106,7 +106,7 @@ def check_answer(
 def _of_code(change: Change, checks: Checks) -> list[Finding]:
     """What the checks of CHECKS find, the most severe kinds first, a few of each."""
     longest = max(len(change.before.text), len(change.after.text))
-    are_off = all(one == OFF for kind, one in checks.verdicts.items() if kind != CHECKER)
+    are_off = all(verdict == OFF for kind, verdict in checks.verdicts.items() if kind != CHECKER)
     if longest > LONGEST or change.after.errors or are_off:
         return []
     try:
@@ -120,10 +120,10 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
 
 def _by_verdict(findings: Iterable[Finding], checks: Checks) -> Iterator[Finding]:
     """The findings with what their kinds' verdicts make of them; those that are off left out."""
-    for one in findings:
-        verdict = checks.verdicts[one.kind]
+    for finding in findings:
+        verdict = checks.verdicts[finding.kind]
         if verdict != OFF:
-            yield replace(one, refuses=verdict == REFUSE)
+            yield replace(finding, refuses=verdict == REFUSE)
 
 
 def _of_program(
@@ -215,5 +215,5 @@ def _lost(change: Change) -> Iterator[Finding]:
         yield Finding("unnamed-loss", text)
     for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
         if findings := list(check(change)):
-            yield from (replace(one, refuses=True) for one in findings)
+            yield from (replace(finding, refuses=True) for finding in findings)
             return

@@ -113,31 +113,31 @@ def repeated_definitions(change: Change) -> Iterator[Finding]:
     if change.before.language.name not in _WITHOUT_OVERLOADS:
         return
     old, new = (
-        Counter(one.qualified for one in text.symbols if one.kind in _NAMED_KINDS)
+        Counter(symbol.qualified for symbol in text.symbols if symbol.kind in _NAMED_KINDS)
         for text in (change.before, change.after)
     )
     lines = change.after.text.split("\n")
-    for one in change.after.symbols:
-        if new[one.qualified] > max(1, old[one.qualified]) and one.kind in _NAMED_KINDS:
-            if lines[one.first_line - 1].lstrip().startswith("@"):
+    for symbol in change.after.symbols:
+        if new[symbol.qualified] > max(1, old[symbol.qualified]) and symbol.kind in _NAMED_KINDS:
+            if lines[symbol.first_line - 1].lstrip().startswith("@"):
                 continue  # a property's setter, an overload
-            if change.after.language.name == "go" and one.qualified in ("init", "_"):
+            if change.after.language.name == "go" and symbol.qualified in ("init", "_"):
                 continue
-            new[one.qualified] = 0
-            yield at("repeated", one.first_line, f"`{one.qualified}` is defined twice")
+            new[symbol.qualified] = 0
+            yield at("repeated", symbol.first_line, f"`{symbol.qualified}` is defined twice")
 
 
 def _unique(parsed: ParsedText) -> dict[str, tuple[Symbol, int]]:
     """The definitions whose name stands there once, each with its lines that are not blank."""
-    count = Counter(one.qualified for one in parsed.symbols)
+    count = Counter(symbol.qualified for symbol in parsed.symbols)
     lines = parsed.text.split("\n")
     return {
-        one.qualified: (
-            one,
-            sum(bool(line.strip()) for line in lines[one.first_line - 1 : one.last_line]),
+        symbol.qualified: (
+            symbol,
+            sum(bool(line.strip()) for line in lines[symbol.first_line - 1 : symbol.last_line]),
         )
-        for one in parsed.symbols
-        if count[one.qualified] == 1
+        for symbol in parsed.symbols
+        if count[symbol.qualified] == 1
     }
 
 

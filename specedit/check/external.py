@@ -127,7 +127,7 @@ def program_at(name: str) -> str:
     if os.path.dirname(name):  # noqa: PTH120
         return name
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    absolute = os.pathsep.join(one for one in folders if os.path.isabs(one))  # noqa: PTH117
+    absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))  # noqa: PTH117
     result = shutil.which(name, path=absolute)
     if result is None or (os.name == "nt" and Path(result).parent == Path.cwd()):
         raise CheckerError(f"{name} is not installed, or not in PATH")

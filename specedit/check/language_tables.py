@@ -157,7 +157,7 @@ def _uses_a_glob(leaf: Branch) -> bool:
     for up in leaf.up():
         for child in up.children:
             if child.type == "use_declaration" and any(
-                one.type == "use_wildcard" for one in child.walk()
+                inner.type == "use_wildcard" for inner in child.walk()
             ):
                 return True
             if child.type == "macro_invocation" or (
@@ -179,7 +179,7 @@ _JAVA_ACCESSES = words("field_access.object method_invocation.object")
 
 
 def _java_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
-    imports = [one for one in parsed.root.children if one.type == "import_declaration"]
+    imports = [child for child in parsed.root.children if child.type == "import_declaration"]
     if name in builtin_names.JAVA_TYPES:
         return leaf.type == "type_identifier" and not any(one.first("asterisk") for one in imports)
     if leaf.type != "identifier" or not name[:1].islower() or name in ("log", "logger"):
@@ -228,8 +228,9 @@ _CSHARP_PLAIN = words(
 def _csharp_lists(parsed: ParsedText) -> bool:
     """Not a program of statements alone, and not with `using static`."""
     return not any(
-        one.type == "global_statement" or (one.type == "using_directive" and one.first("static"))
-        for one in parsed.root.children
+        child.type == "global_statement"
+        or (child.type == "using_directive" and child.first("static"))
+        for child in parsed.root.children
     )
 
 
@@ -245,7 +246,7 @@ def _csharp_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
             return False
         if up.type in _CSHARP_CLASSES:
             inside = True
-            modifiers = [parsed.text_of(one) for one in up.children if one.type == "modifier"]
+            modifiers = [parsed.text_of(child) for child in up.children if child.type == "modifier"]
             if up.first("base_list") or "partial" in modifiers:
                 return False
     return inside

@@ -57,7 +57,7 @@ def _unreachable(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
             if "comment" in child.type:
                 continue
             if ended_by and child.type not in language.hoisted:
-                if any(one.type == "yield" for one in child.walk()):
+                if any(node.type == "yield" for node in child.walk()):
                     break  # it makes a function without a value a generator
                 yield child, ended_by
                 break

@@ -53,10 +53,10 @@ class ParsedText:
     def code_lines(self) -> list[str]:
         """Its lines without comments and doc strings."""
         rules, data = rules_of(self.language.name), bytearray(self.data)
-        for one in passages(self.root, self.data, rules.strings if rules else frozenset()):
-            if one.kind == "comment":
-                blank = re.sub(rb"[^\n]", b" ", data[one.start : one.end])
-                data[one.start : one.end] = blank
+        for passage in passages(self.root, self.data, rules.strings if rules else frozenset()):
+            if passage.kind == "comment":
+                blank = re.sub(rb"[^\n]", b" ", data[passage.start : passage.end])
+                data[passage.start : passage.end] = blank
         return data.decode("utf-8", "replace").split("\n")
 
     @cached_property
@@ -87,8 +87,8 @@ class ParsedText:
             return {}
         scopes = self._typing.scopes
         declared: dict[str, list[Declared]] = {}
-        for one in scopes.by_leaf.values():
-            declared.setdefault(one.name, []).append(one)
+        for declaration in scopes.by_leaf.values():
+            declared.setdefault(declaration.name, []).append(declaration)
         uses: dict[str, Uses] = {}
         free: dict[str, list[Branch]] = {}
         for leaf, name in scopes.leaves:

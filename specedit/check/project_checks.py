@@ -86,7 +86,7 @@ class ProjectCheck:
         if (code and not remarks) or (self.name == "mypy" and code > 1):  # 2: it stopped early
             first = next(filter(None, lines.split("\n")), f"exit code {code}")
             raise CheckerError(f"{self.name} fails: {first[:300]}")
-        return [one for one in remarks if not _message(one).startswith(MILD)]
+        return [remark for remark in remarks if not _message(remark).startswith(MILD)]
 
     def _java_sources(self, scratch: Path) -> list[str]:
         listed = scratch / "sources"
@@ -105,7 +105,9 @@ def checks_of(root: Path, files: Sequence[tuple[PurePosixPath, str]]) -> list[Pr
     """The programs that know these files (paths from `root`, with their languages)."""
     results: dict[ProjectCheck, None] = {}
     for path, language in files:
-        checks = (_check_of(one, root, path) for one in CHECKERS if language in one.languages)
+        checks = (
+            _check_of(checker, root, path) for checker in CHECKERS if language in checker.languages
+        )
         if check := next(filter(None, checks), None):
             results[check] = None
     return list(results)

@@ -78,10 +78,10 @@ def _depends_on_build(parsed: ParsedText, node: Branch) -> bool:
     """Rust: whether an attribute says in which builds an item counts."""
     siblings = node.parent.children if node.parent is not None else ()
     before = ""
-    for one in siblings:
-        if one is node:
+    for sibling in siblings:
+        if sibling is node:
             break
-        before = f"{before}{parsed.text_of(one)}" if "attribute" in one.type else ""
+        before = f"{before}{parsed.text_of(sibling)}" if "attribute" in sibling.type else ""
     return "cfg" in before
 
 

@@ -49,8 +49,8 @@ def _results(function: Branch) -> tuple[int, bool]:
     if result.type != "parameter_list":
         return 1, False
     names = [
-        sum(child.field == "name" for child in one.children)
-        for one in result.named_children()
-        if one.type == "parameter_declaration"
+        sum(child.field == "name" for child in node.children)
+        for node in result.named_children()
+        if node.type == "parameter_declaration"
     ]
     return sum(max(1, count) for count in names), any(names)

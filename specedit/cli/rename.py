@@ -379,10 +379,10 @@ def _by_rule(job: Job) -> Edit:
 
 
 def _lines(edit: Edit) -> Iterator[str]:
-    for one in edit.changes:
-        why = f"{one.kind}: {one.why}" if one.kind == "code" else one.why
-        old = " ".join(one.old.split())
-        yield f"{edit.path}:{one.line}:{one.column}: {old} -> {one.new}  ({why})"
+    for change in edit.changes:
+        why = f"{change.kind}: {change.why}" if change.kind == "code" else change.why
+        old = " ".join(change.old.split())
+        yield f"{edit.path}:{change.line}:{change.column}: {old} -> {change.new}  ({why})"
     for finding in edit.findings:
         if finding.kind != "by-rule":  # a list never asks a model
             at = f"{edit.path}:{finding.places[0].line}" if finding.places else edit.path

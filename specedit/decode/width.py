@@ -274,7 +274,7 @@ class Widths:
 
     def uncertainty(self, drafts: Sequence[Draft]) -> float:
         """The probability that all of `drafts` diverge within a few ids."""
-        chains = [one for one in drafts if len(one.ids) >= NEAR and one.parents is None]
+        chains = [draft for draft in drafts if len(draft.ids) >= NEAR and draft.parents is None]
         first = (self._calibration.corrected(draft)[:NEAR] for draft in chains)
         return 1 - max(map(math.prod, first), default=0.0)
 

@@ -122,7 +122,9 @@ def narrow(job: Job, settings: Settings, problem: TooLong) -> Job:
     lines = f"lines {best.first_line}:{best.last_line}"
     message = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", message, (Spot(best.first_line),))
-    others = (one for one in job.findings if one.kind != "whole")
-    earlier = (part_of_changed(source.text, region, one) for one in job.plan.predictions)
+    others = (finding for finding in job.findings if finding.kind != "whole")
+    earlier = (
+        part_of_changed(source.text, region, prediction) for prediction in job.plan.predictions
+    )
     plan = replace(smaller.plan, predictions=tuple(dict.fromkeys(earlier)))
     return replace(job, region=region, plan=plan, findings=(*others, note))

@@ -110,7 +110,7 @@ def edited(hunk: Hunk, text: str) -> Cut | None:
     held = _side(hunk, "+")
     if not old and not new:
         new = old = held
-    if [one.rstrip("\n") for one in old] != [one.rstrip("\n") for one in held]:
+    if [name.rstrip("\n") for name in old] != [one.rstrip("\n") for one in held]:
         return None
     if new and held and new[-1] == f"{held[-1]}\n":  # a last line without a newline keeps none
         new[-1:] = held[-1:]
@@ -195,7 +195,7 @@ def choose(
             why = "" if len(pieces) > 1 else ONE_PIECE
         elif key == "e" and edit:
             part = edited(hunk, edit(hunk))
-            if part is None or any(part.first < one.last for one in parts):
+            if part is None or any(part.first < cut.last for cut in parts):
                 why = MISFIT
             else:
                 answered = [part]

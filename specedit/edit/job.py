@@ -61,21 +61,21 @@ class Job:
     @property
     def before(self) -> str:
         """What the answer replaces, as the model is shown it: a part without its indentation."""
-        parts = [taken(self.about, one) for one in self._parts]
+        parts = [taken(self.about, part) for part in self._parts]
         return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
 
     @property
     def numbers(self) -> list[int]:
         """The line of the file, from 1, of each line of `before`."""
         text, numbers = self.about.text, list[int]()
-        for one in self._parts:
-            first = text.count("\n", 0, one.start) + 1
-            numbers += range(first, first + len(lines_of(taken(self.about, one))))
+        for part in self._parts:
+            first = text.count("\n", 0, part.start) + 1
+            numbers += range(first, first + len(lines_of(taken(self.about, part))))
         return numbers
 
     @property
     def _parts(self) -> tuple[Region, ...]:
-        return tuple(one.region for one in self.regions) or (self.region,)
+        return tuple(region.region for region in self.regions) or (self.region,)
 
 
 @frozen
@@ -95,7 +95,7 @@ class RegionJob:
 
     @property
     def symbol(self) -> str:
-        return ", ".join(dict.fromkeys(one.name for one in self.blocks if one.name))
+        return ", ".join(dict.fromkeys(block.name for block in self.blocks if block.name))
 
 
 def plan_edit(
@@ -255,7 +255,7 @@ def plan_ask(
     return Plan(
         messages=(Message("system", (prompt.QUESTION,)), Message("user", user)),
         instruction=question,
-        draft=tuple(one for one in drafters(settings) if one != "prediction"),
+        draft=tuple(drafter for drafter in drafters(settings) if drafter != "prediction"),
         max_tokens=settings.max_tokens or None,
         sampling=sampling_of(settings),
     )

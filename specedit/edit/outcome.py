@@ -36,7 +36,7 @@ class Judged:
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        return tuple(one for one in self.findings if one.refuses)
+        return tuple(finding for finding in self.findings if finding.refuses)
 
 
 Judge = Callable[[str], Judged]  # of the whole new text of a file

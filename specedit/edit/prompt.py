@@ -281,13 +281,13 @@ def _signatures(source: Source) -> Iterator[str]:
     """The first lines of every definition, a gap where lines are left out."""
     lines = source.text.split("\n")
     last = 0
-    for one in trees.symbols(source.text, source.language):
-        if one.first_line <= last:
+    for symbol in trees.symbols(source.text, source.language):
+        if symbol.first_line <= last:
             continue
-        if one.first_line > last + 1:
+        if symbol.first_line > last + 1:
             yield GAP
-        end = min(one.first_line + HEAD - 1, one.last_line)
-        for number in range(one.first_line, end + 1):
+        end = min(symbol.first_line + HEAD - 1, symbol.last_line)
+        for number in range(symbol.first_line, end + 1):
             yield lines[number - 1]
             last = number
             if lines[number - 1].rstrip().endswith((":", "{", ";", "=>", "=", "do")):

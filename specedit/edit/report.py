@@ -197,12 +197,12 @@ class Edit:
     @property
     def problems(self) -> tuple[str, ...]:
         """Why it was refused or failed."""
-        return tuple(one.text for one in self.findings if one.refuses)
+        return tuple(finding.text for finding in self.findings if finding.refuses)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of it besides."""
-        return tuple(one.text for one in self.findings if not one.refuses)
+        return tuple(finding.text for finding in self.findings if not finding.refuses)
 
     @property
     def left(self) -> tuple[Spot, ...]:
@@ -234,7 +234,7 @@ class Report:
     def changed_nothing(self) -> bool:
         """Whether an instruction was given, and no file is changed by it."""
         asked = self.command in ("edit", "refine") and bool(self.edits)
-        declined = any(one.kind == DECLINED for edit in self.edits for one in edit.findings)
+        declined = any(finding.kind == DECLINED for edit in self.edits for finding in edit.findings)
         return asked and not declined and self.count("unchanged") == len(self.edits)
 
     def exit_code(self, *, check: bool = False) -> int:

@@ -65,8 +65,10 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     if renamed is None:
         return None
     chosen, where, (first, last) = renamed
-    leaves = sorted({(leaf.start, leaf.end, leaf.line) for one in chosen for leaf in one.leaves})
-    shorthand = any("shorthand" in leaf.type for one in chosen for leaf in one.leaves)
+    leaves = sorted(
+        {(leaf.start, leaf.end, leaf.line) for meaning in chosen for leaf in meaning.leaves}
+    )
+    shorthand = any("shorthand" in leaf.type for meaning in chosen for leaf in meaning.leaves)
     if not leaves or shorthand:
         return None
     for other in meanings_over([typing], new):
@@ -79,7 +81,7 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
         data = data[:start] + new.encode() + data[end:]
     spots = tuple(Spot(line) for line in dict.fromkeys(line for *_, line in leaves))
     text = f"renamed {old} in {where} by its scope; no model was asked"
-    if any(each.kind not in LOCAL for one in chosen for each in one.declared):
+    if any(each.kind not in LOCAL for meaning in chosen for each in meaning.declared):
         text += f"; specedit rename {old} {new} renames it in other files too"
     return data.decode("utf-8", "surrogatepass"), Finding("renamed-local", text, spots)
 
@@ -102,15 +104,15 @@ def _in_function(
     named = trees.find_symbol(text, language, function)
     from specedit.scoping.meaning import meanings_over
 
-    holders = [one for one in named if one.kind in CALLABLE]
+    holders = [symbol for symbol in named if symbol.kind in CALLABLE]
     if len(holders) != 1:
         return None
     first, last = holders[0].first_line, holders[0].last_line
     chosen = [
-        one
-        for one in meanings_over([typing], old)
-        if one.declared
-        and all(each.kind in LOCAL and first <= each.leaf.line <= last for each in one.declared)
+        meaning
+        for meaning in meanings_over([typing], old)
+        if meaning.declared
+        and all(each.kind in LOCAL and first <= each.leaf.line <= last for each in meaning.declared)
     ]
     return chosen, holders[0].qualified, (first, last)
 
@@ -122,7 +124,7 @@ def _in_file(typing: Typing, old: str) -> _Renamed | None:
     every = meanings_over([typing], old)
     if len(every) != 1 or not every[0].declared:
         return None
-    if any(one.kind == "import" for one in every[0].declared):
+    if any(declaration.kind == "import" for declaration in every[0].declared):
         return None
     return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
 

@@ -108,7 +108,7 @@ def _typed(hint: Any, value: Any) -> Any:
     if of is tuple and isinstance(value, list | tuple):
         kinds = get_args(hint)
         if kinds[-1] is Ellipsis:
-            return tuple(_typed(kinds[0], one) for one in value)
+            return tuple(_typed(kinds[0], element) for element in value)
         if len(kinds) == len(value):
             return tuple(_typed(kind, one) for kind, one in zip(kinds, value, strict=True))
     if of is dict and isinstance(value, dict):

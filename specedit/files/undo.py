@@ -199,8 +199,8 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
         back = {old for old, _ in moved}
         same = (outcome.status == AS_BEFORE and outcome.path in back for outcome in outcomes)
         outcomes = [
-            replace(one, status=RESTORED) if is_back else one
-            for one, is_back in zip(outcomes, same, strict=True)
+            replace(outcome, status=RESTORED) if is_back else outcome
+            for outcome, is_back in zip(outcomes, same, strict=True)
         ]
     left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
     if left and partly:
@@ -312,14 +312,14 @@ def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _
     return _Step(entry, now, stat.S_IMODE(status.st_mode), before, draft_of(run, entry, "-undo"))
 
 
-def _restored(one: _Step | Outcome) -> Outcome:
-    if isinstance(one, Outcome):
-        return one
+def _restored(step: _Step | Outcome) -> Outcome:
+    if isinstance(step, Outcome):
+        return step
     try:
-        one.restore()
+        step.restore()
     except InputError as error:
-        return _refused(one.entry, error.reason)
-    return Outcome(one.entry.path, RESTORED)
+        return _refused(step.entry, error.reason)
+    return Outcome(step.entry.path, RESTORED)
 
 
 def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:

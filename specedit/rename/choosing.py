@@ -33,24 +33,28 @@ def choose(
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     ((path, typing),), candidates = resolved.typings.items(), resolved.candidates
     elsewhere = _elsewhere(candidates, typing, is_here) if line is None else []
-    candidates[:] = [one for one in candidates if one not in elsewhere]
+    candidates[:] = [candidate for candidate in candidates if candidate not in elsewhere]
     notes = _gather(candidates, typing)
-    members = [one for one in candidates if one.is_member]
-    unknown = next((one for one in candidates if one.kind == UNKNOWN), None)
+    members = [candidate for candidate in candidates if candidate.is_member]
+    unknown = next((candidate for candidate in candidates if candidate.kind == UNKNOWN), None)
     if line is None:  # strings are code only where a line says so
-        candidates[:] = [one for one in candidates if one.kind != "literal"]
+        candidates[:] = [candidate for candidate in candidates if candidate.kind != "literal"]
     chosen = list(candidates)
     candidates += elsewhere
     if owner:
-        chosen = [one for one in candidates if any(holder.name == owner for holder in one.owners)]
+        chosen = [
+            candidate
+            for candidate in candidates
+            if any(holder.name == owner for holder in candidate.owners)
+        ]
         if not chosen:
-            holders = sorted({holder.name for one in members for holder in one.owners} - {""})
+            holders = sorted({holder.name for member in members for holder in member.owners} - {""})
             hint = f"It is a member of {', '.join(holders)}." if holders else ""
             raise UsageError(f"`{owner}` has no member `{old}` in this file", hint=hint)
     if line is not None:
         here = resolved.pointed_at(chosen, lambda _, leaf: leaf.line == line)
         if not here:
-            lines = sorted({at for one in chosen for at in one.lines})
+            lines = sorted({at for meaning in chosen for at in meaning.lines})
             hint = f"It is on {lines_text(lines)}." if lines else ""
             raise UsageError(f"no `{old}` on line {line}", hint=hint)
         chosen = here[:1]
@@ -58,20 +62,24 @@ def choose(
             message = f"line {line}: `{old}` means {len(here)} things there; the first was renamed"
             notes.append(doubt(f"{message}: {describe(here[0])}", (line,)))
     if line is None and not owner and len(chosen) > 1:
-        things = "; ".join(describe(one) for one in chosen[:6])
+        things = "; ".join(describe(meaning) for meaning in chosen[:6])
         message = f"`{old}` means {len(chosen)} things here, all renamed: {things}"
-        notes.append(doubt(message, sorted({at for one in chosen for at in one.lines})))
-    if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
+        notes.append(doubt(message, sorted({at for meaning in chosen for at in meaning.lines})))
+    if (
+        unknown is not None
+        and unknown not in chosen
+        and any(meaning.is_member for meaning in chosen)
+    ):
         chosen.append(unknown)
         message = f"the class before .{old} is not known on {lines_text(unknown.lines)}"
         notes.append(doubt(f"{message}; renamed there too", unknown.lines))
-    if any(one.kind == "literal" for one in chosen):
+    if any(meaning.kind == "literal" for meaning in chosen):
         notes.append(doubt(f"every string {old!r} was taken for the same literal"))
     if derived:
         chosen += {
             id(one): one for one, _ in stored_parameters(chosen, candidates, typing.rules)
         }.values()
-    if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
+    if chosen and not any(meaning.declared for meaning in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
         notes.append(doubt(message))
     notes += _overloads(chosen, typing) + _cycles(chosen, typing)
@@ -88,20 +96,26 @@ def _elsewhere(
 ) -> list[Meaning]:
     """What belongs to another module, and only has the name of what is renamed."""
     if is_here is None:
-        known = any(one.declared for one in candidates)
-        return [one for one in candidates if known and one.kind == FOREIGN]
-    return [one for one in candidates if is_foreign(one, typing.rules, is_here)]
+        known = any(candidate.declared for candidate in candidates)
+        return [candidate for candidate in candidates if known and candidate.kind == FOREIGN]
+    return [candidate for candidate in candidates if is_foreign(candidate, typing.rules, is_here)]
 
 
 def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
     """Uses that can only mean the one thing this file declares, or the one thing it never does."""
-    declared = [one for one in candidates if one.declared]
-    loose = [one for one in candidates if not one.declared and one.kind not in ("label", "literal")]
+    declared = [candidate for candidate in candidates if candidate.declared]
+    loose = [
+        candidate
+        for candidate in candidates
+        if not candidate.declared and candidate.kind not in ("label", "literal")
+    ]
     if len(declared) > 1:
         return []
     if declared:
         main = declared[0]
-        seen = [one.scope.kind for one in main.declared if one.scope is not None]
+        seen = [
+            declaration.scope.kind for declaration in main.declared if declaration.scope is not None
+        ]
         local = not main.is_member and not {"file", "namespace", "class"} & set(seen)
         joins = {UNKNOWN, "implicit"} if main.is_member else set()
         joins |= set() if local else {FREE}
@@ -109,24 +123,24 @@ def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
         joins |= {MODULE} if _is_given_out(main, typing.rules.exports) else set()
     else:
         joins = {UNKNOWN, EXTERNAL, FOREIGN, "implicit"}
-        main = next((one for one in loose if one.kind in joins), Meaning(FREE))
+        main = next((meaning for meaning in loose if meaning.kind in joins), Meaning(FREE))
         joins -= {"implicit"} if main.kind == "implicit" else set()  # another class's is its own
     notes = []
-    for one in loose:
-        if one.kind == FREE and main.is_member:  # only where the member is visible
-            inside = [leaf for leaf in one.leaves if _is_inside(leaf, main, typing)]
-            outside = [leaf for leaf in one.leaves if leaf not in inside]
+    for meaning in loose:
+        if meaning.kind == FREE and main.is_member:  # only where the member is visible
+            inside = [leaf for leaf in meaning.leaves if _is_inside(leaf, main, typing)]
+            outside = [leaf for leaf in meaning.leaves if leaf not in inside]
             if inside and outside:
                 candidates.append(Meaning(FREE, leaves=outside))
-                one.leaves = inside
+                meaning.leaves = inside
             elif outside:
                 continue
-        if one.kind == FREE and _is_apart(one, main, typing):
+        if meaning.kind == FREE and _is_apart(meaning, main, typing):
             continue
-        if one is not main and one.kind in joins:
-            main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
-            candidates.remove(one)
-            notes.append(doubt(f"taken for the same: {describe(one)}", one.lines))
+        if meaning is not main and meaning.kind in joins:
+            main.leaves += [leaf for leaf in meaning.leaves if leaf not in main.leaves]
+            candidates.remove(meaning)
+            notes.append(doubt(f"taken for the same: {describe(meaning)}", meaning.lines))
     return notes
 
 
@@ -136,35 +150,35 @@ def _is_inside(leaf: Branch, main: Meaning, typing: Typing) -> bool:
     return owner is not None and any(x in main.owners for x in (owner, *typing.above(owner)))
 
 
-def _is_apart(one: Meaning, main: Meaning, typing: Typing) -> bool:
+def _is_apart(meaning: Meaning, main: Meaning, typing: Typing) -> bool:
     """Whether one is called and the other is a variable, where those are named apart."""
     if not typing.rules.methods_apart or main.kind not in {"local", "field", "value", *FUNCTIONS}:
         return False
-    calls = {typing.rules.calls.get(x.parent.type) == x.field for x in one.leaves if x.parent}
+    calls = {typing.rules.calls.get(x.parent.type) == x.field for x in meaning.leaves if x.parent}
     return calls == {main.kind not in FUNCTIONS}
 
 
-def _is_given_out(one: Meaning, exports: frozenset[str]) -> bool:
+def _is_given_out(meaning: Meaning, exports: frozenset[str]) -> bool:
     """Declared here and exported under its own name."""
-    return any(up.type in exports for x in one.declared for up in x.leaf.up())
+    return any(up.type in exports for x in meaning.declared for up in x.leaf.up())
 
 
-def describe(one: Meaning) -> str:
+def describe(meaning: Meaning) -> str:
     kind = {
         EXTERNAL: "a member of another file's type",
-        FOREIGN: f"a member of {one.module}" if one.module else "a member of an import",
+        FOREIGN: f"a member of {meaning.module}" if meaning.module else "a member of an import",
         UNKNOWN: "a member",
         FREE: "a free name",
         MODULE: "another module's name",
         "implicit": "an undeclared member",
     }
-    return f"{kind.get(one.kind, one.kind)} on {lines_text(one.lines)}"
+    return f"{kind.get(meaning.kind, meaning.kind)} on {lines_text(meaning.lines)}"
 
 
 def _cycles(chosen: list[Meaning], typing: Typing) -> list[Finding]:
     """Classes that extend each other: a member cannot be assigned to one of them."""
-    for one in chosen:
-        for owner in one.owners:
+    for meaning in chosen:
+        for owner in meaning.owners:
             for base in typing.above(owner):
                 if owner in typing.above(base):
                     return [doubt(f"{owner.name} and {base.name} extend each other")]
@@ -175,13 +189,15 @@ def _literals(
     chosen: list[Meaning], candidates: list[Meaning], nameless: frozenset[str]
 ) -> list[Finding]:
     """Object literals of no known class that have a member of the name."""
-    if not any(one.is_member for one in chosen):
+    if not any(meaning.is_member for meaning in chosen):
         return []
     lines = sorted(
         line
-        for one in candidates
-        if one not in chosen and one.owners and all(x.node.type in nameless for x in one.owners)
-        for line in one.lines
+        for candidate in candidates
+        if candidate not in chosen
+        and candidate.owners
+        and all(x.node.type in nameless for x in candidate.owners)
+        for line in candidate.lines
     )
     message = f"an object literal may have it, too, and stays: {lines_text(lines)}"
     return [doubt(message, lines)] if lines else []
@@ -190,9 +206,9 @@ def _literals(
 def _overloads(chosen: list[Meaning], typing: Typing) -> list[Finding]:
     """Methods of one name in one class that differ in their parameters."""
     results = []
-    for one in chosen:
+    for meaning in chosen:
         methods: dict[int, list[Declared]] = {}
-        for declared in one.declared:
+        for declared in meaning.declared:
             if declared.kind == "method" and declared.node.part("body") is not None:
                 methods.setdefault(id(declared.owner), []).append(declared)
         for same in methods.values():

@@ -90,8 +90,8 @@ def _holding(tree: Tree, moved: Mapping[str, str]) -> list[str]:
     stems = {posixpath.splitext(path)[0] for path in moved}
     if len(moved) > 1:  # a folder: what is outside names it
         stems = {posixpath.commonpath([posixpath.dirname(path) for path in moved])}
-    stems |= {posixpath.dirname(one) for one in stems if posixpath.basename(one) in OF_FOLDER}
-    names = {posixpath.basename(one) for one in stems} - {""}
+    stems |= {posixpath.dirname(stem) for stem in stems if posixpath.basename(stem) in OF_FOLDER}
+    names = {posixpath.basename(stem) for stem in stems} - {""}
     holding = (path for name in sorted(names) for path in tree.holding(name, derived=False))
     return list(dict.fromkeys(holding))
 
@@ -122,7 +122,7 @@ def _class_renamed(tree: Tree, old: str, new: str, settings: Settings) -> dict[s
     if names[0] == names[1] or all(owner.name != names[0] for owner in owners):
         return {}
     end = posixpath.splitext(old)[1]  # other languages have classes of their own
-    paths = [one for one in tree.holding(names[0], derived=False) if one.endswith(end)]
+    paths = [name for name in tree.holding(names[0], derived=False) if name.endswith(end)]
     result = tree.rename_in(paths, names[0], names[1], settings)
     tree.refuse_taken(result, settings)
     return {path: guess.text for path, guess in result.files.items()}

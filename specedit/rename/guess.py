@@ -85,47 +85,49 @@ def rewrites_for(
     chosen: list[Meaning], candidates: list[Meaning], typing: Typing, old: str, new: str
 ) -> Iterator[Rewrite]:
     """One rewrite for each place of the chosen meanings."""
-    other = {id(leaf) for one in candidates if one not in chosen for leaf in one.leaves}
+    other = {
+        id(leaf) for candidate in candidates if candidate not in chosen for leaf in candidate.leaves
+    }
     seen: set[int] = set()
-    for one in chosen:
-        declared = {id(each.leaf): each for each in one.declared}
-        for leaf in one.leaves:
+    for meaning in chosen:
+        declared = {id(each.leaf): each for each in meaning.declared}
+        for leaf in meaning.leaves:
             if id(leaf) in seen:
                 continue
             seen.add(id(leaf))
-            made = _rewrite(leaf, one, id(leaf) in other, typing, old, new)
+            made = _rewrite(leaf, meaning, id(leaf) in other, typing, old, new)
             if made.old != made.new:  # `self` brings a name without having it
-                yield replace(made, why=_reason(declared.get(id(leaf)), one))
+                yield replace(made, why=_reason(declared.get(id(leaf)), meaning))
 
 
 def _rewrite(
-    leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new: str
+    leaf: Branch, meaning: Meaning, split: bool, typing: Typing, old: str, new: str
 ) -> Rewrite:
-    special = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
+    special = typing.rules.rewrite(leaf, meaning, split, typing.scopes.text, old, new)
     if special is not None:
         return special
     written = new
     if split and typing.rules.is_shorthand(leaf):
-        written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
+        written = f"{new}: {old}" if means_member(meaning) else f"{old}: {new}"
     return Rewrite(leaf.start, leaf.end, old, written)
 
 
-def _reason(declared: Declared | None, one: Meaning) -> str:
+def _reason(declared: Declared | None, meaning: Meaning) -> str:
     """Why a place is one that is renamed: it declares the name, or uses it."""
-    owners = sorted({owner.name for owner in one.owners} - {""})
+    owners = sorted({owner.name for owner in meaning.owners} - {""})
     of = f" of {', '.join(owners[:3])}" if owners else ""
     if declared is not None:
         return "import" if declared.kind == "import" else f"declares the {called(declared)}{of}"
-    if not one.declared and not one.owners:
-        return {"unknown": "a member of a class that is not known"}.get(one.kind, one.kind)
-    kinds = (called(d) for d in one.declared if d.kind not in ("import", "export"))
+    if not meaning.declared and not meaning.owners:
+        return {"unknown": "a member of a class that is not known"}.get(meaning.kind, meaning.kind)
+    kinds = (called(d) for d in meaning.declared if d.kind not in ("import", "export"))
     return f"use of the {next(kinds, 'member')}{of}"
 
 
-def called(one: Declared) -> str:
+def called(declared: Declared) -> str:
     """The word for a declaration in messages."""
-    whole = one.kind == "local" and one.scope is not None and not one.scope.is_local
-    return "global" if whole else one.kind
+    whole = declared.kind == "local" and declared.scope is not None and not declared.scope.is_local
+    return "global" if whole else declared.kind
 
 
 def lines_text(lines: list[int]) -> str:

@@ -34,7 +34,9 @@ def refuse_keyword(new: str, language: Language) -> None:
 def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
     """An error where `new` would be a keyword at some place of the chosen meanings."""
     free = typing.rules.free_members
-    if not all(has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
+    if not all(
+        has_sigil(meaning, typing) or (free and _is_member(meaning, typing)) for meaning in chosen
+    ):
         refuse_keyword(new, language)
 
 
@@ -43,7 +45,7 @@ def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
     facts = language_facts(language.name)
     if facts is None or new not in facts.builtins or language.name in ("javascript", "typescript"):
         return ""  # a browser's names are those of every second variable
-    if all(one.is_member for one in chosen):
+    if all(meaning.is_member for meaning in chosen):
         return ""
     return f"`{new}` is a built-in of {language.name}, which the new name hides"
 
@@ -66,7 +68,7 @@ def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dic
 
 def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
     """That a public class may be renamed without the file that is named after it."""
-    for declared in (each for one in chosen for each in one.declared):
+    for declared in (each for meaning in chosen for each in meaning.declared):
         words = typing.scopes.text(declared.node.until(declared.leaf.start)).split()
         public = not typing.rules.implementing.isdisjoint(words)
         if declared.kind == "class" and public and declared.scope and not declared.scope.is_local:
@@ -74,16 +76,16 @@ def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Find
             yield doubt(text, (declared.leaf.line,))
 
 
-def _is_member(one: Meaning, typing: Typing) -> bool:
+def _is_member(meaning: Meaning, typing: Typing) -> bool:
     """Only met behind a dot, or where a member is declared."""
-    if any(x.owner is None or x.kind not in ("field", "method", "value") for x in one.declared):
+    if any(x.owner is None or x.kind not in ("field", "method", "value") for x in meaning.declared):
         return False
     if typing.rules.bare_members:
         return all(
             id(leaf) in typing.scopes.by_leaf or typing.rules.receiver(leaf) is not None
-            for leaf in one.leaves
+            for leaf in meaning.leaves
         )
-    return one.is_member or one.kind in (UNKNOWN, EXTERNAL, FOREIGN)
+    return meaning.is_member or meaning.kind in (UNKNOWN, EXTERNAL, FOREIGN)
 
 
 def captures(
@@ -112,11 +114,11 @@ def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
         moved += len(written) - (rewrite.end - rewrite.start)
 
 
-def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
+def _bare(leaf: Branch, meaning: Meaning, typing: Typing) -> bool:
     """Whether scopes alone decide what a place means. Members are distinguished
     by guesses about types, which a new name can only make vaguer."""
     if typing.rules.keys.get(leaf.place) == "argument" and any(
-        takes_any(declared, typing.rules.rest_parameters) for declared in one.declared
+        takes_any(declared, typing.rules.rest_parameters) for declared in meaning.declared
     ):
         return True
     if leaf.place in typing.rules.keys or leaf.type in typing.rules.shorthands:
@@ -124,8 +126,8 @@ def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
     return leaf.place not in typing.rules.members or typing.rules.receiver(leaf) is None
 
 
-def _captured(one: Meaning, before: list[Branch], new: str) -> Finding:
-    declared = next((declared for declared in one.declared if declared.leaf in before), None)
+def _captured(meaning: Meaning, before: list[Branch], new: str) -> Finding:
+    declared = next((declared for declared in meaning.declared if declared.leaf in before), None)
     if declared is not None:
         return taken(declared.leaf, new, declared.kind)
     line = before[0].line
@@ -136,8 +138,8 @@ def _captured(one: Meaning, before: list[Branch], new: str) -> Finding:
 def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[Finding]:
     """Lines where NEW is declared already in a scope that the rename would put it into."""
     seen: set[int] = set()
-    for one in chosen:
-        for declared in one.declared:
+    for meaning in chosen:
+        for declared in meaning.declared:
             there: list[Declared] = []
             if declared.owner is not None:
                 there += declared.owner.members.get(new, [])
@@ -148,8 +150,8 @@ def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[Finding
                     continue
                 seen.add(id(other.leaf))
                 yield taken(other.leaf, new, other.kind)
-        if one.is_member:  # `self.x = 0` declares nothing, and is a member all the same
-            for met in members_called(typing, new, one.owners):
+        if meaning.is_member:  # `self.x = 0` declares nothing, and is a member all the same
+            for met in members_called(typing, new, meaning.owners):
                 if not met.declared and id(met.leaves[0]) not in seen:
                     seen.add(id(met.leaves[0]))
                     yield taken(met.leaves[0], new, "member")
@@ -162,23 +164,29 @@ def taken(leaf: Branch, new: str, kind: str, path: str = "") -> Finding:
     return doubt(f"{where}: `{new}` is already {article} {kind} there", (leaf.line,), "taken")
 
 
-def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
+def _same_sort(declared: Declared, other: Declared, typing: Typing) -> bool:
     """Whether two declarations of one name would be in each other's way."""
-    if (one.owner is None) != (other.owner is None):
+    if (declared.owner is None) != (other.owner is None):
         return False
-    if (one.kind in TYPES) != (other.kind in TYPES):
+    if (declared.kind in TYPES) != (other.kind in TYPES):
         return False
-    if typing.rules.methods_apart and (one.kind in FUNCTIONS) != (other.kind in FUNCTIONS):
+    if typing.rules.methods_apart and (declared.kind in FUNCTIONS) != (other.kind in FUNCTIONS):
         return False
     return not (
-        one.kind == "local" and other.kind == "local" and one.node.type in typing.rules.rebinds
+        declared.kind == "local"
+        and other.kind == "local"
+        and declared.node.type in typing.rules.rebinds
     )
 
 
-def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[tuple[str, Finding]]:
+def taken_elsewhere(
+    project: Project, resolved: ResolvedName, new: str
+) -> Iterator[tuple[str, Finding]]:
     """Where NEW stands in another file's way: in a class of the family, or in the same package."""
-    owners = {id(owner) for each in one.chosen for owner in each.owners if owner.module is None}
-    suffixes = tuple({re.sub(r".*(\.\w+)$", r"\1", path) for path in one.typings})
+    owners = {
+        id(owner) for each in resolved.chosen for owner in each.owners if owner.module is None
+    }
+    suffixes = tuple({re.sub(r".*(\.\w+)$", r"\1", path) for path in resolved.typings})
     word = rf"(?<!\w){re.escape(new)}(?!\w)"
     for path in project.matching(word, suffixes) if owners else ():
         typing = project.typing(path)
@@ -190,10 +198,10 @@ def taken_elsewhere(project: Project, one: ResolvedName, new: str) -> Iterator[t
                 if home is None or declared.home is home.home:
                     continue
                 first = project.path(home.home)
-                at = first if first in one.typings else next(iter(one.typings))
+                at = first if first in resolved.typings else next(iter(resolved.typings))
                 yield at, taken(declared.leaf, new, declared.kind, path)
     asked: set[int] = set()  # files may declare the name thousands of times
-    for each in one.chosen:
+    for each in resolved.chosen:
         for declared in each.declared:
             here = project.at(declared.home)
             local = declared.owner is not None or not declared.is_own

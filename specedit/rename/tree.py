@@ -230,9 +230,9 @@ def with_mention(planned: Job | Edit, note: Finding | None) -> Job | Edit:
     """A plan for one file, with what other files have of the name."""
     if note is None:
         return planned
-    findings = [one for one in planned.findings if not _is_undeclared(one)]
+    findings = [finding for finding in planned.findings if not _is_undeclared(finding)]
     return replace(planned, findings=(*findings, note))
 
 
-def _is_undeclared(one: Finding) -> bool:
-    return one.kind == "unsure" and one.text.startswith("nothing in this file declares")
+def _is_undeclared(finding: Finding) -> bool:
+    return finding.kind == "unsure" and finding.text.startswith("nothing in this file declares")

@@ -178,8 +178,8 @@ class _Comparison:
         self, olds: Sequence[Node], news: Sequence[Node]
     ) -> Iterator[tuple[list[Node], list[Node]]]:
         """The runs of children that differ."""
-        old_keys = [b" ".join(self._old(one).split()) for one in olds]
-        new_keys = [b" ".join(self._new(one).split()) for one in news]
+        old_keys = [b" ".join(self._old(old).split()) for old in olds]
+        new_keys = [b" ".join(self._new(new).split()) for new in news]
         first = 0
         while first < min(len(olds), len(news)) and old_keys[first] == new_keys[first]:
             first += 1

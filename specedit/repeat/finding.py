@@ -107,7 +107,10 @@ def find(
                 break
             skipped += result.skipped
             for place in result.places:
-                if all(place.end <= one.start or one.end <= place.start for one in places):
+                if all(
+                    place.end <= repeated.start or repeated.end <= place.start
+                    for repeated in places
+                ):
                     places.append(place)
                 else:
                     skipped.append((place.line, "it overlaps another place"))

@@ -63,7 +63,7 @@ def rule_from_text(before: str, after: str, language: Language) -> RepeatRule:
     news = _pieces(after, language) if after else ()
     if news is None:
         raise UsageError(f"`{after}` does not parse as {language.name}.")
-    if any(sum(child.many for child in one.children) > 1 for p in olds for one in p.walk()):
+    if any(sum(child.many for child in inner.children) > 1 for p in olds for inner in p.walk()):
         raise UsageError(f"`{before}` has two holes of any length in one list; one can be found.")
     known = {unit.hole for piece in olds for unit in piece.units() if unit.hole}
     units = [unit for piece in news for unit in piece.units()]

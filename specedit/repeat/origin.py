@@ -87,7 +87,9 @@ class Origins:
     def _owner_at(self, at: int) -> Owner | None:
         typing = self._parsed._typing
         owners = typing.scopes.owners if typing is not None else []
-        around = [one for one in owners if one.node.start <= at < one.node.end and one.name]
+        around = [
+            owner for owner in owners if owner.node.start <= at < owner.node.end and owner.name
+        ]
         return max(around, key=lambda owner: owner.node.start, default=None)
 
     def is_builtin(self, name: str) -> bool:
@@ -105,13 +107,13 @@ class Origins:
         except (TooComplex, RecursionError):
             return {}
         if typing is not None:
-            for one in typing.scopes.by_leaf.values():
-                if one.kind == "import" or one.owner is not None:
+            for declaration in typing.scopes.by_leaf.values():
+                if declaration.kind == "import" or declaration.owner is not None:
                     continue  # a member is not a name of its own
-                is_local = one.scope is not None and one.scope.is_local
-                kind = LOCAL if is_local or one.kind == "parameter" else FILE
-                if result.get(one.name) != FILE:
-                    result[one.name] = kind
+                is_local = declaration.scope is not None and declaration.scope.is_local
+                kind = LOCAL if is_local or declaration.kind == "parameter" else FILE
+                if result.get(declaration.name) != FILE:
+                    result[declaration.name] = kind
         for name, module in imports:
             result[name] = f"import {module}"
         return result

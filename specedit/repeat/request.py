@@ -152,7 +152,7 @@ def repeated(
 ) -> Found:
     """The places of one change, given as code before and after it, in a file or a folder of `root`.
     Names of files count from `root`."""
-    inside = [str(place)] if place.is_file() else [str(one) for one in git.under(place)]
+    inside = [str(place)] if place.is_file() else [str(path) for path in git.under(place)]
     if not language:
         kind = language_of(place.name) if place.is_file() else None
         known = [kind] if kind is not None else _languages(inside)
@@ -211,7 +211,7 @@ def found(request: RepeatRequest, hunk: str, settings: Settings) -> Found:
     names = request.names or candidates(_root(), rules, Path.cwd())
     if len(rules) > 1 and not hunk and not rules[0].receivers:
         every = [find([rule], names, read_text, named=request.named) for rule in rules]
-        live = [one for one in every if one.sure or one.doubtful]
+        live = [resolved for resolved in every if resolved.sure or resolved.doubtful]
         if len(live) > 1:
             raise UsageError(_several(every), hint="--hunk N chooses one, --hunk 1,2 or all more.")
         result = live[0] if live else every[0]

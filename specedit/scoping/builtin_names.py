@@ -132,21 +132,21 @@ def module_names(module: str) -> frozenset[str]:
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[str]:
-    for one in body:
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield one.name
-        elif isinstance(one, ast.Assign | ast.AnnAssign):
-            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+    for stmt in body:
+        if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield stmt.name
+        elif isinstance(stmt, ast.Assign | ast.AnnAssign):
+            targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
             for target in targets:
                 yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
-        elif isinstance(one, ast.Import | ast.ImportFrom):
-            for alias in one.names:
-                if alias.name == "*" and isinstance(one, ast.ImportFrom) and one.module:
-                    yield from module_names(one.module)
+        elif isinstance(stmt, ast.Import | ast.ImportFrom):
+            for alias in stmt.names:
+                if alias.name == "*" and isinstance(stmt, ast.ImportFrom) and stmt.module:
+                    yield from module_names(stmt.module)
                 yield (alias.asname or alias.name).partition(".")[0]
-        elif isinstance(one, ast.If | ast.Try):
-            handlers = one.handlers if isinstance(one, ast.Try) else []
-            bodies = [one.body, one.orelse, *(handler.body for handler in handlers)]
+        elif isinstance(stmt, ast.If | ast.Try):
+            handlers = stmt.handlers if isinstance(stmt, ast.Try) else []
+            bodies = [stmt.body, stmt.orelse, *(handler.body for handler in handlers)]
             for part in bodies:
                 yield from _top_level(part)
 

@@ -60,7 +60,7 @@ class Lookup:
             scope = scope.parent
         self.project.count(self, steps)
         elsewhere = self.project.shared(self, name)
-        return next((one for one in elsewhere if self._accepts(one, hint)), None)
+        return next((item for item in elsewhere if self._accepts(item, hint)), None)
 
     def _declared(
         self,
@@ -79,9 +79,9 @@ class Lookup:
         def seen() -> list[Declared]:
             results = found
             if typed:
-                results = [one for one in results if one.kind != "parameter"]
+                results = [result for result in results if result.kind != "parameter"]
             if end is not None:
-                results = [one for one in results if one.leaf.start < end]
+                results = [result for result in results if result.leaf.start < end]
             return results
 
         if len(found) < MANY:
@@ -98,7 +98,7 @@ class Lookup:
     def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
         """The members that a class's body has set before it comes to `at`; of many, the last."""
         if len(found) < MANY:
-            return [one for one in found if is_assigned(one, at)]
+            return [declared for declared in found if is_assigned(declared, at)]
         return self._ranked((id(found), hint), found, lambda: found, hint).assigned(at)
 
     def _ranked(
@@ -128,25 +128,25 @@ class Lookup:
     def _choose(
         self, found: Iterable[Declared], at: Branch, hint: str, inner: bool
     ) -> Declared | None:
-        fits = [one for one in found if self._accepts(one, hint)]
+        fits = [declared for declared in found if self._accepts(declared, hint)]
         if not fits:
             return None
         if inner or not self.rules.hoists:
-            fits = [one for one in fits if one.after <= at.start]
+            fits = [fit for fit in fits if fit.after <= at.start]
         if hint != "type":
             fits.sort(key=_rank)
-            latest = [one for one in fits if one.kind not in TYPES and one.after]
+            latest = [fit for fit in fits if fit.kind not in TYPES and fit.after]
             return latest[-1] if latest else (fits[-1] if fits else None)
         return fits[-1] if fits else None
 
-    def _accepts(self, one: Declared, hint: str) -> bool:
-        if self.rules.macros_apart and "macro" in (one.kind, hint):
-            return hint == "macro" and one.kind in ("macro", "import")
+    def _accepts(self, declared: Declared, hint: str) -> bool:
+        if self.rules.macros_apart and "macro" in (declared.kind, hint):
+            return hint == "macro" and declared.kind in ("macro", "import")
         if hint == "type":
-            return one.kind in TYPES
+            return declared.kind in TYPES
         if hint == "any" or not self.rules.methods_apart:
             return True
-        return (one.kind in FUNCTIONS) == (hint == "call") or one.kind == "import"
+        return (declared.kind in FUNCTIONS) == (hint == "call") or declared.kind == "import"
 
     def enclosing(self, at: Branch) -> Owner | None:
         """The class around a place; an object literal only for what stands in its methods."""
@@ -170,25 +170,25 @@ class Lookup:
                     waiting.append(known)
         return waiting[1:]
 
-    def _bases(self, one: Owner) -> Iterator[Owner]:
+    def _bases(self, owner: Owner) -> Iterator[Owner]:
         """What a class says that it extends."""
-        home = self.project.at(one.home) or self
+        home = self.project.at(owner.home) or self
         own = {
-            base: [other for other in home.scopes.owners_named(base) if other is not one]
-            for base in one.bases
+            base: [other for other in home.scopes.owners_named(base) if other is not owner]
+            for base in owner.bases
         }
-        for base in one.bases:
+        for base in owner.bases:
             yield from own[base]
-        if missing := [base for base in one.bases if not own[base]]:
-            yield from home.extended(one, missing)
+        if missing := [base for base in owner.bases if not own[base]]:
+            yield from home.extended(owner, missing)
 
-    def extended(self, one: Owner, bases: list[str]) -> list[Owner]:
+    def extended(self, owner: Owner, bases: list[str]) -> list[Owner]:
         """What a class of this file extends in other files."""
-        known = self._found.get(id(one))
+        known = self._found.get(id(owner))
         if known is None:
-            known = self._found[id(one)] = []  # a question on the way gets what is known by then
+            known = self._found[id(owner)] = []  # a question on the way gets what is known by then
             for base in bases:  # `class A(models.B)`: the second name is of the first
-                known += self.elsewhere(base, one.node.parent or one.node, list(known))
+                known += self.elsewhere(base, owner.node.parent or owner.node, list(known))
         return known
 
     def elsewhere(self, base: str, at: Branch, modules: list[Owner]) -> list[Owner]:
@@ -200,10 +200,10 @@ class Lookup:
     ) -> list[Declared]:
         """The members called `name` of these owners, or of the nearest base that has one."""
         for owner in owners:
-            for one in (owner, *self.above(owner)):
-                result = one.members.get(name, [])
+            for up in (owner, *self.above(owner)):
+                result = up.members.get(name, [])
                 if not result:
-                    result = self.project.declared_elsewhere(one, name)
+                    result = self.project.declared_elsewhere(up, name)
                 if self.rules.members_apart and called is not None:
                     apart = [x for x in result if (x.kind in FUNCTIONS) == called]
                     result = apart or ([] if self.rules.methods_apart else result)
@@ -221,10 +221,10 @@ def _end_of_head(function: Scope, at: Branch) -> int | None:
     return head.end if head is not None and head.start <= at.start < head.end else None
 
 
-def is_assigned(one: Declared, at: Branch) -> bool:
+def is_assigned(declared: Declared, at: Branch) -> bool:
     """Python: whether a class's body, read from the top, has set a name before it comes to `at`."""
-    read = (one.node.part("right"), one.node.part("type"))
-    return one.leaf.end <= at.start and not any(
+    read = (declared.node.part("right"), declared.node.part("type"))
+    return declared.leaf.end <= at.start and not any(
         part is not None and part.start <= at.start < part.end for part in read
     )
 
@@ -236,8 +236,12 @@ class RankedDeclarations:
         self._accepted = accepted
         self._is_type = is_type
         ordered = sorted(accepted, key=_rank)
-        self._late = [one for one in ordered if one.kind not in TYPES and one.after]
-        self._others = [one for one in ordered if one.kind in TYPES or not one.after]
+        self._late = [
+            declared for declared in ordered if declared.kind not in TYPES and declared.after
+        ]
+        self._others = [
+            declared for declared in ordered if declared.kind in TYPES or not declared.after
+        ]
 
     def best(self, before: int | None) -> list[Declared]:
         """The one that is meant by a place; `before`: that must be visible from this byte."""
@@ -251,8 +255,8 @@ class RankedDeclarations:
     @cached_property
     def _by_end(self) -> list[list[Declared]]:
         ordered = sorted(self._accepted, key=lambda one: one.leaf.end)
-        plain = [one for one in ordered if one.kind not in TYPES]
-        return [plain, [one for one in ordered if one.kind in TYPES]]
+        plain = [declared for declared in ordered if declared.kind not in TYPES]
+        return [plain, [declared for declared in ordered if declared.kind in TYPES]]
 
     def assigned(self, at: Branch) -> list[Declared]:
         """The last that is assigned before a place."""
@@ -264,5 +268,5 @@ class RankedDeclarations:
         return []
 
 
-def _rank(one: Declared) -> tuple[bool, int, int]:
-    return one.kind not in TYPES, one.after, one.leaf.start
+def _rank(declared: Declared) -> tuple[bool, int, int]:
+    return declared.kind not in TYPES, declared.after, declared.leaf.start

@@ -56,9 +56,9 @@ def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:
 def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meaning]:
     """What `name` means already as a member of one of `owners`, declared or only used."""
     return [
-        one
-        for one in _Sorting([typing], name).groups()
-        if any(owner is other for owner in owners for other in one.owners)
+        group
+        for group in _Sorting([typing], name).groups()
+        if any(owner is other for owner in owners for other in group.owners)
     ]
 
 
@@ -70,7 +70,9 @@ class _Sorting:
         self.name = name
         self.parent: dict[Hashable, Hashable] = {}
         self.leaves: list[tuple[Branch, Hashable]] = []
-        self.declared = [one for typing in typings for one in typing.scopes.declarations(name)]
+        self.declared = [
+            declaration for typing in typings for declaration in typing.scopes.declarations(name)
+        ]
         self.uses = [Uses(typing, name, self.declared, self._join) for typing in typings]
 
     def groups(self) -> list[Meaning]:
@@ -84,12 +86,15 @@ class _Sorting:
         results: dict[Hashable, Meaning] = {}
         seen: set[tuple[int, int]] = set()  # (meaning, leaf)
         declared = set(self.declared)
-        for one in self.declared:
-            meaning = results.setdefault(self._root(one), Meaning(one.kind))
-            meaning.declared.append(one)
-            if one.kind != "import" and one.member_of not in (None, *meaning.owners):
-                assert one.member_of is not None
-                meaning.owners.append(one.member_of)
+        for declaration in self.declared:
+            meaning = results.setdefault(self._root(declaration), Meaning(declaration.kind))
+            meaning.declared.append(declaration)
+            if declaration.kind != "import" and declaration.member_of not in (
+                None,
+                *meaning.owners,
+            ):
+                assert declaration.member_of is not None
+                meaning.owners.append(declaration.member_of)
         owner_of = {key: owner for uses in self.uses for key, owner in uses.owner_of.items()}
         for leaf, key in self.leaves:
             root = self._root(key)
@@ -107,7 +112,7 @@ class _Sorting:
             owner = owner_of.get(key)
             if owner is not None and owner not in meaning.owners:
                 meaning.owners.append(owner)
-        kept = [one for one in results.values() if one.leaves]
+        kept = [result for result in results.values() if result.leaves]
         return sorted(kept, key=lambda one: (not one.declared, one.leaves[0].start))
 
     # union-find
@@ -133,65 +138,75 @@ class _Sorting:
 
     def _join_declarations(self) -> None:
         together: dict[Hashable, Declared] = {}
-        rebinding = {one for one in self.declared if one.after and self._rebinds(one)}
+        rebinding = {
+            declaration
+            for declaration in self.declared
+            if declaration.after and self._rebinds(declaration)
+        }
         in_builds = {
             id(one.scope)
             for one in rebinding
             if self.rules.is_conditional(one.node, scopes_of(one).text)
         }
-        for one in self.declared:
-            sort = self._sort(one)
-            place: Hashable = id(one.owner) if one.owner is not None else id(one.scope)
-            if one in rebinding and id(one.scope) not in in_builds:
-                place = (place, id(one.node))
-            first = together.setdefault((place, sort), one)
-            self._join(one, first)
+        for declaration in self.declared:
+            sort = self._sort(declaration)
+            place: Hashable = (
+                id(declaration.owner) if declaration.owner is not None else id(declaration.scope)
+            )
+            if declaration in rebinding and id(declaration.scope) not in in_builds:
+                place = (place, id(declaration.node))
+            first = together.setdefault((place, sort), declaration)
+            self._join(declaration, first)
         by_name: dict[int, Declared] = {}
-        for one in self.declared:
-            if one.owner is None and self.rules.merges:
-                self._join(one, by_name.setdefault(id(one.scope), one))
-            if one.kind == "import" and one.scope is not None:
-                self._join_import(one)
+        for declaration in self.declared:
+            if declaration.owner is None and self.rules.merges:
+                self._join(declaration, by_name.setdefault(id(declaration.scope), declaration))
+            if declaration.kind == "import" and declaration.scope is not None:
+                self._join_import(declaration)
         for typing in self.typings:
             self._join_files(typing)
 
-    def _rebinds(self, one: Declared) -> bool:
-        return one.node.type in self.rules.rebinds
+    def _rebinds(self, declared: Declared) -> bool:
+        return declared.node.type in self.rules.rebinds
 
-    def _sort(self, one: Declared) -> str:
-        if one.kind in TYPES - {"import"}:
+    def _sort(self, declared: Declared) -> str:
+        if declared.kind in TYPES - {"import"}:
             return "type"
-        if self.rules.macros_apart and one.kind == "macro":
+        if self.rules.macros_apart and declared.kind == "macro":
             return "macro"
-        apart = self.rules.methods_apart or (self.rules.members_apart and one.owner is not None)
-        return "call" if apart and one.kind in FUNCTIONS else "value"
+        apart = self.rules.methods_apart or (
+            self.rules.members_apart and declared.owner is not None
+        )
+        return "call" if apart and declared.kind in FUNCTIONS else "value"
 
-    def _join_import(self, one: Declared) -> None:
+    def _join_import(self, declared: Declared) -> None:
         """An import of what this file itself defines."""
-        for other in scopes_of(one).declarations(self.name):
-            if other is one or other.kind in ("import", "local", "parameter"):
+        for other in scopes_of(declared).declarations(self.name):
+            if other is declared or other.kind in ("import", "local", "parameter"):
                 continue
-            if self.rules.is_import_of(scopes_of(one), one, other):
-                self._join(other, one)
+            if self.rules.is_import_of(scopes_of(declared), declared, other):
+                self._join(other, declared)
 
     def _join_files(self, typing: Typing) -> None:
         """An import of what another file defines, and what two files declare for each other."""
-        for one in typing.scopes.declarations(self.name):
-            if one.kind == "import":
-                for other in typing.project.imported_declarations(typing, one) or ():
+        for declaration in typing.scopes.declarations(self.name):
+            if declaration.kind == "import":
+                for other in typing.project.imported_declarations(typing, declaration) or ():
                     if other.name == self.name:
-                        self._join(one, other)
-            elif one.owner is None and (one.scope is None or not one.scope.is_local):
+                        self._join(declaration, other)
+            elif declaration.owner is None and (
+                declaration.scope is None or not declaration.scope.is_local
+            ):
                 for other in typing.project.shared(typing, self.name):
-                    if self._sort(one) == self._sort(other):
-                        self._join(one, other)
+                    if self._sort(declaration) == self._sort(other):
+                        self._join(declaration, other)
 
     def _join_families(self) -> None:
         """A member and the one it overrides, or implements, are one thing."""
         by_owner: dict[int, list[Hashable]] = {}
-        for one in self.declared:
-            if one.member_of is not None:
-                by_owner.setdefault(id(one.member_of), []).append(one)
+        for declaration in self.declared:
+            if declaration.member_of is not None:
+                by_owner.setdefault(id(declaration.member_of), []).append(declaration)
         for uses in self.uses:
             for key, owner in uses.owner_of.items():
                 by_owner.setdefault(id(owner), []).append(key)
@@ -235,19 +250,19 @@ class _Sorting:
 
     def _join_implied(self) -> None:
         """Go: a type with an interface's methods implements it without a declaration."""
-        if any(one.node.type in self.rules.implied for one in self.declared):
+        if any(declaration.node.type in self.rules.implied for declaration in self.declared):
             methods = [
-                one
-                for one in self.declared
-                if one.kind == "method" or one.node.type in self.rules.implied
+                declaration
+                for declaration in self.declared
+                if declaration.kind == "method" or declaration.node.type in self.rules.implied
             ]
-            for one in methods:
-                self._join(one, methods[0])
+            for method in methods:
+                self._join(method, methods[0])
 
 
-def scopes_of(one: Declared) -> Scopes:
-    assert isinstance(one.home, Scopes)
-    return one.home
+def scopes_of(declared: Declared) -> Scopes:
+    assert isinstance(declared.home, Scopes)
+    return declared.home
 
 
 def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
@@ -268,25 +283,31 @@ class Rewrite:
     undecided: bool = False  # a mention that may be ordinary language
 
 
-def has_sigil(one: Meaning, typing: Typing) -> bool:
+def has_sigil(meaning: Meaning, typing: Typing) -> bool:
     """PHP, Bash: a variable, which a sign tells from every word of the language."""
-    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
+    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in meaning.leaves)
 
 
-def means_member(one: Meaning) -> bool:
+def means_member(meaning: Meaning) -> bool:
     """Which half of a shorthand a meaning is: the member, or the variable."""
-    return one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
+    return meaning.is_member or meaning.kind not in (
+        "local",
+        "parameter",
+        "value",
+        "function",
+        "import",
+    )
 
 
 def stored_parameters(
     chosen: list[Meaning], candidates: list[Meaning], rules: Rules
 ) -> Iterator[tuple[Meaning, Branch]]:
     """The parameters of the name that a renamed member is set from, each with its place there."""
-    members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
-    for one in candidates:
-        if one in chosen or one.kind != "parameter":
+    members = {id(leaf) for meaning in chosen if meaning.is_member for leaf in meaning.leaves}
+    for candidate in candidates:
+        if candidate in chosen or candidate.kind != "parameter":
             continue
-        for leaf in one.leaves:
+        for leaf in candidate.leaves:
             target = leaf.at("^ left") if leaf.place in rules.assigned else None
             if target is not None and any(id(x) in members for x in target.walk()):
-                yield one, leaf
+                yield candidate, leaf

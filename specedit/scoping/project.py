@@ -121,7 +121,7 @@ class Project:
 
     def inside(self, folder: str) -> list[str]:
         """The files of a folder."""
-        own = (one for one in self.paths if posixpath.dirname(one) == folder)
+        own = (path for path in self.paths if posixpath.dirname(path) == folder)
         return self.remembered(("inside", folder), lambda: sorted(own))
 
     def matching(self, pattern: str, suffixes: tuple[str, ...]) -> list[str]:
@@ -169,10 +169,10 @@ class Project:
     def is_module(self, owner: Owner) -> bool:
         return owner.node.parent is None and owner.module is None
 
-    def members_of(self, one: Declared, name: str) -> list[Declared]:
+    def members_of(self, declared: Declared, name: str) -> list[Declared]:
         """What a class declares under a name."""
-        home = self.at(one.home)
-        owners = home.class_of(one) if home is not None else ()
+        home = self.at(declared.home)
+        owners = home.class_of(declared) if home is not None else ()
         return [each for owner in owners for each in owner.members.get(name, ())]
 
     def top_level(self, path: str, name: str) -> list[Declared]:
@@ -181,11 +181,15 @@ class Project:
         if typing is None:
             return []
         return [
-            one
-            for one in typing.scopes.declarations(name)
-            if one.scope is not None
-            and one.scope.kind in ("file", "namespace")
-            and (one.owner is None or one.kind == "value" or one.scope.kind == "namespace")
+            declaration
+            for declaration in typing.scopes.declarations(name)
+            if declaration.scope is not None
+            and declaration.scope.kind in ("file", "namespace")
+            and (
+                declaration.owner is None
+                or declaration.kind == "value"
+                or declaration.scope.kind == "namespace"
+            )
         ]
 
     def owners(self, paths: Iterable[str], name: str) -> Iterator[Owner]:

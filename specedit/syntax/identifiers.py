@@ -83,7 +83,7 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
     results = [name.lower()]
     if derived and len(name.strip("_$@")) >= SHORT:
         joined = "".join(words_of(name)).lower()
-        spelled = [one.lower() for one in variants(name, name)]
+        spelled = [variant.lower() for variant in variants(name, name)]
         for one in sorted({*spelled, joined, plural(joined)} - {""}, key=len):
             if not any(known in one for known in results):
                 results.append(one)

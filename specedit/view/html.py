@@ -53,7 +53,7 @@ def page(runs: Sequence[FileTrace]) -> str:
             for file, tries in by_file.items()
             if len(tries) > 1 and any("try" in run["begin"] for run in tries)
         ],
-        kinds={kind for run in shown for one in run["passes"] for kind, _ in one["pieces"]},
+        kinds={kind for run in shown for node in run["passes"] for kind, _ in node["pieces"]},
         looks=LOOKS,
         palette=PALETTE,
         rest="Point at a token or a bar to see its pass.",
@@ -65,7 +65,7 @@ def _shown(run: FileTrace) -> dict[str, Any]:
     """What the template shows of a run."""
     total = max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6)
     scale = (WIDTH - LEFT) / total
-    chunks = [one.written.chunk for one in run.passes]
+    chunks = [pass_.written.chunk for pass_ in run.passes]
     proposed = accumulate(chunk.proposed for chunk in chunks)
     accepted = accumulate(chunk.accepted for chunk in chunks)
     passes = [
@@ -114,12 +114,12 @@ def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
     (the original or an earlier try, which the trace names)."""
     predictions = run.begin.get("predictions")
     names = [str(name) for name in predictions] if isinstance(predictions, list) else []
-    for one in run.passes:
-        chunk = one.written.chunk
+    for pass_ in run.passes:
+        chunk = pass_.written.chunk
         drafted = LOOKED_UP
         if chunk.source == "prediction":
             drafted = names[chunk.which] if chunk.which < len(names) else ORIGINAL
-        for place, piece in enumerate(one.written.pieces):
+        for place, piece in enumerate(pass_.written.pieces):
             yield drafted if place < chunk.accepted else OWN, piece
 
 

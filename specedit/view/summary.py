@@ -98,17 +98,17 @@ def table_of_tries(report: Report) -> Table | None:
     for name in ("try", "", "passes", "reused", "model", "test"):
         shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
     shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
-    for one in rows:
-        word, style = verdict(one)
-        f = one.figures
-        reason = _why(one)
+    for row in rows:
+        word, style = verdict(row)
+        f = row.figures
+        reason = _why(row)
         shown.add_row(
-            str(one.number),
-            way(one).replace("temperature ", "t "),
+            str(row.number),
+            way(row).replace("temperature ", "t "),
             f"{f.passes:,}",
             f"{f.reused:,} of {f.prompt:,}",
             seconds(_spent(f)),
-            seconds(one.test_s) if one.test_s else "-",
+            seconds(row.test_s) if row.test_s else "-",
             Text.assemble((word, style), f": {reason}" if reason else ""),
         )
     return shown

@@ -135,3 +135,17 @@ def test_the_shipped_weights_are_those_of_the_signals() -> None:
     assert data["signals"] == list(SIGNALS) and data["models"]
     for fit in data["models"].values():
         assert len(fit["weights"]) == len(SIGNALS) and 0 < fit["sure"] < 1
+
+
+def test_a_choice_between_readings_of_a_change_is_not_rated(
+    file: Path, script: Script, inside: Specedit
+) -> None:
+    file.write_text(
+        "def show(items):\n    for item in items:\n        print(item)\n    return True\n"
+    )
+    script(answer="    return True\n```", margin=0.1)
+    change = b"# ...\n        print(thing)\n# ...\n"
+    done = inside("apply", file, "--json", stdin=change)
+    (edit,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and "print(thing)" in file.read_text()
+    assert (edit["confidence"], edit["sure"]) == (None, None)

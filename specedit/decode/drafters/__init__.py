@@ -101,6 +101,8 @@ def build(
                     hint="--draft-model NAME: a smaller model of the same vocabulary.",
                 )
             kind = CandidatesDrafter if name == "candidates" else ModelDrafter
-            lookup = next((one for one in drafters if isinstance(one, LookupDrafter)), None)
+            lookup = next(
+                (drafter for drafter in drafters if isinstance(drafter, LookupDrafter)), None
+            )
             drafters.append(kind(small, sampling, eager=not several, lookup=lookup))
     return drafters

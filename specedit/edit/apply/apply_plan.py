@@ -67,32 +67,34 @@ def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tu
     """The parts of a change for each file, by its name from here. `file`: this one alone."""
     if file:
         return {file: parts_of(changes, file)}
-    if any(not one.path for one in changes):
+    if any(not change.path for change in changes):
         raise UsageError("The change names no file.", hint="specedit apply FILE CHANGE")
     result: dict[str, tuple[Part, ...]] = {}
-    for one in changes:
-        name = _found(one.path)
-        result[name] = (*result.get(name, ()), *one.parts)
+    for change in changes:
+        name = _found(change.path)
+        result[name] = (*result.get(name, ()), *change.parts)
     return result
 
 
 def parts_of(changes: Sequence[FileChange], file: str, root: Path = Path()) -> tuple[Part, ...]:
     """The parts for one file: those that name it, or that name none."""
-    own = [one for one in changes if _is_for(one, root / file)]
+    own = [change for change in changes if _is_for(change, root / file)]
     if not own:
-        names = ", ".join(one.path for one in changes[:5])
+        names = ", ".join(change.path for change in changes[:5])
         raise UsageError(f"The change is for {names}, not for {file}.")
     return tuple(part for one in own for part in one.parts)
 
 
 def left_out(changes: Sequence[FileChange], file: str) -> tuple[str, ...]:
     """The other files that the change names, which are not merged."""
-    return tuple(dict.fromkeys(one.path for one in changes if not _is_for(one, Path(file))))
+    return tuple(
+        dict.fromkeys(change.path for change in changes if not _is_for(change, Path(file)))
+    )
 
 
-def _is_for(one: FileChange, file: Path) -> bool:
+def _is_for(change: FileChange, file: Path) -> bool:
     path = PurePosixPath(file.absolute().as_posix())
-    return not one.path or path.parts[-len(parts := _names(one.path)) :] == parts
+    return not change.path or path.parts[-len(parts := _names(change.path)) :] == parts
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -140,12 +142,12 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
             return Judged(text, findings)
         changed = merged_parts(source.text.split("\n"), text.split("\n"), "matched")
         by_model = [
-            replace(one, how="model")
-            if any(a < one.lines[1] and one.lines[0] <= b for a, b in places)
-            else one
-            for one in changed
+            replace(part, how="model")
+            if any(a < part.lines[1] and part.lines[0] <= b for a, b in places)
+            else part
+            for part in changed
         ]
-        noted = tuple(_finding(one, decided=True) for one in merged.ambiguous)
+        noted = tuple(_finding(ambiguity, decided=True) for ambiguity in merged.ambiguous)
         result = judge(tuple(by_model), text)
         return replace(result, findings=(*noted, *result.findings))
 
@@ -184,19 +186,20 @@ def _requested(
     what stands on both sides of them."""
     verdict = judge(parts, text)
     findings = (
-        replace(one, refuses=False, text=one.text.replace(LOST, "removes"))
-        if one.kind in _LOST
-        else one
-        for one in verdict.findings
+        replace(finding, refuses=False, text=finding.text.replace(LOST, "removes"))
+        if finding.kind in _LOST
+        else finding
+        for finding in verdict.findings
     )
     return replace(verdict, findings=tuple(findings))
 
 
-def _finding(one: Ambiguity, decided: bool = False) -> Finding:
+def _finding(ambiguity: Ambiguity, decided: bool = False) -> Finding:
     """What is ambiguous, where, and what to do now; or that the model decided it."""
-    lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in one.places)
-    where = f" (line{'s' * (len(one.places) > 1)} {lines})" if lines else ""
-    shown = one.first if len(one.first) <= 60 else f"{one.first[:57]}..."
-    text = f"`{shown}`: {one.reason}{where}; {'the model decided' if decided else one.hint}"
-    spots = tuple(Spot(a) for a, _ in one.places)
+    lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ambiguity.places)
+    where = f" (line{'s' * (len(ambiguity.places) > 1)} {lines})" if lines else ""
+    shown = ambiguity.first if len(ambiguity.first) <= 60 else f"{ambiguity.first[:57]}..."
+    what = "the model decided" if decided else ambiguity.hint
+    text = f"`{shown}`: {ambiguity.reason}{where}; {what}"
+    spots = tuple(Spot(a) for a, _ in ambiguity.places)
     return Finding("decided" if decided else "ambiguous", text, spots, refuses=not decided)

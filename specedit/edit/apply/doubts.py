@@ -76,7 +76,7 @@ def opened(
     found: list[_Doubt] = []
 
     def other(readings: Sequence[_Path]) -> tuple[_Lines, ...]:
-        texts = dict.fromkeys(tuple(written(one)) for one in readings)
+        texts = dict.fromkeys(tuple(written(reading)) for reading in readings)
         return tuple(text for text in texts if _essence(text) != essence)
 
     def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
@@ -289,7 +289,7 @@ def _moved(
         ends = n + 1 == len(rows) or path[n + 1].kept
         if row.part != LINE or path[n].matched or path[n].gone or not ends:
             continue
-        below = next((one for one in columns[path[n].at :] if one.text.strip()), None)
+        below = next((column for column in columns[path[n].at :] if column.text.strip()), None)
         if below is None or below.owner != row.owner or weight(below.text) < 1:
             continue
         if any(likeness(below.text, line) >= MOVED for line in new):

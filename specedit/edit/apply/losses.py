@@ -136,7 +136,9 @@ def comments_for_code(
         if not step.matched:
             new += [line for line in row.lines if line.strip()] if not step.gone else []
             continue
-        gone = [one for one in columns[at : step.at] if _is_code(one.text) and not one.free]
+        gone = [
+            column for column in columns[at : step.at] if _is_code(column.text) and not column.free
+        ]
         if new and len(gone) > FEW and not any(map(_is_code, new)):
             places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
             reason = "is a comment in place of this code"
@@ -156,7 +158,9 @@ def many_dropped(
         if not step.matched:
             new += sum(map(_is_code, row.lines)) if not step.gone else 0
             continue
-        gone = [one for one in columns[at : step.at] if _is_code(one.text) and not one.free]
+        gone = [
+            column for column in columns[at : step.at] if _is_code(column.text) and not column.free
+        ]
         if len(gone) > MANY + MANY_FOR_ONE * new:
             places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
             reason = f"leaves out {len(gone)} lines above it without `...`"
@@ -170,7 +174,7 @@ def broken(
     """The new definitions that would stand in the middle of one of the file's, and those that are
     shown whole and end early in the file's."""
     rows, columns = comparison.rows, comparison.columns
-    called = [one for one in comparison.defined if one.kind == CALLED]
+    called = [definition for definition in comparison.defined if definition.kind == CALLED]
     at_first = {one.first: one for one in called}
     for n, (row, step) in enumerate(zip(rows, path, strict=True)):
         if row.part == NEW and (n + 1 == len(rows) or path[n + 1].kept):

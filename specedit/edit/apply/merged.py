@@ -89,8 +89,8 @@ def joined(
     end = len(lines) if last is None else last
     result: list[str] = []
     at = first
-    for one in splices:
-        if first <= one.first < end or one.first == end == len(lines):
-            result += [*lines[at : one.first], *one.lines]
-            at = one.last
+    for splice in splices:
+        if first <= splice.first < end or splice.first == end == len(lines):
+            result += [*lines[at : splice.first], *splice.lines]
+            at = splice.last
     return [*result, *lines[at:end]]

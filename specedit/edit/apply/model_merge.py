@@ -50,12 +50,14 @@ class OpenRegion:
     def settled(self, answer: str) -> str:
         """The text of the reading that an answer follows until all agree again; of none, or of
         several, the text that was there."""
-        tails = [(*(line.strip() for line in one[self.given :]), END) for one in self.readings]
-        same = min(common(*(one[::-1] for one in tails)), *map(len, tails))
+        tails = [
+            (*(line.strip() for line in reading[self.given :]), END) for reading in self.readings
+        ]
+        same = min(common(*(tail[::-1] for tail in tails)), *map(len, tails))
         written = (*(line.strip() for line in answer.rstrip().split("\n") if answer.strip()), END)
         followed = [
-            one
-            for one, tail in zip(self.readings, tails, strict=True)
+            reading
+            for reading, tail in zip(self.readings, tails, strict=True)
             if written[: len(tail) - same + 1] == tail[: len(tail) - same + 1]
         ]
         return _text(followed[0] if len(followed) == 1 else self.before)
@@ -112,11 +114,11 @@ def merge_job(
     about = Source.from_bytes(source.name, source.encode(text), source.path)
     planned = make_job(about, whole(about), "", settings, expected(about, whole(about), settings))
     form, jobs = catalogue.form_of(settings.model), []
-    for one in regions:
-        lines = (one.first + 1, one.first + len(one.before))
+    for region in regions:
+        lines = (region.first + 1, region.first + len(region.before))
         place, blocks = region_of(about, lines), (Block(*lines),)
-        plan = _plan(planned.plan, source.name, one, form)
-        jobs.append(RegionJob(place, blocks, 1.0, one.why, plan=plan, settled=one.settled))
+        plan = _plan(planned.plan, source.name, region, form)
+        jobs.append(RegionJob(place, blocks, 1.0, region.why, plan=plan, settled=region.settled))
     return replace(
         planned,
         source=source,
@@ -136,7 +138,7 @@ def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None)
     given = "".join(best.splitlines(keepends=True)[: region.given])
     words = f"Merge this change into the code:\n\n{marks}\n{change}{marks}"
     rest = best.removeprefix(given)
-    longest = max(len(_text(one[region.given :]).encode()) for one in region.readings)
+    longest = max(len(_text(reading[region.given :]).encode()) for reading in region.readings)
     planned = replace(planned, max_tokens=planned.max_tokens or longest // 2 + 64, least=rest)
     if form is not None and "{change}" in form.prompt:
         asked = replace(planned, closing="", stop=form.stop, prediction=rest + form.stop[0])
@@ -156,13 +158,13 @@ def placed(before: str, text: str, regions: Sequence[OpenRegion]) -> list[tuple[
     old, new = before.split("\n"), text.split("\n")
     result: list[tuple[int, int]] = []
     at = done = 0
-    for one in regions:
-        start = at + one.first - done
-        if new[at:start] != old[done : one.first]:
+    for region in regions:
+        start = at + region.first - done
+        if new[at:start] != old[done : region.first]:
             return None
-        fitting = [own for own in one.readings if tuple(new[start : start + len(own)]) == own]
+        fitting = [own for own in region.readings if tuple(new[start : start + len(own)]) == own]
         if not fitting:
             return None
-        at, done = start + max(map(len, fitting)), one.first + len(one.before)
+        at, done = start + max(map(len, fitting)), region.first + len(region.before)
         result.append((start, at))
     return result if new[at:] == old[done:] else None

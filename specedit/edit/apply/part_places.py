@@ -177,11 +177,11 @@ class Margins:
         if own in self._known:
             return self._known[own]
         units = [self._unit(a, b) for a, b in self._steps()]
-        shorter = [one for one in self._known if own.startswith(one)]
+        shorter = [name for name in self._known if own.startswith(name)]
         base = max(shorter, key=len, default=None)
         if base is not None:
             return self._known[base] + _converted(own[len(base) :], units)
-        longer = min((one for one in self._known if one.startswith(own)), key=len, default=None)
+        longer = min((name for name in self._known if name.startswith(own)), key=len, default=None)
         if longer is None:
             return own
         wanted, less = self._known[longer], _converted(longer[len(own) :], units)

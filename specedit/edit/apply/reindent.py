@@ -19,7 +19,7 @@ def reindented(
     it; other lines between markers as deep as the file has them, where all that it has are at one
     other depth."""
     lines = list(shown.lines)
-    solid = [one for one in own if one in pairs or one.kind != VALUE]
+    solid = [other for other in own if other in pairs or other.kind != VALUE]
     covered = {n for definition in solid for n in range(definition.top, definition.last)}
     shifts = {
         definition: Margins(_pairs(shown.lines, definition, old, index))

@@ -55,7 +55,7 @@ class Alignment:
             for (a, c), (b, d) in pairwise(cuts)
             if b > a or len(rows) == 1
         ]
-        self.pairs = sum(len(one.rows) * len(one.columns) for one in self._segments)
+        self.pairs = sum(len(segment.rows) * len(segment.columns) for segment in self._segments)
 
     @cached_property
     def path(self) -> list[AlignedLine]:
@@ -64,26 +64,26 @@ class Alignment:
 
     def _with(self, other: dict[int, list[AlignedLine]]) -> list[AlignedLine]:
         result: list[AlignedLine] = []
-        for n, one in enumerate(self._segments):
-            path = one.placed(other.get(n) or one.aligner.path())
+        for n, segment in enumerate(self._segments):
+            path = segment.placed(other.get(n) or segment.aligner.path())
             result += path[1:] if result else path
         return result
 
     def through(self, row: int, column: int) -> list[AlignedLine] | None:
         """The best alignment that matches a row with a column, if they may be the same."""
-        for n, one in enumerate(self._segments):
-            k, at = row - one.row, column - one.column
-            if 0 <= k < len(one.rows) and 0 <= at < len(one.columns):
-                if not one.aligner.may_match(k, at):
+        for n, segment in enumerate(self._segments):
+            k, at = row - segment.row, column - segment.column
+            if 0 <= k < len(segment.rows) and 0 <= at < len(segment.columns):
+                if not segment.aligner.may_match(k, at):
                     continue
-                return self._with({n: one.aligner.path_through(k, at)})
+                return self._with({n: segment.aligner.path_through(k, at)})
         return None
 
     def alternatives(self, margin: float) -> Iterator[tuple[int, int]]:
         """Matches of rows and columns in other alignments nearly as good."""
-        for one in self._segments:
-            for k, at, _ in one.aligner.alternatives(one.aligner.path(), margin):
-                yield k + one.row, at + one.column
+        for segment in self._segments:
+            for k, at, _ in segment.aligner.alternatives(segment.aligner.path(), margin):
+                yield k + segment.row, at + segment.column
 
 
 def _closes(line: str) -> bool:

@@ -64,7 +64,10 @@ def without_misplaced(before: ParsedText, text: str, tree: WorkTree) -> tuple[st
     current, notes = ParsedText("\n".join(lines), language), []
     for line in dict.fromkeys(text.split("\n")[number].strip() for number in moved):
         for what in _imports_of(line, language):
-            if what not in {one.what for one in stated_imports(current)} and line not in lines:
+            if (
+                what not in {stated.what for stated in stated_imports(current)}
+                and line not in lines
+            ):
                 current = ParsedText(with_import(what, current, tree), language)
         notes.append(f"moved `{line}` to the imports of the file")
     return current.text, notes
@@ -88,12 +91,12 @@ def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
     end = stated[-1].last + 1 if stated else head_end(after, lines)
     quoted: set[int] = set()  # lines in comments and in strings of several lines
     local: set[int] = set()  # lines in functions
-    for one in after.root.walk():
-        if one.type == "function_definition":
-            local.update(range(one.line, one.line + after.text_of(one).count("\n") + 1))
-        if "comment" in one.type or "string" in one.type:
-            last = one.line + after.text_of(one).rstrip("\n").count("\n")
-            quoted.update(range(one.line - ("comment" in one.type), last))
+    for inner in after.root.walk():
+        if inner.type == "function_definition":
+            local.update(range(inner.line, inner.line + after.text_of(inner).count("\n") + 1))
+        if "comment" in inner.type or "string" in inner.type:
+            last = inner.line + after.text_of(inner).rstrip("\n").count("\n")
+            quoted.update(range(inner.line - ("comment" in inner.type), last))
     below = (n for n in range(end, len(lines)) if lines[n].strip() and not is_import[n])
     first = next(below, end)  # the first line that ends the imports at the top of the file
     return [
@@ -114,7 +117,7 @@ def _is_of_standard_library(line: str) -> bool:
 def _imports_of(line: str, language: Language) -> list[Import]:
     if language.name == "csharp":
         return [Import(line.removeprefix("using").rstrip(";").strip())]
-    return [one.what for one in stated_imports(ParsedText(line + "\n", language))]
+    return [stated.what for stated in stated_imports(ParsedText(line + "\n", language))]
 
 
 def without_unused(
@@ -124,12 +127,12 @@ def without_unused(
     if KEEPS.search(instruction):
         return after, []
     notes = []
-    earlier = {(one.what, one.local) for one in stated_imports(before)}
+    earlier = {(stated.what, stated.local) for stated in stated_imports(before)}
     unused = {local for _, local in earlier if local in _words(before)} - _words(after)
     if not unused or PurePath(tree.path or "x").name == "__init__.py":
         return after, []
     for local in sorted(unused):
-        same = [one for one in stated_imports(after) if one.local == local]
+        same = [stated for stated in stated_imports(after) if stated.local == local]
         if len(same) != 1 or (same[0].what, local) not in earlier or _stays(same[0], after, tree):
             continue
         shorter = ParsedText(_without(same[0], after), after.language)
@@ -140,22 +143,24 @@ def without_unused(
     return after, notes
 
 
-def _stays(one: Stated, after: ParsedText, tree: WorkTree) -> bool:
+def _stays(stated: Stated, after: ParsedText, tree: WorkTree) -> bool:
     """Whether an import may be needed although its name is not used."""
-    language, what = after.language.name, one.what
-    if one.requires or what.module == "__future__" or language == "csharp":
+    language, what = after.language.name, stated.what
+    if stated.requires or what.module == "__future__" or language == "csharp":
         return True
     if language == "rust":  # a trait is used without its name
-        return one.local not in builtin_names.RUST_TYPES or "pub" in after.text_of(one.statement)
-    if language in SCRIPTS and (one.local in ("React", "h") or what.name == NAMESPACE):
+        return stated.local not in builtin_names.RUST_TYPES or "pub" in after.text_of(
+            stated.statement
+        )
+    if language in SCRIPTS and (stated.local in ("React", "h") or what.name == NAMESPACE):
         return True
-    line = after.text.split("\n")[one.part.line - 1]
+    line = after.text.split("\n")[stated.part.line - 1]
     if re.search(r"#|//", line.partition("import")[2].replace("://", "")):
         return True
     if language != "python" or not tree.path:
         return False
     stem = re.escape(PurePath(tree.path).stem)
-    name = re.escape(one.local)
+    name = re.escape(stated.local)
     uses = rf"\b{stem}\.{name}\b|\bfrom\s+[\w.]*\b{stem}\s+import\b[^\n]*(?:\b{name}\b|\($|\*)"
     return next(tree.holding(uses), None) is not None
 
@@ -173,15 +178,15 @@ def _words(parsed: ParsedText) -> frozenset[str]:
     return frozenset(re.findall(r"[\w$]+", data.decode("utf-8", "replace")))
 
 
-def _without(one: Stated, parsed: ParsedText) -> str:
+def _without(stated: Stated, parsed: ParsedText) -> str:
     """The text without one name of an import, or without its statement."""
-    data, node = parsed.data, one.statement
-    others = [other for other in stated_imports(parsed) if other.statement is one.statement]
+    data, node = parsed.data, stated.statement
+    others = [other for other in stated_imports(parsed) if other.statement is stated.statement]
     if parsed.language.name == "go":
-        specs = [up for up in one.part.up() if up.type == "import_spec_list"]
+        specs = [up for up in stated.part.up() if up.type == "import_spec_list"]
         if specs and len([s for s in specs[0].children if s.type == "import_spec"]) > 1:
-            node = one.part
-        others = [one]
+            node = stated.part
+        others = [stated]
     if len(others) == 1:
         start = data.rfind(b"\n", 0, node.start) + 1
         end = data.find(b"\n", node.end - 1 if data[node.end - 1 : node.end] == b"\n" else node.end)
@@ -190,12 +195,16 @@ def _without(one: Stated, parsed: ParsedText) -> str:
         if (not above.strip() or above.endswith(b"\n\n")) and below.startswith(b"\n"):
             below = below[1:] if above.strip() or not below.strip() else below.lstrip(b"\n")
         return (above + below).decode("utf-8", "surrogatepass")
-    start, end = one.part.start, one.part.end
+    start, end = stated.part.start, stated.part.end
     behind = re.match(rb"[ \t]*,[ \t]*(\n[ \t]*)?", data[end:])
     ahead = re.search(rb",\s*$", data[:start])
     if behind is not None:
         end += behind.end()
-        if behind[1] is not None and not ahead and b"\n" not in data[one.statement.start : start]:
+        if (
+            behind[1] is not None
+            and not ahead
+            and b"\n" not in data[stated.statement.start : start]
+        ):
             end -= len(behind[1])
     elif ahead is not None:
         start = ahead.start()
@@ -265,7 +274,7 @@ def missing_names(before: ParsedText, after: ParsedText) -> dict[str, list[Branc
         return {}
     if language in SCRIPTS and not (facts.lists_its_names(after) or requires(after)):
         return {}
-    if language == "rust" and any(one.type == "use_wildcard" for one in after.root.walk()):
+    if language == "rust" and any(inner.type == "use_wildcard" for inner in after.root.walk()):
         return {}
     known = before.free_names.keys() | facts.builtins | rules.keywords
     known |= rules.builtins - builtin_names.RUST_TYPES - builtin_names.CSHARP_NAMESPACES.keys()
@@ -274,7 +283,7 @@ def missing_names(before: ParsedText, after: ParsedText) -> dict[str, list[Branc
         names = {
             name: kept
             for name, leaves in names.items()
-            if (kept := [one for one in leaves if facts.must_be_declared(after, one, name)])
+            if (kept := [leaf for leaf in leaves if facts.must_be_declared(after, leaf, name)])
         }
     return names
 
@@ -301,8 +310,8 @@ def needed_import(
 def _agreed(library: list[Import], others: set[Import], *, several: bool) -> Import | None:
     """The one import that nothing speaks against. `several`: modules of the library that offer a
     name offer the same thing, the preferred one first."""
-    known = {_plain(one): one for one in others}
-    both = [known[_plain(one)] for one in library if _plain(one) in known]
+    known = {_plain(imported): imported for imported in others}
+    both = [known[_plain(imported)] for imported in library if _plain(imported) in known]
     if both and (len(known) == 1 or (several and len(both) == len(known))):
         return both[0]
     if library and not others and (several or len(library) == 1):
@@ -320,19 +329,19 @@ def _may_be_imported(name: str, leaves: list[Branch], after: ParsedText) -> bool
     language = after.language.name
     if language == "go":
         return all(
-            one.place in GO_MEMBER
-            and one.parent is not None
-            and after.text_of(one.parent.children[-1])[:1].isupper()
-            for one in leaves
+            leaf.place in GO_MEMBER
+            and leaf.parent is not None
+            and after.text_of(leaf.parent.children[-1])[:1].isupper()
+            for leaf in leaves
         )
     if language == "java":
-        return name[:1].isupper() and not any("annotation" in one.place for one in leaves)
+        return name[:1].isupper() and not any("annotation" in leaf.place for leaf in leaves)
     if language == "csharp":
-        return not any(one.place.startswith(("attribute.", "qualified_name")) for one in leaves)
+        return not any(leaf.place.startswith(("attribute.", "qualified_name")) for leaf in leaves)
     if language == "rust":
         in_macro = ("token_tree", "macro_definition", "use_declaration")
-        return not any(up.type in in_macro for one in leaves for up in one.up())
-    return not name[:1].islower() or any(one.place in USED for one in leaves)
+        return not any(up.type in in_macro for leaf in leaves for up in leaf.up())
+    return not name[:1].islower() or any(leaf.place in USED for leaf in leaves)
 
 
 def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[Import]:
@@ -350,14 +359,14 @@ def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[
         table = builtin_names.RUST_MODULES
         if name in builtin_names.RUST_PATHS:
             table = builtin_names.RUST_PATHS
-            if not all(one.place.startswith("scoped") and one.field == "path" for one in leaves):
+            if not all(leaf.place.startswith("scoped") and leaf.field == "path" for leaf in leaves):
                 return
         if name in table:
             yield Import(table[name], name)
     elif language in SCRIPTS:
         members = _members(leaves, after)
         if members and members <= builtin_names.NODE_MEMBERS.get(name, frozenset()):
-            known = [one.what for one in stated_imports(after)]
+            known = [stated.what for stated in stated_imports(after)]
             prefix = "node:" if any(one.module.startswith("node:") for one in known) else ""
             whole = NAMESPACE if language != "javascript" else DEFAULT
             builtin = builtin_names.NODE_MODULES
@@ -388,15 +397,15 @@ def _of_python(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[I
         return
     if not name[:1].isupper() and name != "datetime":
         called = ("call.function", "decorator.", "type.")
-        if not all(one.place in called for one in leaves):
+        if not all(leaf.place in called for leaf in leaves):
             return
     offered = builtin_names.offered_names
-    modules = [one for one in builtin_names.FROM_MODULES if name in offered(one)]
+    modules = [module for module in builtin_names.FROM_MODULES if name in offered(module)]
     if name not in builtin_names.CALLED and any(
-        one.place in ("call.function", "attribute.object") for one in leaves
+        leaf.place in ("call.function", "attribute.object") for leaf in leaves
     ):
-        modules = [one for one in modules if one not in ("typing", "collections.abc")]
-    stated = {one.what.module for one in stated_imports(after)}
+        modules = [module for module in modules if module not in ("typing", "collections.abc")]
+    stated = {statement.what.module for statement in stated_imports(after)}
     modules.sort(key=lambda module: module not in stated)  # the file's own choice first
     yield from (Import(module, name) for module in modules)
 

@@ -67,7 +67,7 @@ class WorkTree:
         self._parsed: dict[str, list[tuple[Stated, bool]]] = {}
         name = source.language.name if source.language else ""
         names = SCRIPTS if name in SCRIPTS else (name,)
-        self._ends = tuple(end for one in names for end in BY_NAME[one].extensions)
+        self._ends = tuple(end for language in names for end in BY_NAME[language].extensions)
         if name == "csharp":
             self._ends += (".csproj", ".props")  # they may say what every file sees
 
@@ -100,7 +100,7 @@ class WorkTree:
         if root is None:
             return {}
         here = PurePosixPath(self.path).parent.parts
-        paths = [one for one in self._tracked if one.endswith(self._ends) and one != self.path]
+        paths = [name for name in self._tracked if name.endswith(self._ends) and name != self.path]
         texts: dict[str, str] = {}
         size = 0
 
@@ -140,8 +140,10 @@ class WorkTree:
                 what = self._from_here(one.what, path)
                 if what is not None and not self._is_this_file(what):
                     results.append(what)
-        plain = {one for one in results if not one.type_only}
-        return {one for one in results if replace(one, type_only=False) not in plain} | plain
+        plain = {result for result in results if not result.type_only}
+        return {
+            result for result in results if replace(result, type_only=False) not in plain
+        } | plain
 
     def _imports_of(self, path: str, text: str) -> list[tuple[Stated, bool]]:
         """The imports of another file, each with whether the file is a CommonJS module."""
@@ -151,7 +153,7 @@ class WorkTree:
             if language is not None and re.search(r"\b(?:import|use|require)\b", text):
                 other = ParsedText(text, language)
                 is_commonjs = language.name in SCRIPTS and requires(other)
-                stated = [(one, is_commonjs) for one in stated_imports(other)]
+                stated = [(statement, is_commonjs) for statement in stated_imports(other)]
             self._parsed[path] = stated
         return self._parsed.get(path, [])
 
@@ -182,9 +184,9 @@ class WorkTree:
         folder = posixpath.dirname(self.path)
         places = (first, f"src/{first}", f"lib/{first}", posixpath.join(folder, first))
         return any(
-            one == f"{place}.py" or one.startswith(f"{place}/")
+            name == f"{place}.py" or name.startswith(f"{place}/")
             for place in places
-            for one in self._tracked
+            for name in self._tracked
         )
 
     def _from_here(self, what: Import, path: str) -> Import | None:
@@ -273,9 +275,9 @@ def _in_list(what: Import, parsed: ParsedText) -> str | None:
     language = parsed.language.name
     if language not in _LISTS or not what.name or what.name in ("default", "*"):
         return None
-    for one in stated_imports(parsed):
-        alike = one.what.module == what.module and one.what.type_only == what.type_only
-        match = re.fullmatch(_LISTS[language], parsed.text_of(one.statement)) if alike else None
+    for stated in stated_imports(parsed):
+        alike = stated.what.module == what.module and stated.what.type_only == what.type_only
+        match = re.fullmatch(_LISTS[language], parsed.text_of(stated.statement)) if alike else None
         if match is None:
             continue
         before, names, behind = (part for part in match.groups() if part is not None)
@@ -286,7 +288,7 @@ def _in_list(what: Import, parsed: ParsedText) -> str | None:
         widest = max(map(len, parsed.text.split("\n")))
         if max(map(len, text.split("\n"))) > max(WIDTH, widest):
             continue
-        start, end = one.statement.start, one.statement.end
+        start, end = stated.statement.start, stated.statement.end
         return (parsed.data[:start] + text.encode() + parsed.data[end:]).decode(
             "utf-8", "surrogatepass"
         )
@@ -361,20 +363,20 @@ def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], 
     """The first run of imports, and whether it is a Go block with a line for each."""
     language = parsed.language.name
     if language == "go":
-        blocks = [one for one in parsed.root.children if one.type == "import_declaration"]
+        blocks = [part for part in parsed.root.children if part.type == "import_declaration"]
         specs = next((one for block in blocks if (one := block.first("import_spec_list"))), None)
         if specs is not None and specs.children[0].line != specs.children[-1].line:
-            within = [one for one in specs.children if one.type == "import_spec"]
+            within = [part for part in specs.children if part.type == "import_spec"]
             if within:
                 return [_line(one, parsed, tree) for one in within], True
-    requiring = {id(one.statement) for one in stated_imports(parsed) if one.requires}
+    requiring = {id(stated.statement) for stated in stated_imports(parsed) if stated.requires}
     run: list[Branch] = []
     for child in _container(parsed).children:
         if child.type in IMPORTS or id(child) in requiring:
             run.append(child)
         elif (run and "comment" not in child.type) or child.type.endswith(DEFINITIONS):
             break
-    return [_line(one, parsed, tree) for one in run], False
+    return [_line(node, parsed, tree) for node in run], False
 
 
 def _container(parsed: ParsedText) -> Branch:

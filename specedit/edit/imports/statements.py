@@ -47,7 +47,7 @@ class Stated:
 def stated_imports(parsed: ParsedText) -> Iterator[Stated]:
     """The imports at the top level of a text, one for each name."""
     for declared, module in parsed.imports:
-        statement = next((one for one in declared.leaf.up() if one.parent is parsed.root), None)
+        statement = next((node for node in declared.leaf.up() if node.parent is parsed.root), None)
         if statement is not None and statement.type in IMPORTS:
             yield _stated(parsed, declared, module, statement)
     if parsed.language.name in SCRIPTS:
@@ -104,10 +104,10 @@ def _required(parsed: ParsedText, statement: Branch) -> Iterator[Stated]:
     if target.type == "identifier":
         local = parsed.text_of(target)
         yield Stated(Import(match[2], DEFAULT, local), local, statement, target, requires=True)
-    for one in target.children if target.type == "object_pattern" else ():
-        if one.type == "shorthand_property_identifier_pattern":
-            local = parsed.text_of(one)
-            yield Stated(Import(match[2], local), local, statement, one, requires=True)
+    for child in target.children if target.type == "object_pattern" else ():
+        if child.type == "shorthand_property_identifier_pattern":
+            local = parsed.text_of(child)
+            yield Stated(Import(match[2], local), local, statement, child, requires=True)
 
 
 def specifier(what: Import) -> str:
@@ -134,7 +134,7 @@ def written(what: Import, parsed: ParsedText) -> str:
 
 
 def _script(what: Import, parsed: ParsedText) -> str:
-    known = [parsed.text_of(one.statement) for one in stated_imports(parsed)]
+    known = [parsed.text_of(stated.statement) for stated in stated_imports(parsed)]
     sample = "\n".join(known) or parsed.text
     quote = '"' if sample.count('"') > sample.count("'") else "'"
     end = ";" * bool(re.search(r";$", sample, re.M))

@@ -76,10 +76,10 @@ def _text_of(job: Job, target: RegionJob, answer: Answer) -> str:
 def _definition_alone(source: Source, symbol: str, answer: str) -> str:
     """The answer for the region of one definition, without the class that it repeats around it, and
     without the other definitions of the file that it repeats next to it."""
-    known = {one.qualified for one in trees.symbols(source.text, source.language)}
+    known = {other.qualified for other in trees.symbols(source.text, source.language)}
     holder, _, name = symbol.rpartition(".")
     symbols = trees.symbols(answer, source.language)
-    own = [one for one in symbols if one.own_name == name]
+    own = [other for other in symbols if other.own_name == name]
     if len(own) != 1 or symbol not in known:
         return answer
     blocks = blocks_of(answer, source.language)
@@ -88,9 +88,9 @@ def _definition_alone(source: Source, symbol: str, answer: str) -> str:
         lines = [n for block in blocks if block.name == own[0].qualified for n in _lines(block)]
         return _picked(answer, lines)
     others = {
-        one.qualified
-        for one in symbols
-        if one.kind in CALLABLE and not one.depth and one is not own[0]
+        other.qualified
+        for other in symbols
+        if other.kind in CALLABLE and not other.depth and other is not own[0]
     }
     repeated = {one for one in others if one in known or f"{holder}.{one}" in known}
     kept = [n for block in blocks if block.name not in repeated for n in _lines(block)]
@@ -125,7 +125,7 @@ def plan_of(job: Job, target: RegionJob) -> Plan:
 
     def finished(texts: Sequence[str]) -> tuple[str, ...]:
         """What earlier answers to the whole file have in the region."""
-        parts = [part_of_changed(source.text, target.region, one) for one in texts]
+        parts = [part_of_changed(source.text, target.region, other_text) for other_text in texts]
         return tuple(dict.fromkeys(prompt.finished(dedented(part)) for part in parts))
 
     name = target.symbol.rpartition(".")[2]
@@ -171,21 +171,21 @@ def region_name(symbol: str, lines: tuple[int, int]) -> str:
 
 
 def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
-    answers = [one.answer for one in done]
-    digests = [one.logits_digest for one in answers if one.logits_digest is not None]
+    answers = [answer.answer for answer in done]
+    digests = [answer.logits_digest for answer in answers if answer.logits_digest is not None]
     return Answer(
-        text=joined(source, [(one.target.region, one.text) for one in done]),
-        reason="length" if any(one.reason == "length" for one in answers) else "stop",
-        closed=all(one.closed for one in answers),
-        prompt=sum(one.prompt for one in answers),
-        reused=sum(one.reused for one in answers),
-        completion=sum(one.completion for one in answers),
-        prefill_s=sum(one.prefill_s for one in answers),
-        decode_s=sum(one.decode_s for one in answers),
+        text=joined(source, [(answer.target.region, answer.text) for answer in done]),
+        reason="length" if any(answer.reason == "length" for answer in answers) else "stop",
+        closed=all(answer.closed for answer in answers),
+        prompt=sum(answer.prompt for answer in answers),
+        reused=sum(answer.reused for answer in answers),
+        completion=sum(answer.completion for answer in answers),
+        prefill_s=sum(answer.prefill_s for answer in answers),
+        decode_s=sum(answer.decode_s for answer in answers),
         logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
-        passes=sum(one.passes for one in answers),
-        load_s=sum(one.load_s for one in answers),
-        reasoning=sum(one.reasoning for one in answers),
+        passes=sum(answer.passes for answer in answers),
+        load_s=sum(answer.load_s for answer in answers),
+        reasoning=sum(answer.reasoning for answer in answers),
         certainty=_certainty(answers),
     )
 
@@ -201,10 +201,10 @@ def _certainty(answers: Sequence[Answer]) -> Certainty | None:
 
 def _figures(source: Source, done: Sequence[_Done], total_s: float, digest: str | None) -> Figures:
     regions = []
-    for target, text, figures in ((one.target, one.text, one.figures) for one in done):
+    for target, text, figures in ((answer.target, answer.text, answer.figures) for answer in done):
         before = taken(source, target.region)
         changed = fitted(before, text) != before
         about = target.lines, target.symbol, target.chance
         regions.append(EditedRegion(*about, changed, figures.passes, target.why))
-    total = sum((one.figures for one in done), Figures())
+    total = sum((answer.figures for answer in done), Figures())
     return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))

@@ -94,10 +94,10 @@ def _head(text: str, owner: Sequence[int]) -> int:
     return last if has_text and last < len(owner) - 1 else 0
 
 
-def _stands_alone(one: Symbol) -> bool:
-    if one.kind in CALLABLE or one.kind in TYPES:
+def _stands_alone(symbol: Symbol) -> bool:
+    if symbol.kind in CALLABLE or symbol.kind in TYPES:
         return True
-    return one.last_line - one.first_line + 1 >= OWN
+    return symbol.last_line - symbol.first_line + 1 >= OWN
 
 
 def _lead(first: int, lines: Sequence[str], owner: Sequence[int]) -> int:
@@ -115,7 +115,7 @@ def _blocks_of_owner(
     name, kind = (symbol.qualified, symbol.kind) if symbol else ("", "lines")
     for start, end in _pieces(first, last, lines):
         head = symbol is None or start <= symbol.first_line <= end
-        imports = symbol is None and any(_IMPORT.match(one) for one in lines[start - 1 : end])
+        imports = symbol is None and any(_IMPORT.match(line) for line in lines[start - 1 : end])
         yield Block(start, end, name, "imports" if imports else kind, head)
 
 
@@ -188,23 +188,25 @@ def listing_of(
     """Each definition, and what stands outside of any. `only`: of these blocks."""
     lines = lines_of(text)
     names, beginnings, listed = [], [], []
-    for one in blocks:
-        beginning = title(one, lines)[1].strip()[:WIDE]
-        if beginning and one.head and (only is None or one in only):
-            names.append(one.name or f"{one.kind} {one.first}-{one.last}")
+    for block in blocks:
+        beginning = title(block, lines)[1].strip()[:WIDE]
+        if beginning and block.head and (only is None or block in only):
+            names.append(block.name or f"{block.kind} {block.first}-{block.last}")
             beginnings.append(beginning)
-            listed.append(one)
+            listed.append(block)
     return BlockListing(tuple(names), tuple(beginnings), tuple(listed))
 
 
-def title(one: Block, lines: Sequence[str]) -> tuple[int, str]:
+def title(block: Block, lines: Sequence[str]) -> tuple[int, str]:
     """The line that tells what a block is, with its number: its definition's, else the first one
     that has any text."""
-    name = re.escape(one.own_name)
+    name = re.escape(block.own_name)
     holds = re.compile(rf"(?<![\w$]){name}(?![\w$])" if name else r"\w")
-    for number in range(one.first, one.last + 1):
+    for number in range(block.first, block.last + 1):
         line = lines[number - 1].rstrip()
         if holds.search(line) and not line.lstrip().startswith(_NOTE):
             return number, line
-    number = next((n for n in range(one.first, one.last + 1) if lines[n - 1].strip()), one.first)
+    number = next(
+        (n for n in range(block.first, block.last + 1) if lines[n - 1].strip()), block.first
+    )
     return number, lines[number - 1].rstrip()

@@ -44,7 +44,8 @@ def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]
     scale = math.log(len(evidence) + 1) / 4
     scales = [scale if n < FROM_WORDS else 1.0 for n in range(len(FEATURES))]
     scores = [
-        sum(w * x * s for w, x, s in zip(weights, one.row, scales, strict=True)) for one in evidence
+        sum(w * x * s for w, x, s in zip(weights, entry.row, scales, strict=True))
+        for entry in evidence
     ]
     top = max(scores, default=0.0)
     parts = [math.exp(score - top) for score in scores]
@@ -54,8 +55,8 @@ def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]
 
 def spread(chances: Sequence[Likely]) -> list[Likely]:
     """The same, a part of each block's chance handed on to the one behind it."""
-    before = [0.0, *(TO_NEXT * one.chance for one in chances)]
-    shares = [one.chance + more for one, more in zip(chances, before, strict=False)]
+    before = [0.0, *(TO_NEXT * chance.chance for chance in chances)]
+    shares = [chance.chance + more for chance, more in zip(chances, before, strict=False)]
     return [Likely(o.block, part / sum(shares)) for o, part in zip(chances, shares, strict=True)]
 
 
@@ -65,7 +66,7 @@ def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evi
     rank: dict[object, int] = {}
     for n, one in enumerate(named):
         rank.setdefault(one.name or one, n)
-    ranks = [rank.get(one.block.name or one.block) for one in evidence]
+    ranks = [rank.get(entry.block.name or entry.block) for entry in evidence]
     return [
         replace(one, row=(*one.row[:-2], float(n == 0), float(bool(n))))
         for one, n in zip(evidence, ranks, strict=True)
@@ -114,7 +115,7 @@ def choose(evidence: Sequence[Evidence], instruction: str, *, asked: bool = Fals
         return BlockChoice((), "it has no parts")
     if about_all(instruction):
         return BlockChoice((), "the instruction is about all of it")
-    if not any(one.any for one in evidence):
+    if not any(entry.any for entry in evidence):
         return BlockChoice((), "nothing in it is named by the instruction", unsure=not asked)
     chances = likely(evidence, asked=asked)
     return after_asking(spread(chances)) if asked else _by_words(chances)
@@ -127,11 +128,13 @@ def with_earlier(
     those, and sure of them where its words say nothing."""
     if not earlier or (choice.whole and (len(evidence) < 2 or about_all(instruction))):
         return choice
-    named = [one.block for one in evidence if one.named]
-    chances = {one.block: one.chance for one in choice.blocks}
+    named = [entry.block for entry in evidence if entry.named]
+    chances = {block.block: block.chance for block in choice.blocks}
     chances |= dict.fromkeys((*earlier, *named), 1.0)
-    blocks = [Likely(one.block, chances[one.block]) for one in evidence if one.block in chances]
-    if _lines(blocks) > MOST * sum(one.block.lines for one in evidence):
+    blocks = [
+        Likely(entry.block, chances[entry.block]) for entry in evidence if entry.block in chances
+    ]
+    if _lines(blocks) > MOST * sum(entry.block.lines for entry in evidence):
         return BlockChoice((), "most of it was changed before")
     return BlockChoice(tuple(blocks))
 
@@ -162,12 +165,12 @@ def _likeliest(
     `most_lines`; and the chance that they have."""
     taken: list[Likely] = []
     covered, lines = 0.0, 0
-    for one in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
-        lines += one.block.lines
+    for chance in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
+        lines += chance.block.lines
         if covered >= enough or (taken and lines > most_lines):
             break
-        taken.append(one)
-        covered += one.chance
+        taken.append(chance)
+        covered += chance.chance
     return taken, covered
 
 
@@ -176,7 +179,7 @@ def _in_order(taken: Sequence[Likely]) -> BlockChoice:
 
 
 def _lines(blocks: Sequence[Likely]) -> int:
-    return sum(one.block.lines for one in blocks)
+    return sum(block.block.lines for block in blocks)
 
 
 def readable(text: str) -> bool:
@@ -188,11 +191,11 @@ def grouped(blocks: Sequence[Block], most: int) -> list[tuple[Block, ...]]:
     """Consecutive blocks as regions of at most `most` lines. The comment that a file begins with
     stays alone."""
     groups: list[list[Block]] = []
-    for one in sorted(blocks, key=lambda one: one.first):
+    for block in sorted(blocks, key=lambda one: one.first):
         group = groups[-1] if groups else []
-        near = group and group[-1].last + 1 == one.first and one.last - group[0].first < most
-        if near and (group[-1].kind == COMMENT) == (one.kind == COMMENT):
-            group.append(one)
+        near = group and group[-1].last + 1 == block.first and block.last - group[0].first < most
+        if near and (group[-1].kind == COMMENT) == (block.kind == COMMENT):
+            group.append(block)
         else:
-            groups.append([one])
+            groups.append([block])
     return [tuple(one) for one in groups]

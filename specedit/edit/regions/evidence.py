@@ -61,7 +61,7 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=65536)
 def stems(name: str) -> tuple[str, ...]:
     """The stems of a name's words; a name of several words is a word of its own, too."""
-    words = [stem(one) for one in words_of(name) if len(one) > 1]
+    words = [stem(word) for word in words_of(name) if len(word) > 1]
     return (*words, "".join(words)) if len(words) > 1 else tuple(words)
 
 
@@ -69,8 +69,8 @@ def count_stems(text: str) -> Counter[str]:
     """How often each stem stands in a text; names count as their words."""
     counts: Counter[str] = Counter()
     for name, times in Counter(_PART.findall(text)).items():
-        for one in stems(name):
-            counts[one] += times
+        for word in stems(name):
+            counts[word] += times
     return counts
 
 
@@ -154,20 +154,20 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
     """The evidence for each block of a file."""
     lines = lines_of(text)
     asked = query(instruction)
-    texts = ["".join(lines[one.first - 1 : one.last]) for one in blocks]
+    texts = ["".join(lines[block.first - 1 : block.last]) for block in blocks]
     quotes = _quotes(asked, texts)
     if not ABOUT_COMMENTS.search(instruction):  # the words of a licence are not evidence
         read = zip(blocks, texts, quotes, strict=True)
         texts = [one if block.kind != COMMENT or quoted else "" for block, one, quoted in read]
-    names = [frozenset(_NAME.findall(one)) for one in texts]
+    names = [frozenset(_NAME.findall(part)) for part in texts]
     scores, covered = _words(asked, texts)
     rarity = _rarity(asked, names)
     best = max(scores, default=0.0)
-    titled = _titled(asked, [frozenset(stems(one.own_name)) for one in blocks])
+    titled = _titled(asked, [frozenset(stems(block.own_name)) for block in blocks])
     rows = []
-    for n, one in enumerate(blocks):
-        holders = set(one.name.split(".")[:-1])
-        named = one.name in asked.code or one.own_name in asked.code
+    for n, block in enumerate(blocks):
+        holders = set(block.name.split(".")[:-1])
+        named = block.name in asked.code or block.own_name in asked.code
         rows.append(
             (
                 float(named),
@@ -177,7 +177,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
                 scores[n] / best if best else 0.0,
                 covered[n],
                 titled[n],
-                math.log(one.lines + 1) / 5,
+                math.log(block.lines + 1) / 5,
                 0.0,
                 0.0,
             )
@@ -187,7 +187,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
 
 def _words(asked: Query, texts: Sequence[str]) -> tuple[list[float], list[float]]:
     """Of each text: BM25 of the instruction's words, and the share of their weight it holds."""
-    bags = [count_stems(one) for one in texts]
+    bags = [count_stems(text) for text in texts]
     sizes = [sum(bag.values()) for bag in bags]
     usual = sum(sizes) / max(1, len(sizes)) or 1.0
     idf = {w: _idf(sum(w in bag for bag in bags), len(bags)) for w in sorted(asked.stems)}
@@ -220,7 +220,7 @@ def _quotes(asked: Query, texts: Sequence[str]) -> list[float]:
     """1 for the only block that holds a text that is quoted; a half for two, and so on."""
     scores = [0.0] * len(texts)
     for quoted in asked.quoted:
-        holding = [n for n, one in enumerate(texts) if quoted in one]
+        holding = [n for n, text in enumerate(texts) if quoted in text]
         for n in holding:
             scores[n] = max(scores[n], 1 / len(holding))
     return scores
@@ -228,8 +228,8 @@ def _quotes(asked: Query, texts: Sequence[str]) -> list[float]:
 
 def _titled(asked: Query, titles: Sequence[frozenset[str]]) -> list[float]:
     """How much of what the instruction says each name says."""
-    idf = {w: _idf(sum(w in one for one in titles), len(titles)) for w in asked.stems}
+    idf = {w: _idf(sum(w in title for title in titles), len(titles)) for w in asked.stems}
     total = sum(idf.values())
     if not total:
         return [0.0] * len(titles)
-    return [sum(idf[w] for w in asked.stems & one) / total for one in titles]
+    return [sum(idf[w] for w in asked.stems & title) / total for title in titles]

@@ -152,7 +152,7 @@ def in_parts(job: Job) -> Job | None:
     if len(parts) < 2:
         return None
     text = f"too long for the window: edited in {len(parts)} parts, one after the other"
-    findings = (one for one in job.findings if one.kind != "whole")
+    findings = (finding for finding in job.findings if finding.kind != "whole")
     return replace(
         job,
         regions=tuple(region_job(job.about, part, 1.0) for part in parts),
@@ -194,7 +194,7 @@ def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
     spans = [(a, max(a + 1, b)) for tag, a, b, *_ in opcodes(old, new) if tag != "equal"]
     last = len(old)
     spans = [(min(a, last - 1), b) for a, b in spans]  # what was added behind the last line
-    return [one for one in blocks if any(a < one.last and one.first <= b for a, b in spans)]
+    return [block for block in blocks if any(a < block.last and block.first <= b for a, b in spans)]
 
 
 def _regions(
@@ -240,13 +240,13 @@ def _meant(
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
-    names = ", ".join(region_name(one.symbol, one.lines) for one in regions[:NAMED])
+    names = ", ".join(region_name(region.symbol, region.lines) for region in regions[:NAMED])
     more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
-    why = next(iter(dict.fromkeys(one.why for one in regions)))
+    why = next(iter(dict.fromkeys(region.why for region in regions)))
     note = Finding(
         "focused",
         f"open to change: {names}{more}: {why}; --whole opens all of the file",
-        tuple(Spot(one.lines[0]) for one in regions),
+        tuple(Spot(region.lines[0]) for region in regions),
     )
     return replace(job, regions=regions, findings=(*job.findings, note))
 
@@ -257,10 +257,10 @@ def _whole(job: Job, why: str) -> Job:
 
 
 def _some(job: Job, choice: BlockChoice) -> Job:
-    chances = {one.block: one.chance for one in choice.blocks}
+    chances = {block.block: block.chance for block in choice.blocks}
     regions = tuple(
         replace(
-            region_job(job.about, group, min(1.0, sum(chances[one] for one in group))),
+            region_job(job.about, group, min(1.0, sum(chances[block] for block in group))),
             why=choice.why,
         )
         for group in grouped(list(chances), LONG)

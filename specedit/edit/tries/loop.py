@@ -117,7 +117,7 @@ def ask_try(
 
 def as_earlier(answered: Answered) -> Earlier:
     """An answer as later tries use it: a prediction, and feedback."""
-    problems = "\n".join(_line(one) for one in answered.edit.findings if one.refuses)
+    problems = "\n".join(_line(finding) for finding in answered.edit.findings if finding.refuses)
     return Earlier(answered.answer.text, problems)
 
 
@@ -147,7 +147,7 @@ def try_of(attempt: Trying, answered: Answered, earlier: Sequence[Try]) -> Try:
 def with_all_tries(edit: Edit, tries: Sequence[Try]) -> Edit:
     """The Edit with the figures of all tries."""
     own = edit.figures
-    spent = sum((one.figures for one in tries), Figures())
+    spent = sum((attempt.figures for attempt in tries), Figures())
     return replace(edit, tries=tuple(tries), figures=spent.of_answer(own))
 
 
@@ -292,16 +292,16 @@ def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
     """One try over all files, from what it was for each of them."""
     named = "{name}: {why}" if len(names) > 1 else "{why}"
     refused = [
-        named.format(name=name, why=one.refused)
-        for name, one in zip(names, parts, strict=True)
-        if one.refused
+        named.format(name=name, why=part.refused)
+        for name, part in zip(names, parts, strict=True)
+        if part.refused
     ]
     return replace(
         parts[0],
-        figures=sum((one.figures for one in parts), Figures()),
-        after_sha256=" ".join(one.after_sha256 for one in parts),
+        figures=sum((part.figures for part in parts), Figures()),
+        after_sha256=" ".join(part.after_sha256 for part in parts),
         refused="; ".join(refused),
-        with_feedback=any(one.with_feedback for one in parts),
+        with_feedback=any(part.with_feedback for part in parts),
         same_as=None,
     )
 

@@ -156,7 +156,10 @@ class _Command:
         whole = whole_of([file.tries[-1] for file in files], [file.name for file in files])
         if whole.refused:
             return whole
-        same = next((one for one in self._wholes if one.after_sha256 == whole.after_sha256), None)
+        same = next(
+            (attempt for attempt in self._wholes if attempt.after_sha256 == whole.after_sha256),
+            None,
+        )
         changed = [file for file in files if file.edits[-1].changed]
         if same is not None:
             whole = replace(whole, test=same.test, same_as=same.number)

@@ -98,7 +98,9 @@ def _are_names(value: object) -> bool:
 
 
 def _are_globs(value: object) -> bool:
-    return isinstance(value, str | list) and all(isinstance(one, str) and one for one in value)
+    return isinstance(value, str | list) and all(
+        isinstance(element, str) and element for element in value
+    )
 
 
 GLOBS = 'a list of globs such as ["src/**/*.cs"]'
@@ -207,7 +209,7 @@ class CleanFiles:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if len(self._known) > MAX_DIGESTS:
                 self._known = dict.fromkeys([*self._known][-MAX_DIGESTS // 2 :])
-                atomic.whole(self._path, "".join(f"{one}\n" for one in self._known).encode())
+                atomic.whole(self._path, "".join(f"{name}\n" for name in self._known).encode())
                 return
             with regular.appending(self._path) as file:
                 file.write(f"{key}\n".encode())  # one short write is atomic

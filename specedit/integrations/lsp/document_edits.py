@@ -255,7 +255,7 @@ def change_documents(
     """Merge a change into the files that it names, each read by `read` from its URI; into the
     document where it names none."""
     changes = changes_of(text)
-    if any(one.path for one in changes):
+    if any(change.path for change in changes):
         found = parts_by_file(changes)
         parts = [(read(Path(name).absolute().as_uri()), own) for name, own in found.items()]
     elif document is None:
@@ -364,7 +364,10 @@ RegionLines = dict[str, Any]  # `lines` (from 1, both ends in), `symbol`, `why`
 def regions_of(job: Job) -> list[RegionLines]:
     """The parts of a file that may change; none: all of it."""
     if job.regions:
-        return [{"lines": one.lines, "symbol": one.symbol, "why": one.why} for one in job.regions]
+        return [
+            {"lines": region.lines, "symbol": region.symbol, "why": region.why}
+            for region in job.regions
+        ]
     if job.region == whole(job.source):
         return []
     first = job.source.text.count("\n", 0, job.region.start) + 1
@@ -412,11 +415,11 @@ def rename_at(
     old = identifier[0]
     tree = Tree.around([str(path)]) or Tree.of_files([str(path)])
     by_name: dict[str, Document] = {}
-    for one in (*opened, document):
-        name = tree.path(str(path_in_tree(one)))
+    for opened_document in (*opened, document):
+        name = tree.path(str(path_in_tree(opened_document)))
         if name in tree.project.paths:
-            by_name[name] = one
-            tree.project.hold(name, searched_text(one))
+            by_name[name] = opened_document
+            tree.project.hold(name, searched_text(opened_document))
     name = tree.path(str(path))
     rows = searched_text(document).split("\n")[: document.line_of_source(line) - 1]
     start = sum(len(before) + 1 for before in rows) + identifier.start()
@@ -435,7 +438,11 @@ def rename_at(
             for name, guess in result.files.items()
         ),
         (
-            *(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
+            *(
+                f"{name}: {doubt.text}"
+                for name, doubts in result.undecided.items()
+                for doubt in doubts
+            ),
             *(f"rename the file {name} to {to}" for name, to in result.moves.items()),
         ),
     )

@@ -233,7 +233,10 @@ class Session(Connection):
         ]
         if not self._can("textDocument", "codeAction", "codeActionLiteralSupport"):
             return commands
-        return [{"title": one["title"], "kind": REFACTOR, "command": one} for one in commands]
+        return [
+            {"title": command["title"], "kind": REFACTOR, "command": command}
+            for command in commands
+        ]
 
     def _start_command(self, number: int | str, params: object) -> None:
         command = param(params, "command", str)
@@ -301,7 +304,7 @@ class Session(Connection):
             if request.stopped.is_set():
                 return
             if edit.findings:
-                self._log("\n".join(f"{one.kind}: {one.text}" for one in edit.findings))
+                self._log("\n".join(f"{finding.kind}: {finding.text}" for finding in edit.findings))
             if refused:
                 problem = "; ".join(edit.problems) or edit.status
                 self._show(ERROR, problem)
@@ -470,7 +473,7 @@ def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> Message:
     """What an editor needs to show of the Edits of one change, all of them or none."""
     figures = sum((edit.figures for _, edit in edits), Figures())
     drafted = figures.drafted
-    problems = [f"{edit.path}: {one}" for _, edit in edits for one in edit.problems]
+    problems = [f"{edit.path}: {problem}" for _, edit in edits for problem in edit.problems]
     changed = [(document, edit) for document, edit in edits if edit.changed]
     rated = [edit for _, edit in edits if edit.sure is not None]
     return {
@@ -480,7 +483,7 @@ def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> Message:
         "sure": all(edit.sure for edit in rated) if rated else None,
         "status": "refused" if problems else "proposed" if changed else "unchanged",
         "problems": problems,
-        "notes": [f"{edit.path}: {one}" for _, edit in edits for one in edit.notes],
+        "notes": [f"{edit.path}: {note}" for _, edit in edits for note in edit.notes],
         "documentChanges": []
         if problems
         else [document.edit_to(edit.after.decode("utf-8")) for document, edit in changed],

@@ -86,7 +86,10 @@ def repeat_at(
     if document.source.language is None:
         raise InputError("the language is not known", file=path.name)
     tree = Tree.around([str(path)]) or Tree.of_files([str(path)])
-    held = {tree.path(str(path_in_tree(one))): one for one in (*opened, document)}
+    held = {
+        tree.path(str(path_in_tree(opened_document))): opened_document
+        for opened_document in (*opened, document)
+    }
     name = tree.path(str(path))
     before, after = (Document.of(document.uri, None, text).source.text for text in (first, example))
     rules = rules_from([ExampleFile(name, before, after, document.source.language)])
@@ -94,7 +97,9 @@ def repeat_at(
         raise InputError("these lines hold several changes; select one", file=path.name)
     # The user chose these lines, and sees every place before it is saved.
     rules = (replace(rules[0], unproved=""),)
-    names = {tree.path(one) for one in candidates(tree.root, rules, tree.root)} | held.keys()
+    names = {
+        tree.path(candidate) for candidate in candidates(tree.root, rules, tree.root)
+    } | held.keys()
 
     def read(one: str) -> str:
         return searched_text(held[one]) if one in held else read_text(one, tree.root)

@@ -280,7 +280,9 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
     result.notes = _by_reason((path, one) for path, one in shown if one.kind not in UNDECIDED)
     changed = [edit for edit in edits if edit.changed]
     result._rejected = [f"{path}: {one}" for path, one in findings if one.kind == CHECKER]
-    problems = [f"{edit.path}: {own_words(str(one))}" for edit in edits for one in edit.problems]
+    problems = [
+        f"{edit.path}: {own_words(str(problem))}" for edit in edits for problem in edit.problems
+    ]
     if problems:
         result.status, result.summary = "refused", "; ".join(problems[:5])
     elif changed:
@@ -314,14 +316,14 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
 
 def _places(edit: Edit) -> Iterator[str]:
     lines = LINE_END.split(edit.before.decode("utf-8", "replace"))
-    for one in edit.changes:
-        text = lines[one.line - 1].strip()[:WIDEST] if one.line <= len(lines) else ""
-        yield f"{edit.path}:{one.line}:{one.column}: {one.kind}: {text}"
+    for change in edit.changes:
+        text = lines[change.line - 1].strip()[:WIDEST] if change.line <= len(lines) else ""
+        yield f"{edit.path}:{change.line}:{change.column}: {change.kind}: {text}"
 
 
 def cut(lines: Sequence[str], most: int = MOST) -> list[str]:
     """The first lines of a list, each not too long, and how many more there are."""
-    kept = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lines[:most]]
+    kept = [line if len(line) <= LONGEST else f"{line[:LONGEST]}…" for line in lines[:most]]
     return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept
 
 

@@ -74,11 +74,11 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
     last = first + text.count("\n", len(head), len(text) - len(tail))
     lines = text.split("\n")
     name = symbol.strip("`").rpartition(".")[2]
-    known = {one.qualified for one in trees.symbols(source.text, source.language)}
+    known = {other.qualified for other in trees.symbols(source.text, source.language)}
     inside = [
-        one
-        for one in trees.symbols(text, source.language)
-        if first <= one.first_line and one.last_line <= last
+        other
+        for other in trees.symbols(text, source.language)
+        if first <= other.first_line and other.last_line <= last
     ]
     depth = min((one.depth for one in inside), default=0)
     level = [one for one in inside if one.depth == depth]
@@ -97,8 +97,8 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
             yield line[:80]
 
 
-def _is_private(one: Symbol, lines: list[str], language: Language | None) -> bool:
-    name, words = one.own_name, lines[one.first_line - 1].split()
+def _is_private(symbol: Symbol, lines: list[str], language: Language | None) -> bool:
+    name, words = symbol.own_name, lines[symbol.first_line - 1].split()
     if language is not None and language.name == "go":
         return name[:1].islower() or name[:1] == "_"
     if language is not None and language.name == "python":

@@ -32,7 +32,7 @@ class C(Rules):
         seen = _included(project, own)
         for path in seen:
             yield from project.top_level(path, name)
-        mine = [one for one in project.top_level(own, name) if _is_linked(here, one)]
+        mine = [declared for declared in project.top_level(own, name) if _is_linked(here, declared)]
         if not mine:
             announced = rf"\b(?:struct|union|class)\s+{re.escape(name)}\b"
             if re.search(announced.encode(), here.scopes.data):
@@ -42,10 +42,10 @@ class C(Rules):
             there = project.typing(path)
             if path == own or path in seen or there is None:
                 continue
-            for one in project.top_level(path, name):
-                extern = _is_extern(there, one) or _is_extern(here, mine[0])
-                if extern and _is_linked(there, one):
-                    yield one
+            for declared in project.top_level(path, name):
+                extern = _is_extern(there, declared) or _is_extern(here, mine[0])
+                if extern and _is_linked(there, declared):
+                    yield declared
 
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
         """A row of a `PyMethodDef` table of a module for Python."""
@@ -179,18 +179,22 @@ def _included(project: Project, path: str) -> list[str]:
     return project.remembered(("included", path), follow)
 
 
-def _is_linked(here: Typing, one: Declared) -> bool:
+def _is_linked(here: Typing, declared: Declared) -> bool:
     """A function or a variable that other files can link to."""
-    if one.kind not in ("function", "local") or one.scope is None or one.scope.kind != "file":
+    if (
+        declared.kind not in ("function", "local")
+        or declared.scope is None
+        or declared.scope.kind != "file"
+    ):
         return False
-    head = here.scopes.data[one.node.start : one.leaf.start]
+    head = here.scopes.data[declared.node.start : declared.leaf.start]
     return re.search(rb"\bstatic\b", head) is None
 
 
-def _is_extern(here: Typing, one: Declared) -> bool:
+def _is_extern(here: Typing, declared: Declared) -> bool:
     """Declared to be found elsewhere: `extern int x;`, a prototype."""
-    head = here.scopes.data[one.node.start : one.leaf.start]
-    prototype = one.kind == "local" and one.leaf.place == "function_declarator.declarator"
+    head = here.scopes.data[declared.node.start : declared.leaf.start]
+    prototype = declared.kind == "local" and declared.leaf.place == "function_declarator.declarator"
     return prototype or re.search(rb"\bextern\b", head) is not None
 
 

@@ -45,13 +45,13 @@ def _file(project: Project, place: str) -> str | None:
     tries = [place + one for one in ENDS]
     tries += [stem + one for one in WRITTEN.get(end, ())]
     tries += [posixpath.join(place, "index" + one) for one in ENDS[1:]]
-    return next((one for one in tries if one in project.paths), None)
+    return next((path for path in tries if path in project.paths), None)
 
 
 def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
     """What the nearest tsconfig.json makes of a path."""
     places = (posixpath.join(up, name) for up in folders_up(folder) for name in CONFIGS)
-    if (config := next((one for one in places if one in project.paths), None)) is not None:
+    if (config := next((place for place in places if place in project.paths), None)) is not None:
         base, paths = _options(project, config, 0)
         for pattern, targets in paths.items():
             before, star, after = pattern.partition("*")
@@ -164,7 +164,7 @@ def _specifiers(typing: Typing) -> Iterator[Branch]:
 def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
     """A module's new name, with an ending, a folder or an alias where the old one had that."""
     stem, end = posixpath.splitext(new)
-    written = next((one for one in SCRIPTS if source.endswith(one)), "")
+    written = next((script for script in SCRIPTS if source.endswith(script)), "")
     if written in (".js", ".jsx", ".mjs", ".cjs") and end not in (written, ""):
         end = written  # TypeScript names what it compiles to
     old_stem = posixpath.splitext(old)[0]
@@ -253,7 +253,7 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
     if typing is None:
         return
     text, default = typing.scopes.text, name == "default"
-    results = [one for one in project.top_level(place, name) if one.kind != "export"]
+    results = [declared for declared in project.top_level(place, name) if declared.kind != "export"]
     if results and not default:
         yield from results
         return
@@ -265,14 +265,14 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
         there = resolve(project, place, text(source).strip("'\"")) if source is not None else None
         if default and statement.first("default") is not None:
             named += [child.part("name") or child for child in statement.named_children()]
-        for one in clause.children if clause is not None else ():
-            alias, spelling = one.part("alias"), one.part("name")
+        for child in clause.children if clause is not None else ():
+            alias, spelling = child.part("alias"), child.part("name")
             if spelling is None or text(alias or spelling) != name:
                 continue
             if default:
                 named.append(spelling)
             elif alias is not None and text(alias) != text(spelling):
-                yield _alias(project, typing, one, alias)
+                yield _alias(project, typing, child, alias)
             elif there is not None:
                 yield from given_out(project, there, text(spelling))
         if there is not None and clause is None and not default:
@@ -304,8 +304,8 @@ def _assigned(typing: Typing) -> Iterator[Branch]:
     if b"module.exports" not in typing.scopes.data:
         return
     for child in typing.scopes.root.children:
-        for one in child.children if child.type == "expression_statement" else ():
-            left, right = one.part("left"), one.part("right")
+        for part in child.children if child.type == "expression_statement" else ():
+            left, right = part.part("left"), part.part("right")
             if left is None or right is None:
                 continue
             if typing.scopes.text(left) == "module.exports":

@@ -61,7 +61,7 @@ class PythonModules(Rules):
                 continue
             found = named_in(project, place, words[length])
             for number in range(length, len(words)):
-                ends = [end for one in found for end in _ends(project, one)]
+                ends = [end for declared in found for end in _ends(project, declared)]
                 yield from ((number, one) for one in dict.fromkeys((*found, *ends)))
                 last = number + 1 == len(words) or not ends
                 found = [] if last else project.members_of(ends[0], words[number + 1])
@@ -73,7 +73,7 @@ class PythonModules(Rules):
         called = typing.called_leaf(call) if call is not None and call.type == "call" else None
         if listed is None or called is None or typing.scopes.text(called) not in BY_NAME:
             return None
-        before = [one for one in listed.named_children() if one.end <= string.start]
+        before = [child for child in listed.named_children() if child.end <= string.start]
         return before[0] if len(before) == 1 else None
 
     def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
@@ -83,7 +83,7 @@ class PythonModules(Rules):
                 left = up.part("left")
                 if left is None or typing.scopes.text(left) != "__slots__":
                     return None
-                return next((one for one in up.up() if one.type == "class_definition"), None)
+                return next((node for node in up.up() if node.type == "class_definition"), None)
             if up.type not in ("tuple", "list", "set"):
                 return None
         return None
@@ -145,10 +145,10 @@ def _inner(project: Project, place: str, name: str) -> Declared | None:
     return project.module(inner) if inner is not None and inner in project.paths else None
 
 
-def _is_inner(project: Project, place: str, one: Declared) -> bool:
+def _is_inner(project: Project, place: str, declared: Declared) -> bool:
     """Whether a package imports a module of its own: `from . import x`, in `__init__.py`."""
-    here, (module, named) = project.typing(place), _written(one)
-    if one.kind != "import" or here is None or module is None or named is None:
+    here, (module, named) = project.typing(place), _written(declared)
+    if declared.kind != "import" or here is None or module is None or named is None:
         return False
     return resolve(project, here, here.scopes.text(module)) == place
 
@@ -180,11 +180,15 @@ def _absolute(project: Project, folder: str, parts: Sequence[str]) -> str | None
     return None
 
 
-def _ends(project: Project, one: Declared) -> Iterator[Declared]:
+def _ends(project: Project, declared: Declared) -> Iterator[Declared]:
     """What an import brings in, or the declaration itself."""
-    home = project.at(one.home)
-    imported = project.imported_declarations(home, one) if home and one.kind == "import" else None
-    yield from imported or (one,)
+    home = project.at(declared.home)
+    imported = (
+        project.imported_declarations(home, declared)
+        if home and declared.kind == "import"
+        else None
+    )
+    yield from imported or (declared,)
 
 
 def _roots(project: Project, folder: str) -> Iterator[str]:
@@ -236,7 +240,7 @@ class PythonImports:
             ups = parts.count("..")
             base = posixpath.normpath(posixpath.join(self._new_folder, "../" * ups))
             if self._is_package(base) or not self._is_package(self._folder):
-                return "." * (ups + 1) + ".".join(one for one in parts if one not in ("..", "."))
+                return "." * (ups + 1) + ".".join(part for part in parts if part not in ("..", "."))
         else:
             before = _without_end(old).split("/")
             root = before[: len(before) - len(dotted.split("."))]
@@ -247,7 +251,7 @@ class PythonImports:
         return ".".join(after[len(root) :])
 
     def _is_package(self, folder: str) -> bool:
-        return any(posixpath.join(folder, one) in self._project.paths for one in INITS)
+        return any(posixpath.join(folder, init) in self._project.paths for init in INITS)
 
     def _from(self, node: Branch) -> Iterator[Rewrite]:
         module = node.part("module_name")
@@ -260,7 +264,7 @@ class PythonImports:
             return
         names = [child for child in node.children if child.field == "name"]
         joint = dotted if dotted.endswith(".") else f"{dotted}."
-        paths = [f"{joint}{self._text(one.part('name') or one)}" for one in names]
+        paths = [f"{joint}{self._text(name.part('name') or name)}" for name in names]
         gone = [at for at, path in enumerate(paths) if self._resolved(path) in self._moved]
         if not gone and dotted.startswith(".") and self._folder != self._new_folder and place:
             yield self._replaced(module, self._name(dotted, place, place))
@@ -296,12 +300,12 @@ class PythonImports:
             column = node.start - self._typing.scopes.data.rfind(b"\n", 0, node.start) - 1
             yield Rewrite(node.end, node.end, "", f"\n{' ' * column}{line}")
 
-    def _uses(self, one: Branch, name: str, stem: str) -> Iterator[Rewrite]:
+    def _uses(self, node: Branch, name: str, stem: str) -> Iterator[Rewrite]:
         """The uses of an imported module under its new name; none where that name is taken."""
         if any(label == stem for _, label in self._typing.scopes.leaves):
             return
         for each in meanings_over([self._typing], name):
-            inside = [one.start <= leaf.start < one.end for leaf in each.leaves]
+            inside = [node.start <= leaf.start < node.end for leaf in each.leaves]
             for leaf, imports in zip(each.leaves, inside, strict=True):
                 if any(inside) and not imports:
                     yield Rewrite(leaf.start, leaf.end, name, stem)
@@ -319,11 +323,13 @@ class PythonImports:
             yield self._replaced(named, name)
             if child.type == "aliased_import" or name == dotted:
                 continue
-            for one in self._typing.scopes.root.walk():
-                uses = one.type == "attribute" or (one.type == "identifier" and "." not in dotted)
-                inner = one.place == "attribute.attribute"
-                if uses and not inner and one.start > node.end and self._text(one) == dotted:
-                    yield self._replaced(one, name)
+            for below in self._typing.scopes.root.walk():
+                uses = below.type == "attribute" or (
+                    below.type == "identifier" and "." not in dotted
+                )
+                inner = below.place == "attribute.attribute"
+                if uses and not inner and below.start > node.end and self._text(below) == dotted:
+                    yield self._replaced(below, name)
 
     def _replaced(self, node: Branch, new: str) -> Rewrite:
         return Rewrite(node.start, node.end, self._text(node), new)

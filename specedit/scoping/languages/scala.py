@@ -22,14 +22,14 @@ class Scala(Rules):
         """`new Run { … }` is a Run."""
         if node.type != "template_body" or node.parent is None:
             return []
-        types = (one for one in node.parent.children if one.end <= node.start)
+        types = (child for child in node.parent.children if child.end <= node.start)
         return [text(one) for one in types if one.type == "type_identifier"]
 
     def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
         """`import A._` shows all of `A`."""
         if node.type != "import_declaration" or node.first("namespace_wildcard") is None:
             return None
-        named = [one for one in node.children if one.field == "path" and one.named]
+        named = [child for child in node.children if child.field == "path" and child.named]
         return (text(named[-1]), "") if named else None
 
     def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
@@ -49,8 +49,8 @@ class Scala(Rules):
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         statements = (up for up in imported.leaf.up() if up.type == "import_declaration")
-        parts = [part for one in statements for part in one.children]
-        return ".".join(scopes.text(one) for one in parts if one.field == "path" and one.named)
+        parts = [part for statement in statements for part in statement.children]
+        return ".".join(scopes.text(part) for part in parts if part.field == "path" and part.named)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "arrow_renamed_identifier.name":
