@@ -63,6 +63,16 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(
     assert Path(edit["kept"]).read_text() == AFTER
 
 
+def test_a_rename_is_not_rated(file: Path, script: Script, inside: Specedit) -> None:
+    """Syntax decides its places; the model decides about mentions alone."""
+    file.write_text("def total(items):  # the total\n    return sum(items)\n")
+    script(replace=[["total", "price"]], margin=0.1)
+    done = inside("rename", "total", "price", file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, edit["sure"], edit["confidence"]) == (0, None, None)
+    assert file.read_text() == "def price(items):  # the price\n    return sum(items)\n"
+
+
 @pytest.mark.parametrize("flag", ["--yes", "--test"])
 def test_what_the_user_or_a_test_confirms_is_written(
     file: Path, script: Script, inside: Specedit, flag: str
@@ -135,3 +145,17 @@ def test_the_shipped_weights_are_those_of_the_signals() -> None:
     assert data["signals"] == list(SIGNALS) and data["models"]
     for fit in data["models"].values():
         assert len(fit["weights"]) == len(SIGNALS) and 0 < fit["sure"] < 1
+
+
+def test_a_choice_between_readings_of_a_change_is_not_rated(
+    file: Path, script: Script, inside: Specedit
+) -> None:
+    file.write_text(
+        "def show(items):\n    for item in items:\n        print(item)\n    return True\n"
+    )
+    script(answer="    return True\n```", margin=0.1)
+    change = b"# ...\n        print(thing)\n# ...\n"
+    done = inside("apply", file, "--json", stdin=change)
+    (edit,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and "print(thing)" in file.read_text()
+    assert (edit["confidence"], edit["sure"]) == (None, None)

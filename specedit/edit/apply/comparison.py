@@ -429,6 +429,10 @@ class _Comparing:
                 for one in old
                 if {one.name, one.name.rpartition(".")[2]} & names and one not in shown
             ]
+            above = [old.last for one, old in pairs.items() if one.last <= n]
+            below = [old.first for one, old in pairs.items() if one.first > n]
+            low, high = max(above, default=0), min(below, default=len(self._file))
+            named = [one for one in named if low <= one.first < high] or named
             several = {one.name for one in named if sum(a.name == one.name for a in named) > 1}
             if several:
                 heads = {one: words_of_lines([self._file[one.first]]) & names for one in named}

@@ -192,7 +192,8 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     known = {old.strip(): old for _, old in pairs if old.strip()}
     shown = [text for sign, text in hunk.lines if sign == "+" and text.strip() in known]
     as_shown = shown and all(margin(text) == margin(known[text.strip()]) for text in shown)
-    margins = Margins([] if as_shown else pairs)
+    quoted = any(line == old and margin(line) for line, old in pairs)
+    margins = Margins([] if as_shown or quoted else pairs)
     result: list[str] = []
     rows = iter(place.rows)
     at = place.first

@@ -195,6 +195,35 @@ function ends(text) {
   return text === MARK;
 }
 """
+BUILD = """package build
+
+type Builder struct {
+\tEvicted Func
+\tPurged  Func
+\tAdded   Func
+}
+
+func (b *Builder) Evicted(f Func) *Builder {
+\tb.evicted = f
+\treturn b
+}
+
+func (b *Builder) Purged(f Func) *Builder {
+\tb.purged = f
+\treturn b
+}
+
+func (b *Builder) Added(f Func) *Builder {
+\tb.added = f
+\treturn b
+}
+
+func (b *Builder) All() *Builder {
+\tb.evicted = call(first,
+\t\t\t\tsecond)
+\treturn b
+}
+"""
 REFUSED = {  # file, text, snippet, words of the refusal
     "an overload in a namespace": (
         "jobs.cs",
@@ -397,6 +426,23 @@ MERGED = {  # file, text, snippet, old line, what stands in its place
         "function ends(text) {\n  return text == MARK;\n}\n>>>>>>> REPLACE\n",
         "===",
         "==",
+    ),
+    "what else has the name of what a comment removes": (
+        "build.go",
+        BUILD,
+        "func (b *Builder) Evicted(f Func) *Builder {\n\tb.evicted = f\n\treturn b\n}\n\n"
+        "// Purged removed\n\n"
+        "func (b *Builder) Added(f Func) *Builder {\n\tb.added = f\n\treturn b\n}\n",
+        "func (b *Builder) Purged(f Func) *Builder {\n\tb.purged = f\n\treturn b\n}\n",
+        "",
+    ),
+    "aligned lines that are misquoted": (
+        "build.go",
+        BUILD,
+        "<<<<<<< SEARCH\n\tb.evicted = call(first,\n\t\tsecond)\n\treturn b\n=======\n"
+        "\tb.evicted = call(first,\n\t\tthird)\n\treturn b\n>>>>>>> REPLACE\n",
+        "\t\t\t\tsecond)\n",
+        "\t\tthird)\n",
     ),
     "a bracket that closes what is left out": (
         "jobs.cs",
