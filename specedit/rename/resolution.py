@@ -15,7 +15,7 @@ from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared, Home
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
@@ -290,8 +290,12 @@ def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool
     if chosen and all(_is_local(meaning) for meaning in chosen):
         kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
         return "parameter" in kinds and leaf.place in rules.keys
-    if each.kind == UNKNOWN and not any(meaning.is_member for meaning in chosen):
-        return not rules.is_value_member(leaf)
+    if each.kind == UNKNOWN and chosen and not any(_is_of_class(it) for it in chosen):
+        project = one.typings[path].project
+        values = (rules.is_read_from_values(project, d) for it in chosen for d in it.declared)
+        return not rules.is_value_member(leaf) and any(values)
+    if each.kind == FREE and chosen and _names_type(one, leaf):
+        return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(
         meaning.is_member
         and all(d.kind != "value" and d.node.type not in rules.constants for d in meaning.declared)
@@ -300,6 +304,17 @@ def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool
     if each.kind == FREE and behind_dots:
         return rules.bare_members and one.typings[path].enclosing(leaf) is not None
     return True
+
+
+def _is_of_class(meaning: Meaning) -> bool:
+    """Whether it is a member of something else than a namespace."""
+    scopes = (scopes_of(d).by_node.get(id(d.owner.node)) for d in meaning.declared if d.owner)
+    kinds = {scope.kind for scope in scopes if scope is not None}
+    return meaning.is_member and kinds != {"namespace"}
+
+
+def _names_type(one: ResolvedName, leaf: Branch) -> bool:
+    return leaf.type in one.rules.type_names or one.rules.is_type(leaf)
 
 
 def _is_torn(leaf: Branch, *, local: bool) -> bool:
@@ -330,7 +345,7 @@ def _is_other_sort(one: ResolvedName, each: Meaning, members: Sequence[Meaning])
 
 def _is_local(one: Meaning) -> bool:
     return not one.owners and all(
-        each.scope is not None and (each.scope.is_local or each.kind == "label")
+        each.kind in ("type", "label") or (each.scope is not None and each.scope.is_local)
         for each in one.declared
         if each.kind not in ("import", "module")
     )

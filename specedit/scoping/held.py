@@ -123,7 +123,7 @@ def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
         called = typing.called(leaf, deep + 1) if leaf is not None else None
         if called is not None:
             return type_part(called, rules) if called.kind in FUNCTIONS else None
-    elif (typed := typing.type_written(node)) is not None:
+    elif (typed := typing.type_written(node, deep)) is not None:
         return typed
     member = _member(typing, node)
     if member is None or rules.held.get(typing.scopes.label(member)) != SAME:

@@ -67,21 +67,21 @@ class Typing(Lookup):
             return last_of(inner)
         return None
 
-    def type_written(self, node: Branch | None) -> Branch | None:
+    def type_written(self, node: Branch | None, deep: int = 0) -> Branch | None:
         """The type expression that a variable or a member was declared with, or is made of."""
         while node is not None and node.type in self.rules.passes_on:
             node = first_of(node)
-        if node is None:
+        if node is None or deep > DEEP:
             return None
         if node.type in self.rules.builds:
             return node.part("type")  # `[]A{…}`
         if node.type in self.rules.indexes:
-            return self.element(self.type_written(first_of(node)))
+            return self.element(self.type_written(first_of(node), deep + 1))
         declared: Declared | None = None
         if node.type in self.rules.names:
             declared = self.lookup(self.scopes.label(node), node)
         elif (leaf := self.member_leaf(node)) is not None:
-            owners = self.type_of(self.rules.receiver(leaf))
+            owners = self.type_of(self.rules.receiver(leaf), deep + 1)
             result = self.members(owners or (), self.scopes.label(leaf))
             declared = result[0] if result else None
         if declared is None or (typed := type_part(declared, self.rules)) is not None:
@@ -90,12 +90,12 @@ class Typing(Lookup):
         while value is not None and value.type in self.rules.passes_on:
             value = first_of(value)
         made = value is not None and value.type in self.rules.builds
-        return self.type_written(value) if made else None
+        return self.type_written(value, deep + 1) if made else None
 
     def _is_keyed(self, over: Branch | None, deep: int) -> bool:
         """Whether a loop takes the keys of something, whose class is not asked for."""
         words = self.rules.keyed
-        typed = self.type_written(over) if words else None
+        typed = self.type_written(over, deep + 1) if words else None
         if words and (typed is None or self.scopes.text(typed) in self.rules.inferred):
             typed = self.rules.written(self, over, deep + 1) or typed
         return typed is not None and self.rules.is_keyed(self, over, typed)
@@ -522,7 +522,7 @@ class Typing(Lookup):
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""
-        element = self.element(self.type_written(node))
+        element = self.element(self.type_written(node, deep + 1))
         if element is None:
             element = self.element(self.rules.written(self, node, deep + 1))
         return self.named_type(element, deep + 1) if element is not None else None

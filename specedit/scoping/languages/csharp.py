@@ -55,7 +55,8 @@ class CSharpNamespaces(Rules):
         if text not in _spaces(project):
             return None
         first = next(one for one in node.walk() if not one.children)
-        if here.lookup(text.split(".")[0], first) is not None:
+        nearest = here.lookup(text.split(".")[0], first)
+        if nearest is not None and nearest.kind != "namespace":
             return None
         return project.package(text, here.scopes, here.scopes.root).owner
 
@@ -123,6 +124,12 @@ def _with_outer(spaces: Iterable[str]) -> set[str]:
 
 
 class CSharp(CSharpNamespaces):
+    def is_type(self, leaf: Branch) -> bool:
+        """Not the method in `Make<int>(1)`."""
+        generic = leaf.parent
+        is_called = generic is not None and generic.place == "invocation_expression.function"
+        return super().is_type(leaf) and not (is_called and leaf.place == "generic_name.")
+
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if entry == "parameter here" and "record" in scopes.scope_of(node).node.type:
             return "field here"

@@ -9,7 +9,7 @@ from specedit.scoping import held
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Known, Typing
 from specedit.scoping.uses import Uses
@@ -72,7 +72,15 @@ class Java(Rules):
             constants = [one for one in uses.declared if one.node.type == "enum_constant"]
             if len(constants) == 1:
                 return [constants[0]]
-        return None
+        whole = _qualified(uses.typing, leaf.parent) if leaf.place in QUALIFIED else None
+        return [whole] if whole is not None and whole.name == uses.name else None
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The class that a whole name stands for: `com.acme.Order.empty()`."""
+        declared = _qualified(here, node) if f"{node.type}." in QUALIFIED_TYPES else None
+        home = project.at(declared.home) if declared is not None else None
+        owners = home.class_of(declared) if home is not None and declared is not None else ()
+        return owners[0] if owners else None
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         path = here.rules.module_of(here.scopes, imported)
@@ -96,6 +104,8 @@ class Java(Rules):
                 yield result
 
 
+QUALIFIED = places("field_access.field scoped_identifier.name scoped_type_identifier.")
+QUALIFIED_TYPES = places("field_access. scoped_identifier. scoped_type_identifier.")
 ARGUMENTS = places("type_arguments")
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
@@ -211,6 +221,19 @@ RULES = Java(
 
 PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
 STARS = re.compile(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
+
+
+def _qualified(typing: Typing, node: Branch | None) -> Declared | None:
+    """The type that a package and a name stand for, where no variable begins it."""
+    if node is None or node.end - node.start > 200:
+        return None
+    path = typing.scopes.text(node)
+    if not path[:1].islower() or not all(map(str.isidentifier, path.split("."))):
+        return None
+    first = next(one for one in node.walk() if not one.children)
+    if typing.lookup(path.split(".")[0], first) is not None:
+        return None
+    return _type(typing.project, path)
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:

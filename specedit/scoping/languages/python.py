@@ -86,6 +86,16 @@ class Python(PythonModules):
                 return True
         return False
 
+    def is_read_from_values(self, project: Project, one: Declared) -> bool:
+        """A module is a value where a file imports it as one, or by a name that is computed."""
+        path = project.path(one.home)
+        stem = posixpath.basename(path).rpartition(".")[0]
+        if stem == "__init__" or not path:
+            return True
+        words = rf"\bimport\b[^\n]*\b{stem}\b|^[\s\w,.()]*\b{stem},?$"
+        pattern = rf"(?m){words}|\b__import__\b|\bimport_module\b|\bsys\.modules\b"
+        return bool(project.matching(pattern, (".py", ".pyi")))
+
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """A class with `__getattr__` may have any member, from anywhere."""
         every = (owner, *uses.typing.above(owner))
@@ -126,6 +136,9 @@ class Python(PythonModules):
         return around is not None and around.kind == "class" and listed[:1] == [one.leaf]
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        fixture = _fixture(uses.typing, declared) if declared.kind == "parameter" else None
+        if fixture is not None and fixture[1].name == uses.name:
+            uses.join(declared, fixture[1])
         if leaf.place == "augmented_assignment.left" and declared.owner is not None:
             read = uses.bare(leaf, "value")  # `x += 1` in a class reads the outer x
             if isinstance(read, Declared):
@@ -146,28 +159,42 @@ class Python(PythonModules):
 
 def _given_by_fixture(typing: Typing, leaf: Branch, deep: int) -> Known:
     """The class of what the fixture of a parameter's name returns or yields."""
-    name = typing.scopes.text(leaf)
-    declared = typing.lookup(name, leaf)
-    if declared is None or declared.kind != "parameter" or declared.node.type != "parameters":
+    declared = typing.lookup(typing.scopes.text(leaf), leaf)
+    fixture = _fixture(typing, declared) if declared is not None else None
+    if fixture is None:
+        return None
+    home, one = fixture
+    body = one.node.part("body")
+    nested = ("function_definition", "lambda", "class_definition")
+    for node in body.walk(nested) if body is not None else ():
+        if node.type in ("return_statement", "yield") and node.named_children():
+            return home.type_of(node.named_children()[0], deep + 1) or None
+    return None
+
+
+def _fixture(typing: Typing, one: Declared) -> tuple[Typing, Declared] | None:
+    """The fixture that pytest gives a parameter of a test, or of another fixture."""
+    function = one.scope.node if one.scope is not None else one.node
+    name = function.part("name") if function.type == "function_definition" else None
+    if one.kind != "parameter" or name is None or not _asks_for_fixtures(function, name, typing):
         return None
     folder = posixpath.dirname(typing.project.path(typing.scopes))
     shared = (posixpath.join(up, "conftest.py") for up in folders_up(folder))
     for home in (typing, *map(typing.project.typing, shared)):
-        for one in home.scopes.declarations(name) if home is not None else ():
-            if home is None or not _is_fixture(one, home.scopes.text):
-                continue
-            inside = one.node.part("body")
-            nested = ("function_definition", "lambda", "class_definition")
-            for node in inside.walk(nested) if inside is not None else ():
-                if node.type in ("return_statement", "yield") and node.named_children():
-                    return home.type_of(node.named_children()[0], deep + 1) or None
-            return None
+        for other in home.scopes.declarations(one.name) if home is not None else ():
+            if home is not None and _is_fixture(other.node, home.scopes.text):
+                return (home, other) if other.node is not function else None
     return None
 
 
-def _is_fixture(one: Declared, text: Text) -> bool:
-    around = one.node.parent
-    if one.node.type != "function_definition" or around is None:
+def _asks_for_fixtures(function: Branch, name: Branch, typing: Typing) -> bool:
+    text = typing.scopes.text
+    return text(name).startswith("test") or _is_fixture(function, text)
+
+
+def _is_fixture(function: Branch, text: Text) -> bool:
+    around = function.parent
+    if function.type != "function_definition" or around is None:
         return False
     marks = [child for child in around.children if child.type == "decorator"]
     return any(re.search(r"\bfixture\b", text(mark)) for mark in marks)

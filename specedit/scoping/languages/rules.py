@@ -241,6 +241,10 @@ class Rules(Tables):
         """Whether a class says what it extends by a value that is known when it runs alone."""
         return False
 
+    def is_read_from_values(self, project: Project, one: Declared) -> bool:
+        """Whether what a module declares may be read from a value of unknown type."""
+        return True
+
     def may_be_called(self, typing: Typing, one: Declared) -> bool:
         """Whether a member's type allows that it is called."""
         return one.kind in FUNCTIONS or self.fields_are_called

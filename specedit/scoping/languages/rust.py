@@ -88,7 +88,7 @@ def _inside(typing: Typing, node: Branch, deep: int) -> Branch | None:
     if node.type == "try_expression":
         return _of_type(typing, inside(typing, first_of(node), deep + 1), deep)
     if node.type != "call_expression":
-        return _of_type(typing, typing.type_written(node), deep)
+        return _of_type(typing, typing.type_written(node, deep), deep)
     leaf = typing.called_leaf(node)
     called = typing.called(leaf, deep + 1) if leaf is not None else None
     if called is not None:

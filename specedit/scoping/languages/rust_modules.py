@@ -46,10 +46,10 @@ class RustModules(Rules):
         path = here.scopes.text(node).replace(" ", "").split("::")
         first = path[0]
         if first not in WORDS:
-            declared = here.lookup(first, node, "type")
+            declared = here.lookup(first, node, "type") or _prelude(project, here, first)
             if declared is not None and declared.node.type == "extern_crate_declaration":
-                named = declared.node.part("name")
-                first = path[0] = here.scopes.text(named) if named is not None else first
+                named, home = declared.node.part("name"), project.at(declared.home) or here
+                first = path[0] = home.scopes.text(named) if named is not None else first
             elif declared is not None or len(path) > 1:
                 return None
             if _crates(project).get(first) is None:
@@ -88,6 +88,15 @@ class RustModules(Rules):
             return None
         result = _child(project, _around(project, here, one.node), one.name)
         return _owner(project, result) if result is not None else None
+
+
+def _prelude(project: Project, here: Typing, name: str) -> Declared | None:
+    """`extern crate a as b;` at the top of a crate, which all its files see."""
+    root = _root(project, project.path(here.scopes))
+    for one in project.top_level(root, name):
+        if one.node.type == "extern_crate_declaration":
+            return one
+    return None
 
 
 def _wildcards(here: Typing) -> list[Branch]:
