@@ -179,6 +179,8 @@ def test_a_hostile_file_ends_no_command(repository: Repository, command: str) ->
         ("csharp", "snippet", "@,"),
         ("csharp", "lsp", "let @ = @;\n"),
         ("scala", "repeat", "class @ {\n"),
+        ("typescript", "edit", "let @ = @;\n"),
+        ("typescript", "snippet", "("),
     ],
 )
 def test_a_hostile_file_that_once_ended_a_command_does_not(

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 MUTATIONS = {
     "1 a draft changes the text": (
         *("decode/loop.py", "range(common(ids, choices.ids) + 1)", "range(len(choices.ids))"),
-        "test_guarantees.py",
+        "decode/test_trees.py",
     ),
     "2 every draft is offered": (
         *("decode/width.py", "return max(self._free, affordable, 0)", "return self._widest - 1"),

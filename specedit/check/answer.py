@@ -110,7 +110,9 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
     if longest > LONGEST or change.after.errors or are_off:
         return []
     try:
-        results = dict.fromkeys(one for check in CHECKS for one in check(change))
+        results: dict[Finding, None] = {}
+        for check in CHECKS:
+            results.update(dict.fromkeys(check(change)))
     except TooComplex as problem:
         return [Finding("not-checked", f"names not checked: {problem.reason}")]
     ordered = sorted(results, key=lambda one: one.line or 0)
@@ -166,7 +168,7 @@ def _syntax(change: Change) -> Iterator[Finding]:
         text = f"syntax not checked: {len(old)} places of the file before do not parse either"
         yield Finding("not-checked", text)
         return
-    first = next(fresh((fault.what for fault in old), new, lambda fault: fault.what), new[0])
+    first = (fresh((fault.what for fault in old), new, lambda fault: fault.what) or new)[0]
     changed = [hunk.after[0] + 1 for hunk in hunks(change.before.text, after)]
     line = next((one for one in changed if first.line <= one <= first.last_line), first.line)
     lines = after.split("\n")
@@ -205,15 +207,16 @@ def _python_error(text: str) -> SyntaxError | None:
     return None
 
 
-def _lost(change: Change) -> Iterator[Finding]:
+def _lost(change: Change) -> list[Finding]:
+    """What the change takes away without being asked to."""
     lost, unnamed = lost_definitions(change)
     if lost:
-        yield _refusal("lost-definition", f"{LOST} {_listed(lost)}")
-        return
+        return [_refusal("lost-definition", f"{LOST} {_listed(lost)}")]
+    noted = []
     if unnamed:
         text = f"the instruction does not name what the change takes away: {_listed(unnamed)}"
-        yield Finding("unnamed-loss", text)
+        noted = [Finding("unnamed-loss", text)]
     for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
         if findings := list(check(change)):
-            yield from (replace(finding, refuses=True) for finding in findings)
-            return
+            return noted + [replace(finding, refuses=True) for finding in findings]
+    return noted

@@ -8,8 +8,9 @@ definition or leaves it unused. Whatever else is new in the text accounts for no
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
@@ -18,6 +19,7 @@ from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
 
+MOST_COMPARED = 200_000  # pairs of a definition that is gone and one that is added
 ALIKE = 0.6  # share of common words from which a definition continues under another name
 SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
@@ -45,10 +47,11 @@ def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
     gone = [
         symbol
         for symbol in old
-        if symbol.qualified not in places
-        and count[symbol.name] < had[symbol.name]
-        and not _is_imported(symbol.name, change.after.text)
+        if symbol.qualified not in places and count[symbol.name] < had[symbol.name]
     ]
+    names = {symbol.name for symbol in gone}
+    imported = {name for name in names if _is_imported(name, change.after.text)}
+    gone = [symbol for symbol in gone if symbol.name not in imported]
     if not gone:
         return [], []
     names = {symbol.name for symbol in old}
@@ -167,23 +170,30 @@ def _discontinued(
     """Those that do not continue as one of the added definitions; each of these continues one: by
     what is in it, or of the same kind and under a name that the instruction gives."""
     before, after = change.before.text.split("\n"), change.after.text.split("\n")
-    candidates = list(added)
+    bodies = [_body(other, after) for other in added]
+    named = [_is_named(other, change.instruction) for other in added]
+    equal = defaultdict[frozenset[tuple[str, int]], deque[int]](deque)
+    for number, body in enumerate(bodies):
+        equal[frozenset(body.items())].append(number)
+    left = dict.fromkeys(range(len(added)))  # those that continue none yet
+    most = max(1, MOST_COMPARED // max(1, len(gone)))
     for symbol in gone:
         body = _body(symbol, before)
-        rated = [(_alike(body, _body(other, after)), -n) for n, other in enumerate(candidates)]
-        best, index = max(rated, default=(0.0, 0))
+        same = equal[frozenset(body.items())]
+        while same and same[0] not in left:
+            same.popleft()
+        best, number = (1.0, same[0]) if same and body else (0.0, 0)
+        if not best:
+            rated = [(_alike(body, bodies[other]), -other) for other in islice(left, most)]
+            best, number = max(rated, default=(0.0, 0))
         if best < ALIKE:
-            named = [
-                other
-                for other in candidates
-                if (other.kind, other.depth) == (symbol.kind, symbol.depth)
-                and _is_named(other, change.instruction)
-            ]
-            if not named:
+            kind = symbol.kind, symbol.depth
+            by_name = (n for n in left if named[n] and (added[n].kind, added[n].depth) == kind)
+            if (first := next(by_name, None)) is None:
                 yield symbol
                 continue
-            index = -candidates.index(named[0])
-        del candidates[-index]
+            number = first
+        del left[abs(number)]
 
 
 def _body(symbol: Symbol, lines: Sequence[str]) -> Counter[str]:

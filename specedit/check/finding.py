@@ -5,7 +5,7 @@ allow, with their verdicts. Imports nothing heavy: settings check values against
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
@@ -124,15 +124,16 @@ class Finding:
         return self.text
 
 
-def fresh(before: Iterable[str], after: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
+def fresh(before: Iterable[str], after: Iterable[T], text_of: Callable[[T], str]) -> list[T]:
     """What is in `after` more often than its text is in `before`."""
-    known = Counter(before)
-    for one in after:
-        text = text_of(one)
+    known, new = Counter(before), []
+    for item in after:
+        text = text_of(item)
         if known[text]:
             known[text] -= 1
         else:
-            yield one
+            new.append(item)
+    return new
 
 
 def at(kind: str, line: int, text: str) -> Finding:

@@ -37,7 +37,7 @@ def undefined_names(change: Change) -> Iterator[Finding]:
 
 def unreachable_code(change: Change) -> Iterator[Finding]:
     """One for each block that ends too early, unless the block before did so, too."""
-    known = (change.before.text_of(node) for node, _ in _unreachable(change.before))
+    known = [change.before.text_of(node) for node, _ in _unreachable(change.before)]
     text_of = change.after.text_of
     for node, ending in fresh(known, _unreachable(change.after), lambda one: text_of(one[0])):
         first = text_of(node).split("\n", 1)[0][:60]
@@ -195,7 +195,7 @@ HINTS = regex(
 )
 
 
-def placeholders(before: str, after: str) -> Iterator[tuple[int, str]]:
+def placeholders(before: str, after: str) -> list[tuple[int, str]]:
     """Lines of `after` that stand for missing code, and that `before` had not."""
     lines = enumerate(map(str.strip, after.split("\n")), 1)
     stand_ins = [(number, line) for number, line in lines if stands_in(line)]

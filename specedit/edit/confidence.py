@@ -39,7 +39,7 @@ DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
     whether it is sure."""
-    if job.known is not None or not edit.changed:
+    if job.known is not None or not job.rated or not edit.changed:
         return edit
     if any(finding.kind == "decided" for finding in edit.findings):
         return edit  # the weights are of answers to instructions, not of choices between readings

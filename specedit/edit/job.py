@@ -51,6 +51,7 @@ class Job:
     findings: tuple[Finding, ...] = ()  # in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
     partial: bool = False  # an answer that is cut off counts as far as it goes
+    rated: bool = True  # how likely its edit is right depends on what the model writes
     original: Source | None = None  # what is asked about, where the file holds another text by now
 
     @property

@@ -249,7 +249,7 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings, most: int = M
             prediction = expected(about, whole(about), settings)
         work = make_job(about, whole(about), instruction, settings, prediction, checks)
         plan = replace(work.plan, copies=True)
-        work = replace(work, source=source, original=about, plan=plan, partial=True)
+        work = replace(work, source=source, original=about, plan=plan, partial=True, rated=False)
     judge = partial(guarded, source, instruction, checks)
     needed = not guess.same_shape or any(one != OFF for one in checks.verdicts.values())
     asked = question.asked if question is not None else []

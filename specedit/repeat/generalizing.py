@@ -390,7 +390,9 @@ def rules_of(
         for number, known in enumerate(joined):
             both = unified(known, rule)
             if both is not None and not missing_evidence(both, less=LESS_OF_TWO):
-                joined[number] = replace(both, doubt="", unproved="")
+                varies = any(unit.hole and _names_what(unit) for unit in both.old_units)
+                doubt = "the examples differ in what is called or read there" if varies else ""
+                joined[number] = replace(both, doubt=doubt, unproved="")
                 break
         else:
             joined.append(rule)

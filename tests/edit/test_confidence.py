@@ -63,6 +63,16 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(
     assert Path(edit["kept"]).read_text() == AFTER
 
 
+def test_a_rename_is_not_rated(file: Path, script: Script, inside: Specedit) -> None:
+    """Syntax decides its places; the model decides about mentions alone."""
+    file.write_text("def total(items):  # the total\n    return sum(items)\n")
+    script(replace=[["total", "price"]], margin=0.1)
+    done = inside("rename", "total", "price", file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, edit["sure"], edit["confidence"]) == (0, None, None)
+    assert file.read_text() == "def price(items):  # the price\n    return sum(items)\n"
+
+
 @pytest.mark.parametrize("flag", ["--yes", "--test"])
 def test_what_the_user_or_a_test_confirms_is_written(
     file: Path, script: Script, inside: Specedit, flag: str

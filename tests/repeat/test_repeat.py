@@ -381,6 +381,14 @@ def test_two_examples_of_one_shape_are_one_rule() -> None:
     )
 
 
+def test_two_examples_that_call_different_things_do_not_show_that_all_are_meant() -> None:
+    before = "def f(x, y):\n    check(x.starts(y))\n    check(x.holds(y))\n"
+    after = "def f(x, y):\n    check.starts(y, x)\n    check.holds(y, x)\n"
+    text = "def g(x, y):\n    check(x.do(y))\n"
+    for rule in rules("a.py", before, after):
+        assert rewritten(rule, text, "a.py").text == text
+
+
 def test_a_member_of_the_examples_own_class_is_only_proposed_in_another_class() -> None:
     text = "class {0}:\n    def __init__(self):\n        self.first_item = 1\n\n"
     use = "    def f(self):\n        return self.first_item\n"
@@ -662,6 +670,14 @@ def test_imports_follow(shop: Repository) -> None:
     done = run()
     assert done.returncode == 0, done.stderr
     assert shop.read("b.py").strip() == "def f():\n    raise OSError(1)"
+
+
+def test_a_name_that_nothing_defines_is_searched_for_once(shop: Repository) -> None:
+    old = "def {0}():\n    return old_call(1)\n"
+    shop.commit({f"{name}.py": old.format(name) for name in "abc"})
+    done = run("--example", "old_call($A)", "NewThing($A)")
+    assert b"a.py, b.py, c.py: not changed" in done.stderr, done.stderr
+    assert not shop.status()
 
 
 def test_a_file_with_thousands_of_places_is_left_by_name(shop: Repository) -> None:

@@ -4,6 +4,7 @@ place of code, a comment that says what is removed."""
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
@@ -21,11 +22,12 @@ _INNER = re.compile(
     r"(?P<head>.*\S.*\{)\s*(?P<marker>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*"
 )
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
+LONGEST_LINE = 1_000  # characters of a line with something left out; reading takes their square
 FEW = 2  # words
 SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for lines
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
-_LITERAL = re.compile(r"""//.*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
+_LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
 _NAME = re.compile(r"[\w$.:]*[\w$](?:\(\))?")
 
 
@@ -51,6 +53,7 @@ class ShownLines:
     def balanced(self) -> list[str]:
         """The lines with the brackets, by indentation, that are left out with others."""
         result = self.code(False)
+        added = defaultdict[int, list[str]](list)  # to each line
         opened: list[tuple[int, str]] = []  # indentation of the line, the bracket that closes
         at: int | None = None  # the last line that stands for others
         for n, line in enumerate(self.lines):
@@ -60,7 +63,7 @@ class ShownLines:
                 continue
             closes = not marker and line.strip()[0] in _CLOSING.values()
             while at is not None and opened and opened[-1][0] >= depth + closes:
-                result[at] += opened.pop()[1]
+                added[at].append(opened.pop()[1])
             if marker:
                 continue
             for char in _BRACKET.findall(_LITERAL.sub("", line)):
@@ -69,10 +72,10 @@ class ShownLines:
                 elif opened and opened[-1] == (opened[-1][0], char) and opened[-1][0] >= depth:
                     opened.pop()
                 elif at is not None and (not opened or opened[-1][0] < depth):
-                    result[at] += next(a for a, b in _CLOSING.items() if b == char)
+                    added[at].append(next(a for a, b in _CLOSING.items() if b == char))
                 elif opened:
                     opened.pop()
-        return result
+        return [line + "".join(added[n]) if n in added else line for n, line in enumerate(result)]
 
 
 def brackets_open(line: str) -> int:
@@ -112,7 +115,7 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
     known = {line.strip() for line in old}
     own: list[str] = []
     for line in lines:
-        inner = _INNER.fullmatch(line)
+        inner = _INNER.fullmatch(line) if len(line) <= LONGEST_LINE else None
         if inner and line.strip() not in known and _left_out(inner["marker"]):
             deeper = f"{margin(line)}    "
             own += [inner["head"].rstrip(), deeper + inner["marker"], margin(line) + inner["tail"]]
