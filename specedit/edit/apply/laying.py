@@ -37,9 +37,11 @@ from specedit.edit.apply.structure import VALUE, Definition, file_definitions, w
 from specedit.syntax.languages import Language
 
 LARGEST = 2_000_000  # pairs of lines
+MOST_DEFINITIONS = 5_000  # of a file, and lines of a snippet: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
 LONGEST = 20  # lines of a statement
+TOO_LONG = "too long to compare with this file"
 SHOW, SPLIT = "show the lines that change", "split the change"
 
 
@@ -58,9 +60,11 @@ class Laid:
 def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> Laid:
     """The file with a snippet, or what stands against it."""
     old = file_definitions(file, language)
-    defined = {inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()}
-    shown = shown_lines(snippet.lines, file, defined)
+    names = [inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()]
     first = next((line.strip() for line in snippet.lines if line.strip()), "")
+    if min(len(names), len(snippet.lines)) > MOST_DEFINITIONS:
+        return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
+    shown = shown_lines(snippet.lines, file, set(names))
     code = zip(shown.lines, shown.kinds, strict=True)
     if REMOVED not in shown.kinds and not any(line.strip() and not kind for line, kind in code):
         return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
@@ -95,7 +99,7 @@ def _aligned(
 
     alignment = Alignment(comparison)
     if alignment.pairs > LARGEST:
-        return Laid(refused=(Ambiguity(first, "too long to compare with this file", hint=SPLIT),))
+        return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
     path = alignment.path
     best = written(path)
     if bound := dict(renamed(rows, columns, path, file, best)):

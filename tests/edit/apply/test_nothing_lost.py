@@ -480,3 +480,9 @@ def test_what_a_snippet_does_not_show_stays(case: str) -> None:
     assert [line for line in result.split("\n") if line.strip()] == [
         line for line in text.replace(old, new).split("\n") if line.strip()
     ]
+
+
+def test_a_snippet_of_thousands_of_definitions_is_refused_at_once() -> None:
+    text = "".join(f"value_{number} = {number}\n" for number in range(5_001))
+    after, why = merged("a.py", text, text.replace(" = ", " = -"))
+    assert after is None and "too long to compare" in why
