@@ -120,7 +120,7 @@ def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
 def _files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
-        return _once(one for name in targets.names for one in _expanded(name))
+        return _once(word for name in targets.names for word in _expanded(name))
     if not targets.from_git and not targets.containing:
         raise UsageError(
             "No file is named.", hint="Name files, `-`, or --staged, --changed, --since REF"

@@ -129,7 +129,7 @@ def symbol_names(source: Source) -> str:
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
     result = trees.find_symbol(source.text, source.language, name)
     if len(result) > 1:  # a field of the same name is seldom the one to edit
-        result = [one for one in result if one.kind not in ("value", "property")] or result
+        result = [symbol for symbol in result if symbol.kind not in ("value", "property")] or result
     if len(result) == 1 or _is_one(result, source):
         return result[0].first_line, result[-1].last_line
     if result:
@@ -147,13 +147,13 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
 def _is_one(result: Sequence[Symbol], source: Source) -> bool:
     """Whether definitions are overloads, or a property's getter and setter: of one name, and with
     no other between them."""
-    if len({one.qualified for one in result}) != 1:
+    if len({symbol.qualified for symbol in result}) != 1:
         return False
     span = range(result[0].first_line, result[-1].last_line + 1)
     level = [
-        one
-        for one in trees.symbols(source.text, source.language)
-        if one.first_line in span and one.depth == result[0].depth
+        symbol
+        for symbol in trees.symbols(source.text, source.language)
+        if symbol.first_line in span and symbol.depth == result[0].depth
     ]
     return level == list(result)
 

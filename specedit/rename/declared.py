@@ -24,28 +24,30 @@ SHOWN = 4  # declarations, or files, that are named in a sentence
 
 
 def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, int, str]]:
-    for one in every:
-        for each in one.chosen:
+    for resolved in every:
+        for each in resolved.chosen:
             own = [declared for declared in each.declared if declared.is_own]
             for declared in own:
                 yield project.path(declared.home), declared.leaf.line, _described(declared)
             owner = next((up for up in each.owners if up.module is None), None)
             if not own and owner is not None:  # `self.x = 0` declares nothing
                 homes = [
-                    leaf for leaf in each.leaves if one.path_of(leaf) == project.path(owner.home)
+                    leaf
+                    for leaf in each.leaves
+                    if resolved.path_of(leaf) == project.path(owner.home)
                 ]
                 first = (homes or each.leaves)[0]
-                yield one.path_of(first), first.line, f"member of {owner.name}"
+                yield resolved.path_of(first), first.line, f"member of {owner.name}"
 
 
-def _described(one: Declared) -> str:
-    of = f" of {one.member_of.name}" if one.member_of and one.member_of.name else ""
-    return called(one) + of
+def _described(declared: Declared) -> str:
+    of = f" of {declared.member_of.name}" if declared.member_of and declared.member_of.name else ""
+    return called(declared) + of
 
 
 def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     """That more than one thing is renamed, and how to say which."""
-    chosen = (each for one in every for each in one.chosen)
+    chosen = (each for resolved in every for each in resolved.chosen)
     things = [each for each in chosen if any(declared.is_own for declared in each.declared)]
     if len(things) < 2:
         return ""
@@ -67,14 +69,16 @@ def refuse_nothing(
 ) -> NoReturn:
     """An error: the tree does not declare the name; with the nearest that it does."""
     if owner:
-        holders = {up.name for one in every for each in one.candidates for up in each.owners} - {""}
+        holders = {
+            up.name for resolved in every for each in resolved.candidates for up in each.owners
+        } - {""}
         hint = f"It is a member of {', '.join(sorted(holders)[:SHOWN])}." if holders else ""
         raise UsageError(f"`{owner}` has no member `{name}` in this work tree.", hint=hint)
     used = [
         f"{path}:{part.lines[0]}"
-        for one in every
-        for path in one.typings
-        for part in one.here(path, one.candidates)[:1]
+        for resolved in every
+        for path in resolved.typings
+        for part in resolved.here(path, resolved.candidates)[:1]
     ]
     hint = (
         f"It is used in {', '.join(used[:SHOWN])}: name a file to rename it there alone."
@@ -111,7 +115,7 @@ def elsewhere(
     """What other files have of what `old` means in one (on `line`, if so); "" where nothing."""
     owner, name = names.split_member(old)
     family = family_of(project, path)
-    related = {one for one in paths if family_of(project, one) == family}
+    related = {word for word in paths if family_of(project, word) == family}
     if not related - {path}:
         return ""  # before the file is read again
     typings = next((one for one in families(project, related) if path in one), None)

@@ -37,7 +37,12 @@ def string_rewrites(
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
     if re.search(word, project.text(path) or "") is None:
         return []
-    chosen = {declared for one in every for meaning in one.chosen for declared in meaning.declared}
+    chosen = {
+        declared
+        for resolved in every
+        for meaning in resolved.chosen
+        for declared in meaning.declared
+    }
     found = [
         *_in_paths(project, path, typing, chosen, old),
         *_given_out(typing, every, old),
@@ -80,10 +85,10 @@ def _listed_members(
     """Where a class lists a member of its own as a string: in Python's `__slots__`."""
     places = [
         leaf.start
-        for one in every
-        for meaning in one.chosen
+        for resolved in every
+        for meaning in resolved.chosen
         for leaf in meaning.leaves
-        if one.path_of(leaf) == path
+        if resolved.path_of(leaf) == path
     ]
     for node in typing.scopes.root.walk() if places else ():
         if node.type not in typing.rules.strings or old not in typing.scopes.text(node):
@@ -130,15 +135,20 @@ def configuration_renamed(
     text = project.text(path) or ""
     if not path.endswith(CONFIGURATION):
         return None
-    chosen = {declared for one in every for meaning in one.chosen for declared in meaning.declared}
+    chosen = {
+        declared
+        for resolved in every
+        for meaning in resolved.chosen
+        for declared in meaning.declared
+    }
     folder, found = posixpath.dirname(path), list[int]()
     for match in DOTTED.finditer(text):
         if old not in match[0]:
             continue
         offsets = {
             match.start() + offset
-            for one in every
-            for offset in _parts(project, one.rules, folder, match[0], chosen, old)
+            for resolved in every
+            for offset in _parts(project, resolved.rules, folder, match[0], chosen, old)
         }
         found += sorted(offsets)
     if not found:
@@ -154,11 +164,11 @@ def configuration_renamed(
 def reach(chosen: list[Meaning]) -> list[Passage] | None:
     """Where comments may speak of the chosen meanings; None: everywhere."""
     local = ("local", "parameter", "type", "label")
-    if not all(one.kind in local for one in chosen):
+    if not all(meaning.kind in local for meaning in chosen):
         return None
     reach = []
-    for one in chosen:
-        for declared in one.declared:
+    for meaning in chosen:
+        for declared in meaning.declared:
             node = declared.scope.node if declared.scope is not None else declared.node
             start = node.start
             for sibling in reversed(node.parent.children if node.parent else []):
@@ -301,16 +311,16 @@ def macro_rewrites(
     """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
     opaque = any(part.kind == "opaque" for part in parts)
     bodies = [
-        one
-        for one in (typing.scopes.root.walk() if opaque else ())
-        if one.type in typing.rules.opaque and old in typing.scopes.text(one)
+        inner
+        for inner in (typing.scopes.root.walk() if opaque else ())
+        if inner.type in typing.rules.opaque and old in typing.scopes.text(inner)
     ]
     rewrites: list[Rewrite] = []
     unsure: list[int] = []
     for body in bodies:
         for rewrite in _words_of(body, parts, typing, old, new):
             targets = list(_targets(rewrite, body, candidates, typing, old))
-            renamed = [one in chosen for one in targets]
+            renamed = [target in chosen for target in targets]
             if any(renamed) or (not targets and _is_seen_everywhere(chosen, candidates)):
                 rewrites.append(rewrite)
             if len(set(renamed)) > 1 or (not targets and len(chosen) < len(candidates)):
@@ -337,7 +347,11 @@ def _targets(
 ) -> Iterator[Meaning | None]:
     """What the word means wherever the body will stand: None for another file's member."""
     if typing.scopes.data[body.start : rewrite.start].rstrip().endswith((b".", b"->")):
-        members = [one for one in candidates if one.is_member or one.kind in (UNKNOWN, EXTERNAL)]
+        members = [
+            candidate
+            for candidate in candidates
+            if candidate.is_member or candidate.kind in (UNKNOWN, EXTERNAL)
+        ]
         yield from members
         if not members:
             yield None
@@ -356,13 +370,13 @@ def _targets(
     for place in places:
         declared = typing.lookup(old, place, "any")
         if declared is not None:
-            yield from (one for one in candidates if declared in one.declared)
+            yield from (candidate for candidate in candidates if declared in candidate.declared)
 
 
 def _is_seen_everywhere(chosen: list[Meaning], candidates: list[Meaning]) -> bool:
     """Whether a macro that is used elsewhere could mean it."""
     return len(chosen) == len(candidates) or any(
-        one.scope is not None and one.scope.kind in ("file", "namespace", "class")
+        declaration.scope is not None and declaration.scope.kind in ("file", "namespace", "class")
         for meaning in chosen
-        for one in meaning.declared
+        for declaration in meaning.declared
     )

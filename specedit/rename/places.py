@@ -64,7 +64,7 @@ def rename_places(
         return _receiver(text, old, new, *rules.from_receiver(grow(text, dialect), data, new, line))
     results, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
-        results = [one for one in results if has_sigil(one, typing)] or results
+        results = [result for result in results if has_sigil(result, typing)] or results
         old, new = old.lstrip("$"), new.lstrip("$")
     resolved = ResolvedName({"": typing}, results)
     choose(resolved, owner, line, old, is_here, derived=scope == SCOPES[-1])
@@ -88,9 +88,11 @@ def guessed(
     `kept_names`: bytes where names that are built from OLD stay. `named_strings`: places in strings
     that are renamed in any scope."""
     typing, notes = resolved.typings[path], list(resolved.notes.get(path, ()))
-    parts_of = {id(one): resolved.here(path, [one]) for one in resolved.candidates}
-    result = [part for one in resolved.candidates for part in parts_of[id(one)]]
-    chosen = [part for one in resolved.chosen for part in parts_of[id(one)]]
+    parts_of = {
+        id(candidate): resolved.here(path, [candidate]) for candidate in resolved.candidates
+    }
+    result = [part for candidate in resolved.candidates for part in parts_of[id(candidate)]]
+    chosen = [part for meaning in resolved.chosen for part in parts_of[id(meaning)]]
     refuse_reserved(new, typing.scopes.language, chosen, typing)
     data, dialect = typing.scopes.data, typing.scopes.language
     text = data.decode("utf-8", "surrogatepass")
@@ -99,7 +101,7 @@ def guessed(
     }
     parts = passages(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
     inside = reach(chosen) if len(chosen) < len(result) else None
-    kinds = [{one.kind for one in meanings} for meanings in (chosen, result)]
+    kinds = [{meaning.kind for meaning in meanings} for meanings in (chosen, result)]
     parameters = "parameter" in kinds[0] or "parameter" not in kinds[1]
     comments = comment_rewrites(data, parts, old, new, inside, parameters=parameters)
     known = {leaf.start for one in result for leaf in one.leaves}
@@ -137,7 +139,7 @@ def guessed(
     if spelled:
         spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
         notes.append(doubt(spelling, spelled))
-    spans = [(one.start, one.end, one.new.encode("utf-8", "surrogatepass")) for one in edits]
+    spans = [(edit.start, edit.end, edit.new.encode("utf-8", "surrogatepass")) for edit in edits]
     same_shape = trees.has_shape(before, data, spans, written, dialect)
     if kept and broken:
         line = next((fault.line for fault in trees.errors(text, dialect) or ()), 1)
@@ -154,7 +156,9 @@ def guessed(
         doubt(f"line {line}: `{old}` is required by {what}", (line,), "taken")
         for line, what in must.items()
     ]
-    clashing = clashing or list(clashes([_of_here(one, typing) for one in chosen], typing, new))
+    clashing = clashing or list(
+        clashes([_of_here(meaning, typing) for meaning in chosen], typing, new)
+    )
     clashing = clashing or list(captures(typing, after, dialect, new, edits))
     return RenameGuess(
         old,
@@ -168,9 +172,11 @@ def guessed(
     )
 
 
-def _of_here(one: Meaning, typing: Typing) -> Meaning:
+def _of_here(meaning: Meaning, typing: Typing) -> Meaning:
     """A meaning without what other files declare."""
-    return replace(one, declared=[each for each in one.declared if each.home is typing.scopes])
+    return replace(
+        meaning, declared=[each for each in meaning.declared if each.home is typing.scopes]
+    )
 
 
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], note: str) -> RenameGuess:
@@ -181,7 +187,7 @@ def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], note: str)
 def _check(text: str, old: str, new: str, scope: str) -> None:
     check_names(old, new, scope)
     if not any(
-        one.lower() in text.lower() for one in names.sought(old, derived=scope == SCOPES[-1])
+        name.lower() in text.lower() for name in names.sought(old, derived=scope == SCOPES[-1])
     ):
         raise UsageError(
             f"`{old}` does not occur in the file",
@@ -228,9 +234,11 @@ def outside(name: str, lines: list[int], flag: str = "", kind: str = "outside") 
     return doubt(f"not renamed: {name}, {len(lines)} {many}{how}", sorted(set(lines)), kind)
 
 
-def other(one: Meaning, old: str, flag: str = "", kind: str = "outside") -> Finding:
+def other(meaning: Meaning, old: str, flag: str = "", kind: str = "outside") -> Finding:
     """Places of the name that mean something else."""
-    return outside(f"{old} ({describe(one)})", [leaf.line for leaf in one.leaves], flag, kind)
+    return outside(
+        f"{old} ({describe(meaning)})", [leaf.line for leaf in meaning.leaves], flag, kind
+    )
 
 
 def _finish(

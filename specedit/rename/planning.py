@@ -189,7 +189,7 @@ def plan_rename(
     `absent_ok`: it is one of many files, so the name may be missing, and is renamed only where the
     scope says."""
     there, derived = source.text.lower(), settings.scope == "derived"
-    if absent_ok and not any(one.lower() in there for one in sought(old, derived=derived)):
+    if absent_ok and not any(name.lower() in there for name in sought(old, derived=derived)):
         return untouched(source)
     is_ours = partial(is_here, file=source.path) if absent_ok else None
     try:
@@ -202,13 +202,13 @@ def plan_rename(
         return untouched(source, *guess.outside)
     if guess.collisions and EXISTING_NAME not in settings.allowed:
         raise RefusedEdit(
-            "; ".join(one.text for one in guess.collisions),
+            "; ".join(collision.text for collision in guess.collisions),
             file=source.name,
             hint="Choose another name, or add --allow existing-name.",
         )
     if not guess.places:
         if not absent_ok:
-            known = "; ".join(one.text for one in guess.findings)
+            known = "; ".join(finding.text for finding in guess.findings)
             raise InputError(
                 f"no `{old}` to rename here, with --scope {settings.scope}",
                 file=source.name,
@@ -251,9 +251,9 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings, most: int = M
         plan = replace(work.plan, copies=True)
         work = replace(work, source=source, original=about, plan=plan, partial=True, rated=False)
     judge = partial(guarded, source, instruction, checks)
-    needed = not guess.same_shape or any(one != OFF for one in checks.verdicts.values())
+    needed = not guess.same_shape or any(verdict != OFF for verdict in checks.verdicts.values())
     asked = question.asked if question is not None else []
-    rest = [one for one in guess.places if one.undecided and one not in asked]
+    rest = [place for place in guess.places if place.undecided and place not in asked]
     return replace(
         work,
         checks=checks,
@@ -292,8 +292,8 @@ def untouched(source: Source, *notes: Finding) -> Edit:
 def changes(places: Iterable[Place]) -> tuple[Replaced, ...]:
     """The places of a rename, for the report."""
     return tuple(
-        Replaced(one.line, one.column, one.kind, one.replaced, one.replacement, one.why)
-        for one in places
+        Replaced(place.line, place.column, place.kind, place.replaced, place.replacement, place.why)
+        for place in places
     )
 
 

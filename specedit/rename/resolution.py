@@ -34,7 +34,7 @@ class ResolvedName:
     others: dict[str, list[Meaning]] = field(default_factory=dict)  # known to be something else
 
     def __post_init__(self) -> None:
-        wanted = {id(leaf) for one in self.candidates for leaf in one.leaves}
+        wanted = {id(leaf) for candidate in self.candidates for leaf in candidate.leaves}
         self._paths = {
             id(leaf): path
             for path, typing in self.typings.items()
@@ -52,9 +52,9 @@ class ResolvedName:
     def languages(self) -> set[str]:
         return {typing.scopes.language.name for typing in self.typings.values()}
 
-    def parts(self, one: Meaning) -> Iterator[tuple[str, Meaning]]:
+    def parts(self, meaning: Meaning) -> Iterator[tuple[str, Meaning]]:
         """A meaning by file."""
-        return ((path, part) for path in self.typings for part in self.here(path, [one]))
+        return ((path, part) for path in self.typings for part in self.here(path, [meaning]))
 
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
@@ -69,26 +69,26 @@ class ResolvedName:
         """Of these meanings, what stands in one file, without what others import."""
         home = self.typings[path].scopes
         result = []
-        for one in meanings:
-            if leaves := self._by_path(one).get(path):
-                known = self._imports[id(one)]
+        for meaning in meanings:
+            if leaves := self._by_path(meaning).get(path):
+                known = self._imports[id(meaning)]
                 declared = [*known.get(None, ()), *known.get(home, ())]
-                result.append(replace(one, leaves=leaves, declared=declared))
+                result.append(replace(meaning, leaves=leaves, declared=declared))
         return result
 
-    def _by_path(self, one: Meaning) -> dict[str, list[Branch]]:
+    def _by_path(self, meaning: Meaning) -> dict[str, list[Branch]]:
         """A meaning's leaves by file; counted again where it got more of them."""
-        count, result = self._grouped.get(id(one), (-1, {}))
-        if count != len(one.leaves):
+        count, result = self._grouped.get(id(meaning), (-1, {}))
+        if count != len(meaning.leaves):
             result = {}
-            for leaf in one.leaves:
+            for leaf in meaning.leaves:
                 result.setdefault(self._paths[id(leaf)], []).append(leaf)
-            self._grouped[id(one)] = (len(one.leaves), result)
+            self._grouped[id(meaning)] = (len(meaning.leaves), result)
             imports: dict[Home | None, list[Declared]] = {}
-            for each in one.declared:
+            for each in meaning.declared:
                 key = None if each.is_own else each.home
                 imports.setdefault(key, []).append(each)
-            self._imports[id(one)] = imports
+            self._imports[id(meaning)] = imports
         return result
 
     def pointed_at(
@@ -99,7 +99,7 @@ class ResolvedName:
         def there(leaf: Branch) -> bool:
             return id(leaf) in self._paths and at(self._paths[id(leaf)], leaf)
 
-        here = [one for one in meanings if any(map(there, one.leaves))]
+        here = [meaning for meaning in meanings if any(map(there, meaning.leaves))]
         declared = [
             one for one in here if one.kind == "label" or any(there(d.leaf) for d in one.declared)
         ]
@@ -166,84 +166,86 @@ def resolve_name(
     return one
 
 
-def locals_too(one: ResolvedName) -> None:
+def locals_too(resolved: ResolvedName) -> None:
     """Nothing that other files can see has the name: the local things are renamed."""
-    one.chosen = [each for each in one.candidates if _is_declared(each)]
-    for path, others in list(one.others.items()):
-        one.others[path] = [each for each in others if not any(each.declared)]
-    left, one.left = one.left, {}
+    resolved.chosen = [each for each in resolved.candidates if _is_declared(each)]
+    for path, others in list(resolved.others.items()):
+        resolved.others[path] = [each for each in others if not any(each.declared)]
+    left, resolved.left = resolved.left, {}
     for path, parts in left.items():
         for part, why in parts:
-            uses = [leaf for leaf in part.leaves if _may_mean(one, part, path, leaf)]
+            uses = [leaf for leaf in part.leaves if _may_mean(resolved, part, path, leaf)]
             if uses:
-                one.left.setdefault(path, []).append((replace(part, leaves=uses), why))
+                resolved.left.setdefault(path, []).append((replace(part, leaves=uses), why))
 
 
-def whatever(one: ResolvedName) -> None:
+def whatever(resolved: ResolvedName) -> None:
     """Nothing declares the name: every use that may be the project's is renamed, with a note."""
-    stays = [part for parts in one.others.values() for part in parts]
-    for each in one.candidates:
-        for path, part in one.parts(each):
+    stays = [part for parts in resolved.others.values() for part in parts]
+    for each in resolved.candidates:
+        for path, part in resolved.parts(each):
             if any(other.leaves == part.leaves for other in stays):
                 continue
-            if each not in one.chosen:
-                one.chosen.append(each)
+            if each not in resolved.chosen:
+                resolved.chosen.append(each)
             text = f"nothing declares it: renamed on {lines_text(part.lines)}"
-            one.doubt(path, text, part.lines)
-    one.left.clear()
+            resolved.doubt(path, text, part.lines)
+    resolved.left.clear()
 
 
 def _pointed_at(
-    one: ResolvedName, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
+    resolved: ResolvedName, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
-    results = one.pointed_at(ours, at)
+    results = resolved.pointed_at(ours, at)
     if len(results) == 1 and results[0].kind == UNKNOWN:  # the one member it can be, if there is
         members = [each for each in ours if each.is_member]
         return [*members, *results] if len(members) == 1 else results
     return results[:1]
 
 
-def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
+def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
     """Uses that can mean nothing else, as far as the files show: renamed, with a note."""
-    members = [each for each in ours if each.is_member and not _is_literal(one, each)]
-    chosen_members = [each for each in one.chosen if each.is_member]
-    single = [each for each in one.chosen if not each.is_member and not _is_local(each)]
-    every = all(each in one.chosen for each in members)
-    resolved = resolves(one.rules)
+    members = [each for each in ours if each.is_member and not _is_literal(resolved_name, each)]
+    chosen_members = [each for each in resolved_name.chosen if each.is_member]
+    single = [each for each in resolved_name.chosen if not each.is_member and not _is_local(each)]
+    every = all(each in resolved_name.chosen for each in members)
+    resolved = resolves(resolved_name.rules)
     for each in ours:
-        literal = _is_literal(one, each)
-        if each in one.chosen or (_is_used(each) if literal else _is_declared(each)):
+        literal = _is_literal(resolved_name, each)
+        if each in resolved_name.chosen or (_is_used(each) if literal else _is_declared(each)):
             continue
-        if _is_other_sort(one, each, chosen_members):
+        if _is_other_sort(resolved_name, each, chosen_members):
             continue
         if literal and chosen_members:
             text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
             text, takes = "the class before it is not known", every
-        elif each.kind == FREE and single and (one.rules.bare_members or not resolved):
+        elif each.kind == FREE and single and (resolved_name.rules.bare_members or not resolved):
             text, takes = "nothing that the file shows declares it", len(single) == 1
-        elif each.kind in (FOREIGN, MODULE) and one.chosen and not resolved:
+        elif each.kind in (FOREIGN, MODULE) and resolved_name.chosen and not resolved:
             text, takes = "it may come from another module", True
         else:
             continue
         if takes:
-            one.chosen.append(each)
-            for path, part in one.parts(each):
+            resolved_name.chosen.append(each)
+            for path, part in resolved_name.parts(each):
                 lines = part.lines
-                one.doubt(path, f"{text} on {lines_text(lines)}; renamed there too", lines)
+                resolved_name.doubt(
+                    path, f"{text} on {lines_text(lines)}; renamed there too", lines
+                )
 
 
-def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
+def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """What stays: known to be something else, or undecided."""
-    for each in one.candidates:
-        if each in one.chosen:
+    for each in resolved.candidates:
+        if each in resolved.chosen:
             continue
         why = ""
-        types = bool(one.chosen) and all(
-            declared.kind == "type" for it in one.chosen for declared in it.declared
+        types = bool(resolved.chosen) and all(
+            declared.kind == "type" for it in resolved.chosen for declared in it.declared
         )  # type parameters, which no member can mean
-        sort = _is_other_sort(one, each, [it for it in one.chosen if it.is_member])
-        own = each.kind == FREE and _is_of_language(one, each.leaves[0])
+        sort = _is_other_sort(resolved, each, [it for it in resolved.chosen if it.is_member])
+        own = each.kind == FREE and _is_of_language(resolved, each.leaves[0])
         if each not in theirs and not _is_declared(each) and not (sort or own):
             why = {
                 UNKNOWN: "the class before it is not known",
@@ -251,50 +253,52 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif _is_literal(one, each) and not _is_used(each) and not types:
+        elif _is_literal(resolved, each) and not _is_used(each) and not types:
             why = "an object literal of no known type has it"
-        elif any(it.is_member for it in one.chosen) and _extends_unknown(one, each):
+        elif any(it.is_member for it in resolved.chosen) and _extends_unknown(resolved, each):
             why = "what its class extends is not known"
-        for path, part in one.parts(each):
+        for path, part in resolved.parts(each):
             uses: dict[str, list[Branch]] = {}
             for leaf in part.leaves:
-                if one.chosen and _is_torn(leaf, local=_is_declared(each) and _is_local(each)):
+                if resolved.chosen and _is_torn(leaf, local=_is_declared(each) and _is_local(each)):
                     uses.setdefault("it does not parse there", []).append(leaf)
-                elif why and _may_mean(one, each, path, leaf):
+                elif why and _may_mean(resolved, each, path, leaf):
                     uses.setdefault(why, []).append(leaf)
                 else:
                     uses.setdefault("", []).append(leaf)
             for reason, leaves in uses.items():
                 some = replace(part, leaves=leaves)
                 if reason:
-                    one.left.setdefault(path, []).append((some, reason))
+                    resolved.left.setdefault(path, []).append((some, reason))
                 else:
-                    one.others.setdefault(path, []).append(some)
+                    resolved.others.setdefault(path, []).append(some)
 
 
-def _extends_unknown(one: ResolvedName, each: Meaning) -> bool:
+def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether a member may override a chosen one: its class extends a variable's value."""
-    homes = ((one.typings[one.path_of(it.leaf)], it.owner) for it in each.declared if it.owner)
-    return any(one.rules.extends_unknown(typing, owner) for typing, owner in homes)
+    homes = (
+        (resolved.typings[resolved.path_of(it.leaf)], it.owner) for it in each.declared if it.owner
+    )
+    return any(resolved.rules.extends_unknown(typing, owner) for typing, owner in homes)
 
 
-def _is_of_language(one: ResolvedName, leaf: Branch) -> bool:
+def _is_of_language(resolved: ResolvedName, leaf: Branch) -> bool:
     """Whether a name that nothing here declares is one that the language brings."""
-    return one.typings[one.path_of(leaf)].scopes.label(leaf) in one.rules.prelude
+    return resolved.typings[resolved.path_of(leaf)].scopes.label(leaf) in resolved.rules.prelude
 
 
-def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
+def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
     """Whether a use whose meaning is not known can be one of the chosen things by where it
     stands."""
-    rules, chosen = one.rules, one.chosen
+    rules, chosen = resolved.rules, resolved.chosen
     if chosen and all(_is_local(meaning) for meaning in chosen):
         kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
         return "parameter" in kinds and leaf.place in rules.keys
     if each.kind == UNKNOWN and chosen and not any(_is_of_class(it) for it in chosen):
-        project = one.typings[path].project
+        project = resolved.typings[path].project
         values = (rules.is_read_from_values(project, d) for it in chosen for d in it.declared)
         return not rules.is_value_member(leaf) and any(values)
-    if each.kind == FREE and chosen and _names_type(one, leaf):
+    if each.kind == FREE and chosen and _names_type(resolved, leaf):
         return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(
         meaning.is_member
@@ -302,7 +306,7 @@ def _may_mean(one: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool
         for meaning in chosen
     )
     if each.kind == FREE and behind_dots:
-        return rules.bare_members and one.typings[path].enclosing(leaf) is not None
+        return rules.bare_members and resolved.typings[path].enclosing(leaf) is not None
     return True
 
 
@@ -313,8 +317,8 @@ def _is_of_class(meaning: Meaning) -> bool:
     return meaning.is_member and kinds != {"namespace"}
 
 
-def _names_type(one: ResolvedName, leaf: Branch) -> bool:
-    return leaf.type in one.rules.type_names or one.rules.is_type(leaf)
+def _names_type(resolved: ResolvedName, leaf: Branch) -> bool:
+    return leaf.type in resolved.rules.type_names or resolved.rules.is_type(leaf)
 
 
 def _is_torn(leaf: Branch, *, local: bool) -> bool:
@@ -323,38 +327,38 @@ def _is_torn(leaf: Branch, *, local: bool) -> bool:
     return any(up.type == UNPARSED and not (local and up.parent) for up in leaf.up())
 
 
-def _is_declared(one: Meaning) -> bool:
+def _is_declared(meaning: Meaning) -> bool:
     """Whether the tree says what it is: a declaration, or a member that is set."""
-    if any(each.kind not in ("import", "module") for each in one.declared):
+    if any(each.kind not in ("import", "module") for each in meaning.declared):
         return True
-    return any(owner.module is None for owner in one.owners)
+    return any(owner.module is None for owner in meaning.owners)
 
 
-def _is_other_sort(one: ResolvedName, each: Meaning, members: Sequence[Meaning]) -> bool:
+def _is_other_sort(resolved: ResolvedName, each: Meaning, members: Sequence[Meaning]) -> bool:
     """Whether it can be only a field where methods are renamed, or only a method where fields
     are."""
     if each.kind != UNKNOWN or each.module not in (FIELD, METHOD):
         return False
     declared = [declared for member in members for declared in member.declared]
     if each.module == METHOD:
-        homes = [one.typings[one.path_of(it.leaf)] for it in declared]
+        homes = [resolved.typings[resolved.path_of(it.leaf)] for it in declared]
         pairs = zip(homes, declared, strict=True)
-        return bool(declared) and not any(one.rules.may_be_called(*pair) for pair in pairs)
+        return bool(declared) and not any(resolved.rules.may_be_called(*pair) for pair in pairs)
     return {it.kind in FUNCTIONS for it in declared} == {True}
 
 
-def _is_local(one: Meaning) -> bool:
-    return not one.owners and all(
+def _is_local(meaning: Meaning) -> bool:
+    return not meaning.owners and all(
         each.kind in ("type", "label") or (each.scope is not None and each.scope.is_local)
-        for each in one.declared
+        for each in meaning.declared
         if each.kind not in ("import", "module")
     )
 
 
-def _is_literal(one: ResolvedName, each: Meaning) -> bool:
+def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     """A member of object literals alone, which no type is known to want."""
     owners = [declared.member_of for declared in each.declared]
-    nameless = one.rules.nameless
+    nameless = resolved.rules.nameless
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
 
 
@@ -363,24 +367,24 @@ def _is_used(each: Meaning) -> bool:
     return len(each.leaves) > len(each.declared)
 
 
-def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
+def _is_foreign(resolved: ResolvedName, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
     """Whether a meaning is known to be another project's."""
     if each.kind == EXTERNAL:
         return True
     if _is_declared(each):
         return False
-    path = one.path_of(each.leaves[0])
-    return is_foreign(each, one.rules, lambda module: is_here(module, path))
+    path = resolved.path_of(each.leaves[0])
+    return is_foreign(each, resolved.rules, lambda module: is_here(module, path))
 
 
-def is_foreign(one: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
+def is_foreign(meaning: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
     """Whether a meaning comes from the language itself or from a module of another project."""
-    if one.kind == FOREIGN:
-        modules = [one.module]
-    elif any(declared.kind not in ("import", "module") for declared in one.declared):
+    if meaning.kind == FOREIGN:
+        modules = [meaning.module]
+    elif any(declared.kind not in ("import", "module") for declared in meaning.declared):
         return False
     else:
-        imports = (declared for declared in one.declared if declared.kind == "import")
+        imports = (declared for declared in meaning.declared if declared.kind == "import")
         modules = [rules.module_of(scopes_of(declared), declared) for declared in imports]
     theirs = rules.builtins | {PLAIN}
     return any(module and (module in theirs or not is_here(module)) for module in modules)

@@ -191,7 +191,9 @@ class TreeRename:
             text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
             doubts = (*guess.undecided, doubt(text, lines))
             if places := tuple(place for place in guess.places if not place.undecided):
-                text = applied(project.text(path) or "", ((one.offset, one) for one in places))
+                text = applied(
+                    project.text(path) or "", ((place.offset, place) for place in places)
+                )
                 files[path] = replace(guess, places=places, text=text, undecided=doubts)
             else:
                 unchanged[path] = doubts
@@ -201,7 +203,7 @@ class TreeRename:
     @property
     def collisions(self) -> Iterator[tuple[str, Finding]]:
         for path, guess in self.files.items():
-            yield from ((path, one) for one in guess.collisions)
+            yield from ((path, collision) for collision in guess.collisions)
 
     @property
     def undecided(self) -> dict[str, tuple[Finding, ...]]:
@@ -244,39 +246,39 @@ def rename_tree(
         resolve_name(typings, name, owner, is_here, at, derived=derives)
         for typings in families(project, exact)
     ]
-    if target is None and not owner and not any(one.chosen for one in every):
-        for one in every:
-            locals_too(one)
-    if not strict and not owner and not any(one.chosen for one in every):
-        for one in every:
-            whatever(one)
-    chosen = any(one.chosen for one in every)
+    if target is None and not owner and not any(resolved.chosen for resolved in every):
+        for resolved in every:
+            locals_too(resolved)
+    if not strict and not owner and not any(resolved.chosen for resolved in every):
+        for resolved in every:
+            whatever(resolved)
+    chosen = any(resolved.chosen for resolved in every)
     if (strict or owner) and not chosen and not derives:
         refuse_nothing(project, owner, name, every)
     files: dict[str, RenameGuess] = {}
     left: dict[str, tuple[Finding, ...]] = {}
-    for one in every:
-        for path, typing in one.typings.items():
+    for resolved in every:
+        for path, typing in resolved.typings.items():
             named = string_rewrites(project, path, typing, every, name, new) if chosen else []
-            if one.chosen or derives or named:
+            if resolved.chosen or derives or named:
                 kept = (
-                    kept_places(project, one.typings, path, name, new, is_here)
+                    kept_places(project, resolved.typings, path, name, new, is_here)
                     if derives
                     else frozenset()
                 )
                 # one thing of several: a comment speaks of it only beside it
-                apart = bool(owner or target) and not one.here(path, one.chosen)
+                apart = bool(owner or target) and not resolved.here(path, resolved.chosen)
                 how = "code" if apart and not derives else scope
-                guess = _of_file(one, path, name, new, how, kept, named)
+                guess = _of_file(resolved, path, name, new, how, kept, named)
                 if guess.places:
                     files[path] = guess
                     continue
                 left[path] = guess.undecided or tuple(_why_left(guess))
             elif chosen:
-                here = one.here(path, one.candidates)
+                here = resolved.here(path, resolved.candidates)
                 lines = sorted({line for part in here for line in part.lines})
                 text = f"nothing of this language declares `{name}`: not renamed"
-                kind = "undecided" if _may_call(one, every) else "stays"
+                kind = "undecided" if _may_call(resolved, every) else "stays"
                 left[path] = (doubt(text, lines, kind),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
@@ -288,8 +290,8 @@ def rename_tree(
                 left[path] = tuple(_unread(project, path, name, derives))
     if not files and strict:
         refuse_nothing(project, owner, name, every)
-    for one in every:
-        for path, more in taken_elsewhere(project, one, new):
+    for resolved in every:
+        for path, more in taken_elsewhere(project, resolved, new):
             if path in files:
                 both = (*files[path].collisions, more)
                 files[path] = replace(files[path], collisions=both)
@@ -316,9 +318,9 @@ def _moves(
     """The files that are named after a renamed class, each with its new path."""
     for declared in (
         declared
-        for one in every
-        if one.typings and one.rules.named_files
-        for meaning in one.chosen
+        for resolved in every
+        if resolved.typings and resolved.rules.named_files
+        for meaning in resolved.chosen
         for declared in meaning.declared
     ):
         path = project.path(declared.home)
@@ -332,10 +334,10 @@ def _moves(
 JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
 
 
-def _may_call(one: ResolvedName, every: Sequence[ResolvedName]) -> bool:
+def _may_call(resolved: ResolvedName, every: Sequence[ResolvedName]) -> bool:
     """Whether files of one language may use what another language declares."""
     chosen = {language for other in every if other.chosen for language in other.languages}
-    return bool(JVM & one.languages and JVM & chosen)
+    return bool(JVM & resolved.languages and JVM & chosen)
 
 
 def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
@@ -350,7 +352,7 @@ def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
 
 
 def _of_file(
-    one: ResolvedName,
+    resolved: ResolvedName,
     path: str,
     old: str,
     new: str,
@@ -359,19 +361,23 @@ def _of_file(
     named: Sequence[Rewrite],
 ) -> RenameGuess:
     bare = old.lstrip("$"), new.lstrip("$")
-    guess = guessed(one, path, *bare, scope, whole_tree=True, kept_names=kept, named_strings=named)
-    if not one.chosen:  # only a string there names what another language declares
+    guess = guessed(
+        resolved, path, *bare, scope, whole_tree=True, kept_names=kept, named_strings=named
+    )
+    if not resolved.chosen:  # only a string there names what another language declares
         return guess
     undecided = tuple(
         Finding(
             "undecided",
             f"`{old}` on {lines_text(part.lines)}: not renamed, {why}",
-            tuple(one.spot(path, leaf) for leaf in part.leaves),
+            tuple(resolved.spot(path, leaf) for leaf in part.leaves),
         )
-        for part, why in one.left.get(path, [])
+        for part, why in resolved.left.get(path, [])
     )
     others = tuple(
-        other(part, old, kind="other") for part in one.others.get(path, []) if part.kind != "module"
+        other(part, old, kind="other")
+        for part in resolved.others.get(path, [])
+        if part.kind != "module"
     )
     return replace(guess, undecided=undecided, outside=(*guess.outside, *others))
 

@@ -179,7 +179,7 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
     """The rule with holes."""
     old = tuple(_piece(node, change, old=True) for node in change.old)
     new = tuple(_piece(node, change, old=False) for node in change.new)
-    common = {one.key for piece in new for one in piece.walk() if one.named}
+    common = {inner.key for piece in new for inner in piece.walk() if inner.named}
     unchanged = _unchanged(old, new)
     around_lists = {
         (parent.kind, piece.key)
@@ -293,11 +293,11 @@ def _letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else f"H{number}"
 
 
-def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
+def unified(rule: RepeatRule, other: RepeatRule) -> RepeatRule | None:
     """The rule of two examples of one shape; None where they are not of one shape."""
-    if one.language != other.language or len(one.before) != len(other.before):
+    if rule.language != other.language or len(rule.before) != len(other.before):
         return None
-    if len(one.after) != len(other.after):
+    if len(rule.after) != len(other.after):
         return None
     table: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
 
@@ -325,8 +325,8 @@ def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
             return None
         return replace(a, kind=kinds.pop(), text="", children=(), hole=table[pair])
 
-    before = [joined(a, b, old=True) for a, b in zip(one.before, other.before, strict=True)]
-    after = [joined(a, b, old=False) for a, b in zip(one.after, other.after, strict=True)]
+    before = [joined(a, b, old=True) for a, b in zip(rule.before, other.before, strict=True)]
+    after = [joined(a, b, old=False) for a, b in zip(rule.after, other.after, strict=True)]
     if None in before or None in after or any(piece and piece.hole for piece in before):
         return None
     olds = tuple(piece for piece in before if piece is not None)
@@ -336,22 +336,22 @@ def unified(one: RepeatRule, other: RepeatRule) -> RepeatRule | None:
         return None  # what is called or read differs
     news = tuple(piece for piece in after if piece is not None)
     units = [unit for piece in news for unit in piece.units()]
-    if len(units) != len(one.new_units):
+    if len(units) != len(rule.new_units):
         return None  # a hole took in several units: their texts are of the first example
     names = {
         name: origin
-        for name, origin in one.origins.items()
+        for name, origin in rule.origins.items()
         if any(unit.text == name for piece in olds for unit in piece.units())
     }
     return replace(
-        one,
+        rule,
         before=olds,
         after=news,
-        old_text=_unified_text(one, olds),
+        old_text=_unified_text(rule, olds),
         origins=names,
-        calls=one.calls | other.calls,
-        examples=(*one.examples, *other.examples),
-        written=(*one.written, *other.written),
+        calls=rule.calls | other.calls,
+        examples=(*rule.examples, *other.examples),
+        written=(*rule.written, *other.written),
     )
 
 

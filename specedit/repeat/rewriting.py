@@ -239,12 +239,12 @@ def _used_otherwise(rule: RepeatRule, place: Repeated, root: Node) -> str:
     if node.end_byte > place.end:
         node = root.descendant_for_byte_range(place.start, place.end - 1)
     form = call_form(node) if node is not None else ()
-    known = [one for one in rule.calls if one[:1] != ("statement",) or _stays_call(rule)]
+    known = [call for call in rule.calls if call[:1] != ("statement",) or _stays_call(rule)]
     if form[:1] == ("statement",) or not form:
         known = list(rule.calls)
     elif not known:
         return "its value is used there, and the example's is not"
-    if any(_takes_as_many(form, one) for one in known):
+    if any(_takes_as_many(form, name) for name in known):
         return ""
     return "it has other arguments than the example"
 
@@ -267,7 +267,7 @@ def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> 
         return True
     examples = [example for example, _ in rule.examples]
     if origin == FILE and not is_import(seen):
-        same = any(posixpath.dirname(path) == posixpath.dirname(one) for one in examples)
+        same = any(posixpath.dirname(path) == posixpath.dirname(example) for example in examples)
         return seen == FREE and same and rule.language in PACKAGES
     files, imported = (examples, seen) if origin == FILE else ([path], origin)
     return is_import(imported) and any(
@@ -415,7 +415,8 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
         if unit.hole
     }
     old_gaps = [
-        text_at(one[1], other[0]) for one, other in zip(match.spans, match.spans[1:], strict=False)
+        text_at(span[1], other[0])
+        for span, other in zip(match.spans, match.spans[1:], strict=False)
     ]
     parts: list[str] = []
     spans: list[tuple[int, int]] = []

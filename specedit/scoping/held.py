@@ -39,8 +39,8 @@ def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
     if declared is None or declared.kind != "parameter" or declared.scope is None or deep > MOST:
         return None
     function = declared.scope.node
-    names = [one for one in function.walk() if typing.scopes.by_leaf.get(id(one)) is not None]
-    own = [one for one in names if typing.scopes.by_leaf[id(one)].scope is declared.scope]
+    names = [inner for inner in function.walk() if typing.scopes.by_leaf.get(id(inner)) is not None]
+    own = [name for name in names if typing.scopes.by_leaf[id(name)].scope is declared.scope]
     parameters = [one for one in own if typing.scopes.by_leaf[id(one)].kind == "parameter"]
     if declared.leaf not in parameters:
         return None
@@ -89,7 +89,7 @@ def substituted(typing: Typing, leaf: Branch, member: Declared, known: Known, de
     home = typing.home(member) or typing
     if typed is None or member.owner is None or deep > MOST:
         return known
-    names = [home.scopes.text(one) for one in typed.walk() if one.type in typing.rules.names]
+    names = [home.scopes.text(inner) for inner in typed.walk() if inner.type in typing.rules.names]
     parameters = typing.rules.type_parameters(home, member)
     if len(names) != 1 or names[0] not in parameters:
         return known
@@ -173,7 +173,7 @@ def _wanted(
     listed = next((up for up in function.up() if up.parent is call), None)
     taken = called.node.part("parameters")
     arguments = listed.named_children() if listed is not None else ()
-    number = next((n for n, one in enumerate(arguments) if function in one.walk()), None)
+    number = next((n for n, argument in enumerate(arguments) if function in argument.walk()), None)
     types = taken.named_children() if taken is not None else ()
     if number is None or number >= len(types):
         return None
@@ -204,7 +204,9 @@ def _arguments(typing: Typing, typed: Branch | None) -> Sequence[Branch]:
 
 
 def _given_to(typed: Branch | None, typing: Typing) -> Sequence[Branch]:
-    listed = (one for one in typed.walk() if one.type in typing.rules.arguments) if typed else ()
+    listed = (
+        (inner for inner in typed.walk() if inner.type in typing.rules.arguments) if typed else ()
+    )
     first = next(iter(listed), None)
     return first.named_children() if first is not None else ()
 

@@ -103,8 +103,8 @@ class Typing(Lookup):
     def head(self, typed: Branch) -> str:
         """The first name of a type."""
         home = self.over(typed) or self
-        leaves = (one for one in typed.walk() if one.type in self.rules.names)
-        leaves = (one for one in leaves if self.rules.is_name(one))
+        leaves = (inner for inner in typed.walk() if inner.type in self.rules.names)
+        leaves = (leaf for leaf in leaves if self.rules.is_name(leaf))
         return home.scopes.text(next(leaves, typed))
 
     # classes by their names
@@ -132,14 +132,14 @@ class Typing(Lookup):
             return self._imported(declared)
         return tuple(self.scopes.owners_named(name)) or self._builtin(name)
 
-    def _aliased(self, one: Declared) -> Branch | None:
+    def _aliased(self, declared: Declared) -> Branch | None:
         """The type that an alias is another name of; None where it has members of its own."""
-        if one.node.type not in self.rules.aliases:
+        if declared.node.type not in self.rules.aliases:
             return None
-        target = one.node.part("type") or one.node.part("value")
-        if any(owner.members for owner in self.scopes.owners_at(one.node)):
+        target = declared.node.part("type") or declared.node.part("value")
+        if any(owner.members for owner in self.scopes.owners_at(declared.node)):
             return None
-        if target is None or one.name in {self.scopes.text(x) for x in target.walk()}:
+        if target is None or declared.name in {self.scopes.text(x) for x in target.walk()}:
             return None
         return target
 
@@ -149,58 +149,62 @@ class Typing(Lookup):
             return ()
         return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
-    def _imported(self, one: Declared, deep: int = 1) -> tuple[Owner, ...]:
+    def _imported(self, declared: Declared, deep: int = 1) -> tuple[Owner, ...]:
         """A class that an import names, or something of another module."""
-        if self.project.imported_declarations(self, one) is not None:
-            types = [self.type_of_declared(each, deep + 1) for each in self._ends(one, set())]
+        if self.project.imported_declarations(self, declared) is not None:
+            types = [self.type_of_declared(each, deep + 1) for each in self._ends(declared, set())]
             return tuple(owner for known in types if known for owner in known)
-        known = tuple(self.scopes.owners_named(one.name))
-        module = self.rules.module_of(self.scopes, one)
-        return known or (self.scopes.outside(one.leaf, one.name, module),)
+        known = tuple(self.scopes.owners_named(declared.name))
+        module = self.rules.module_of(self.scopes, declared)
+        return known or (self.scopes.outside(declared.leaf, declared.name, module),)
 
-    def _ends(self, one: Declared, seen: set[int]) -> Iterator[Declared]:
+    def _ends(self, declared: Declared, seen: set[int]) -> Iterator[Declared]:
         """What an import leads to through the imports of other files; each once, for files may
         import each other in cycles."""
-        imported = self.project.imported_declarations(self, one) if one.kind == "import" else None
+        imported = (
+            self.project.imported_declarations(self, declared)
+            if declared.kind == "import"
+            else None
+        )
         if imported is None:
-            yield one
+            yield declared
         for each in imported or ():
             if id(each) not in seen:
                 seen.add(id(each))
                 yield from (self.home(each) or self)._ends(each, seen)
 
-    def home(self, one: Declared) -> Typing | None:
+    def home(self, declared: Declared) -> Typing | None:
         """The answers for the file that a declaration stands in, where it is not this one."""
-        return self.project.at(one.home) if one.home not in (None, self.scopes) else None
+        return self.project.at(declared.home) if declared.home not in (None, self.scopes) else None
 
     def over(self, node: Branch) -> Typing | None:
         """The answers for the file that a node stands in, where it is not this one."""
         there = self.project.over(node)
         return there if there is not self else None
 
-    def resolved(self, one: Declared | None) -> Declared | None:
+    def resolved(self, declared: Declared | None) -> Declared | None:
         """What an import brings in, wherever it is declared; anything else is itself."""
         home = self
         for _ in range(DEEP):
-            if one is None or one.kind != "import":
+            if declared is None or declared.kind != "import":
                 break
-            imported = self.project.imported_declarations(home, one)
-            if not imported or imported[0] is one:
+            imported = self.project.imported_declarations(home, declared)
+            if not imported or imported[0] is declared:
                 break
-            one = imported[0]
-            home = home.home(one) or home
-        return one
+            declared = imported[0]
+            home = home.home(declared) or home
+        return declared
 
     def elsewhere(self, base: str, at: Branch, modules: list[Owner]) -> list[Owner]:
         for module in modules:
-            for one in self.members((module,), base)[:1]:
-                return list(self.type_of_declared(one) or ())
+            for member in self.members((module,), base)[:1]:
+                return list(self.type_of_declared(member) or ())
         result = self.named(base, at) or ()
         return [owner for owner in result if owner.module is None and owner.node is not at]
 
-    def _bounds(self, one: Declared, deep: int) -> Known:
+    def _bounds(self, declared: Declared, deep: int) -> Known:
         """The classes that a type parameter must be, as far as these files declare them."""
-        listed = one.node.part("bounds") or one.node.first(*self.rules.bounds)
+        listed = declared.node.part("bounds") or declared.node.first(*self.rules.bounds)
         each = listed.named_children() if listed is not None else ()
         known = [self.named_type(child, deep + 1) or () for child in each]
         own = tuple(owner for owners in known for owner in owners if owner.module is None)
@@ -218,10 +222,10 @@ class Typing(Lookup):
             known = self.class_of(result[0]) or self.type_of_declared(result[0]) or ()
         return known
 
-    def class_of(self, one: Declared) -> tuple[Owner, ...]:
+    def class_of(self, declared: Declared) -> tuple[Owner, ...]:
         """What a declaration has members of its own as: a class, a variant with fields."""
-        home = self.home(one) or self
-        return tuple(home.scopes.owners_at(one.node))
+        home = self.home(declared) or self
+        return tuple(home.scopes.owners_at(declared.node))
 
     def named_type(self, node: Branch | None, deep: int = 0) -> Known:
         """The owners a type expression names."""
@@ -278,7 +282,9 @@ class Typing(Lookup):
             if not any(inner_types):
                 names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
         if names[0] in self.rules.wrappers and len(names) > 1:
-            listed = next((one for one in node.walk() if one.type in self.rules.arguments), None)
+            listed = next(
+                (below for below in node.walk() if below.type in self.rules.arguments), None
+            )
             inner = first_of(listed) if listed is not None else None
             return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
         return self.named(names[0], leaves[0])
@@ -376,9 +382,9 @@ class Typing(Lookup):
     def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
         """The class of an attribute that only a method sets: `self.x = A()`."""
         for owner in owners:
-            for one in (owner, *self.above(owner)) if owner.module is None else ():
-                home = self.project.at(one.home) or self
-                for value in home.rules.kept_in(one.node, name, home.scopes.text):
+            for up in (owner, *self.above(owner)) if owner.module is None else ():
+                home = self.project.at(up.home) or self
+                for value in home.rules.kept_in(up.node, name, home.scopes.text):
                     if known := home.type_of(value, deep + 1):  # what is not found says nothing
                         return known
         return None
@@ -411,71 +417,73 @@ class Typing(Lookup):
             return self._given_by(declared, deep)
         return self.type_of(callee, deep + 1)
 
-    def _given_by(self, one: Declared, deep: int) -> Known:
+    def _given_by(self, declared: Declared, deep: int) -> Known:
         """The class of what a variable gives whose type is written as a function's."""
-        typed = type_part(one, self.rules)
+        typed = type_part(declared, self.rules)
         while typed is not None and typed.type in self.rules.around_types:
             typed = first_of(typed)
         result = typed.part("return_type") or typed.part("result") if typed is not None else None
         return self.named_type(result, deep + 1)
 
-    def _overload(self, one: Declared, call: Branch) -> Declared:
+    def _overload(self, declared: Declared, call: Branch) -> Declared:
         """Of methods of one name, the first that takes as many arguments as a call has."""
         listed = call.part(self.rules.listed)
-        if listed is None or one.owner is None:
-            return one
-        for other in one.owner.members.get(one.name, ()):
+        if listed is None or declared.owner is None:
+            return declared
+        for other in declared.owner.members.get(declared.name, ()):
             taken = other.node.part("parameters")
             if taken is not None and len(taken.named_children()) == len(listed.named_children()):
                 return other
-        return one
+        return declared
 
-    def type_of_declared(self, one: Declared, deep: int = 0) -> Known:
+    def type_of_declared(self, declared: Declared, deep: int = 0) -> Known:
         if deep > DEEP:
             return None
-        if (home := self.home(one)) is not None:
-            return home.type_of_declared(one, deep + 1)
-        if one.kind == "module":
-            return (one.owner,) if one.owner is not None else None
-        if one.kind in ("class", "namespace"):
-            if (module := self.rules.file_of(self.project, self, one)) is not None:
+        if (home := self.home(declared)) is not None:
+            return home.type_of_declared(declared, deep + 1)
+        if declared.kind == "module":
+            return (declared.owner,) if declared.owner is not None else None
+        if declared.kind in ("class", "namespace"):
+            if (module := self.rules.file_of(self.project, self, declared)) is not None:
                 return (module,)
-            if (target := self._aliased(one)) is not None:
+            if (target := self._aliased(declared)) is not None:
                 return self.named_type(target, deep + 1)
-            own = self.scopes.owners_at(one.node) or self.scopes.owners_named(one.name)
+            own = self.scopes.owners_at(declared.node) or self.scopes.owners_named(declared.name)
             return tuple(own)
-        if one.kind == "import":
-            return self._imported(one, deep)
-        if one.kind == "type":
-            return self._bounds(one, deep)
-        if one.node.type in self.rules.constants:
-            return (one.owner,) if one.owner else None
-        if one.kind == "parameter" and self.rules.is_instance(one):
-            result = self.enclosing(one.node)
+        if declared.kind == "import":
+            return self._imported(declared, deep)
+        if declared.kind == "type":
+            return self._bounds(declared, deep)
+        if declared.node.type in self.rules.constants:
+            return (declared.owner,) if declared.owner else None
+        if declared.kind == "parameter" and self.rules.is_instance(declared):
+            result = self.enclosing(declared.node)
             return (result,) if result else None
-        typed = type_part(one, self.rules)
+        typed = type_part(declared, self.rules)
         if typed is not None:
             found_types = self.named_type(typed, deep + 1)
             if found_types is not None or self.scopes.text(typed) not in self.rules.inferred:
                 return found_types
-        if one.kind in FUNCTIONS:
-            return self._returned(one, deep)
-        if one.node.type in self.rules.loops:
-            over = one.node.part("right") or one.node.part("value")
+        if declared.kind in FUNCTIONS:
+            return self._returned(declared, deep)
+        if declared.node.type in self.rules.loops:
+            over = declared.node.part("right") or declared.node.part("value")
             return None if self._is_keyed(over, deep) else self.element_of(over, deep + 1)
-        value = self.rules.value_part(one)
-        return self.type_of(value, deep + 1) if value is not None else self._unpacked(one, deep)
+        value = self.rules.value_part(declared)
+        return (
+            self.type_of(value, deep + 1) if value is not None else self._unpacked(declared, deep)
+        )
 
-    def _unpacked(self, one: Declared, deep: int) -> Known:
+    def _unpacked(self, declared: Declared, deep: int) -> Known:
         """One of the things that a value gives: `x, err := f()`, `x, ok := m[key]`."""
-        holder = one.leaf.parent
-        right = one.node.part("right") or one.node.part("value")
+        holder = declared.leaf.parent
+        right = declared.node.part("right") or declared.node.part("value")
         if holder is None or holder.type not in self.rules.targets or right is None:
             return None
         names = holder.named_children()
         if len(names) < 2:
             return None
-        number = names.index(one.leaf)
+        number = names.index(declared.leaf)
         values = right.named_children() if right.type in self.rules.targets else [right]
         if len(values) != 1:
             return self.type_of(values[number], deep + 1) if number < len(values) else None
@@ -527,25 +535,27 @@ class Typing(Lookup):
             element = self.element(self.rules.written(self, node, deep + 1))
         return self.named_type(element, deep + 1) if element is not None else None
 
-    def _returned(self, one: Declared, deep: int) -> Known:
+    def _returned(self, declared: Declared, deep: int) -> Known:
         """The class of the first `return` of a function without a return type."""
-        for node in one.node.walk():
+        for node in declared.node.walk():
             if node.type in self.rules.returns:
                 return self.type_of(first_of(node), deep + 1)
         return None
 
 
-def type_part(one: Declared, rules: Rules) -> Branch | None:
-    names = ("type", "returns", "return_type", "result") if one.kind in FUNCTIONS else ("type",)
-    node: Branch | None = one.node
+def type_part(declared: Declared, rules: Rules) -> Branch | None:
+    names = (
+        ("type", "returns", "return_type", "result") if declared.kind in FUNCTIONS else ("type",)
+    )
+    node: Branch | None = declared.node
     for _ in range(3):
         if node is None:
             return None
         for name in names:
-            if (typed := node.part(name)) is not None and typed is not one.leaf:
+            if (typed := node.part(name)) is not None and typed is not declared.leaf:
                 return typed
         typed = node.first(*rules.types)
-        if typed is not None and typed.start > one.leaf.start:
+        if typed is not None and typed.start > declared.leaf.start:
             return typed
         if node.type not in rules.carries_up:
             return None

@@ -97,9 +97,9 @@ class Uses:
         """The class around a place that repeats its name."""
         owner = self.typing.enclosing(leaf)
         if owner is not None:
-            for one in self.declared:
-                if one.node is owner.node:
-                    return one
+            for declaration in self.declared:
+                if declaration.node is owner.node:
+                    return declaration
         return self.bare(leaf, "type")
 
     def member(self, owners: Known, called: bool = False) -> Hashable:
@@ -147,9 +147,9 @@ class Uses:
 # keyword arguments: `f(x=1)`, `F(x: 1)`
 
 
-def takes_any(one: Declared, rest: frozenset[str]) -> bool:
+def takes_any(declared: Declared, rest: frozenset[str]) -> bool:
     """Whether the parameter's function takes arguments of any name beside it: `**rest`."""
-    listed = one.scope.node.part("parameters") if one.scope is not None else None
+    listed = declared.scope.node.part("parameters") if declared.scope is not None else None
     return listed is not None and any(
         not rest.isdisjoint((child.type, *(inner.type for inner in child.children)))
         for child in listed.children
@@ -187,9 +187,11 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
     return OTHER_CALL
 
 
-def _fills(one: Declared, owner: Owner, home: Typing) -> bool:
+def _fills(declared: Declared, owner: Owner, home: Typing) -> bool:
     """Whether an argument of the class's own call goes to `one`."""
-    if one.owner is owner and one.kind in ("field", "local"):
+    if declared.owner is owner and declared.kind in ("field", "local"):
         return True
-    around = one.scope.parent.owner if one.scope and one.scope.parent else None
-    return one.kind == "parameter" and around is owner and home.rules.constructs(one, owner)
+    around = declared.scope.parent.owner if declared.scope and declared.scope.parent else None
+    return (
+        declared.kind == "parameter" and around is owner and home.rules.constructs(declared, owner)
+    )

@@ -156,7 +156,7 @@ class Branch:
 
 
 def without_types(nodes: Sequence[Branch], types: Container[str]) -> list[Branch]:
-    return [one for one in nodes if one.type not in types]
+    return [node for node in nodes if node.type not in types]
 
 
 def first_of(node: Branch) -> Branch | None:

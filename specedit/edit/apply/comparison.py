@@ -192,11 +192,19 @@ class _Comparing:
                 if (holder := self._holders.get(old)) in shown and holder.kind == CALLED
             }
             if beside:
-                found = self._paired([one for one in own if one not in beside], self._every, lines)
+                found = self._paired(
+                    [definition for definition in own if definition not in beside],
+                    self._every,
+                    lines,
+                )
                 return own, found
             if not outer:
                 return own, self._paired(own, self._every, lines, self._holders)
-            own = [part for one in own for part in (one.children if one in outer else (one,))]
+            own = [
+                part
+                for definition in own
+                for part in (definition.children if definition in outer else (definition,))
+            ]
 
     def _torn(self, own: Definition, old: Definition, shown: ShownLines, loose: set[int]) -> bool:
         """Whether lines that the snippet shows outside of its definitions are of the one that a
@@ -271,7 +279,9 @@ class _Comparing:
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
             elif kind != REMOVED:
-                fresh = holder is not None and any(one.first <= n < one.last for one in values)
+                fresh = holder is not None and any(
+                    value.first <= n < value.last for value in values
+                )
                 part = LINE if line.strip() else BLANK
                 row = SnippetRow((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
                 row = replace(row, partial=n in partial)
@@ -289,7 +299,7 @@ class _Comparing:
         self, own: Sequence[Definition], pairs: dict[Definition, Definition]
     ) -> dict[Definition, Definition]:
         """The pairs; without those of values where these are in another order than in the file."""
-        ordered = [pairs[one].first for one in own if one in pairs]
+        ordered = [pairs[definition].first for definition in own if definition in pairs]
         if ordered == sorted(ordered):
             return pairs
         return {one: old for one, old in pairs.items() if one.kind != VALUE}
@@ -389,10 +399,10 @@ class _Comparing:
         if old.kind not in (TYPE, SPACE):
             return False
         shown = set(pairs.values())
-        lost = [one for one in old.children if one.kind != VALUE and one not in shown]
+        lost = [child for child in old.children if child.kind != VALUE and child not in shown]
         if not lost:
             return False
-        inside = {n for one in own.children for n in range(one.top, one.last)}
+        inside = {n for child in own.children for n in range(child.top, child.last)}
         rest = [self._lines[n].strip() for n in range(own.first + 1, own.last) if n not in inside]
         same = any(
             self._lines[a.first : a.last] == list(self._file[b.first : b.last])
@@ -418,16 +428,17 @@ class _Comparing:
         holder: Definition | None,
     ) -> None:
         """Note what the comments of a holder remove: definitions, or other lines with a name."""
-        inner = {n for one in own for n in range(one.first, one.last)}
+        inner = {n for definition in own for n in range(definition.first, definition.last)}
         shown = set(pairs.values())
         for n in range(first, last):
             if self._kinds[n] != REMOVED or n in inner:
                 continue
-            names = names_removed(self._lines[n], {one.name for one in old})
+            names = names_removed(self._lines[n], {definition.name for definition in old})
             named = [
-                one
-                for one in old
-                if {one.name, one.name.rpartition(".")[2]} & names and one not in shown
+                definition
+                for definition in old
+                if {definition.name, definition.name.rpartition(".")[2]} & names
+                and definition not in shown
             ]
             above = [old.last for one, old in pairs.items() if one.last <= n]
             below = [old.first for one, old in pairs.items() if one.first > n]
@@ -494,7 +505,11 @@ class _Comparing:
                 holder, members = deeper, deeper.children
         else:
             members = old
-        solid = [one for one in members if one.kind != VALUE and one not in self.result.removed]
+        solid = [
+            member
+            for member in members
+            if member.kind != VALUE and member not in self.result.removed
+        ]
         if solid:
             at = max(one.last for one in solid)
         elif holder is not None:
@@ -509,13 +524,13 @@ class _Comparing:
 
     def _deeper(self, members: Sequence[Definition], depth: int) -> Definition | None:
         """The type that a new definition as deep as its members belongs to, where it is one."""
-        if not depth and any(one.kind == CALLED for one in members):
+        if not depth and any(member.kind == CALLED for member in members):
             return None
         inside = [
-            one
-            for one in members
-            if one.kind in (TYPE, SPACE)
-            and any(len(margin(self._file[child.first])) == depth for child in one.children)
+            member
+            for member in members
+            if member.kind in (TYPE, SPACE)
+            and any(len(margin(self._file[child.first])) == depth for child in member.children)
         ]
         shown = [one for one in inside if self.result.shown & set(one.walk())]
         return shown[0] if len(shown) == 1 else inside[-1] if inside else None
@@ -551,7 +566,10 @@ class _Comparing:
                 break
             if n in self._whole:
                 old, begin = self._whole[n]
-                owner = next((one for one in self._above(old) if one in self._partial), None)
+                owner = next(
+                    (definition for definition in self._above(old) if definition in self._partial),
+                    None,
+                )
                 above = tuple(self._file[old.top : begin])
                 body = tuple(self._file[begin : old.last])
                 yield FileColumn(
@@ -582,10 +600,10 @@ class _Comparing:
             )
             n += 1
 
-    def _above(self, one: Definition) -> Iterator[Definition]:
-        while (holder := self._holders.get(one)) is not None:
+    def _above(self, definition: Definition) -> Iterator[Definition]:
+        while (holder := self._holders.get(definition)) is not None:
             yield holder
-            one = holder
+            definition = holder
 
     def _removed_lines(self) -> set[int]:
         """The lines of what is removed, and the blank lines that separate it."""

@@ -175,7 +175,7 @@ def _whole_file(
     known = set(lines)
     share = sum(line in known for line in code) / len(code)
     tops = [definition for definition in old if definition.kind != VALUE]
-    defined = sum(one in comparison.shown for one in tops) / len(tops) if tops else 1.0
+    defined = sum(top in comparison.shown for top in tops) / len(tops) if tops else 1.0
     least = SHOWS_MOST if lines[solid[-1]] == code[-1] else SHOWS_NEARLY_ALL
     if lines[solid[0]] != code[0] or min(share, defined) < least:
         return None

@@ -153,7 +153,7 @@ def _in_section(
 ) -> bool:
     """Whether the last definition that begins above a place is the one that the header names."""
     wanted = squeezed(hunk.section)
-    above = [one for one in symbols if one.first_line <= place.first]
+    above = [symbol for symbol in symbols if symbol.first_line <= place.first]
     inside = [one for one in above if one.last_line > place.first]
     for one in [*above[-1:], *inside]:
         head = index.lines[one.first_line - 1 : one.first_line + 3]
@@ -179,7 +179,7 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
 
 
 def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
-    return tuple((one.first + 1, one.last + 1) for one in places[:FEW])
+    return tuple((place.first + 1, place.last + 1) for place in places[:FEW])
 
 
 def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:

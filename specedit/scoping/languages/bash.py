@@ -86,8 +86,8 @@ def shell_names(node: Branch, text: Text) -> Iterator[Branch]:
 def mark_functions(node: Branch, text: Text) -> None:
     """The names behind `export -f` and `unset -f` are a function's: their field says so."""
     if node.type in ("declaration_command", "unset_command"):
-        options = (text(one) for one in node.children if one.type == "word")
-        if any(re.fullmatch(r"-\w*[fF]\w*", one) for one in options):
+        options = (text(child) for child in node.children if child.type == "word")
+        if any(re.fullmatch(r"-\w*[fF]\w*", option) for option in options):
             for leaf in node.children:
                 if leaf.type == "variable_name":
                     leaf.field = "function"
@@ -99,7 +99,7 @@ def keyed_arrays(marked: Iterable[Branch], text: Text) -> frozenset[str]:
         text(leaf)
         for node in marked
         if node.type == "declaration_command"
-        and any(re.match(r"-\w*A", text(one)) for one in node.children if one.type == "word")
+        and any(re.match(r"-\w*A", text(child)) for child in node.children if child.type == "word")
         for leaf in node.walk()
         if leaf.type == "variable_name"
     )

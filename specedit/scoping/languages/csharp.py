@@ -31,7 +31,7 @@ class CSharpNamespaces(Rules):
         """A type of a namespace that is visible here, and what `using static` shows."""
         text = project.text(project.path(here.scopes)) or ""
         shown = _types(project, name, _visible(project, text))
-        yield from (one for one in shown if one.home is not here.scopes)
+        yield from (declared for declared in shown if declared.home is not here.scopes)
         for _, static, used in USING.findall(text):
             space, _, holder = used.rpartition(".")
             for one in _types(project, holder, {space} if space else None) if static else ():
@@ -54,7 +54,7 @@ class CSharpNamespaces(Rules):
         text = here.scopes.text(node) if node.end - node.start <= 200 else ""
         if text not in _spaces(project):
             return None
-        first = next(one for one in node.walk() if not one.children)
+        first = next(inner for inner in node.walk() if not inner.children)
         nearest = here.lookup(text.split(".")[0], first)
         if nearest is not None and nearest.kind != "namespace":
             return None
@@ -89,10 +89,10 @@ def _files(project: Project, name: str, spaces: set[str] | None) -> Iterator[str
 def _types(project: Project, name: str, spaces: set[str] | None) -> Iterator[Declared]:
     for place in _files(project, name, spaces):
         typing = project.typing(place)
-        for one in typing.scopes.declarations(name) if typing is not None else ():
-            nested = one.scope is not None and one.scope.kind == "class"
-            if one.kind == "class" and not nested:
-                yield one
+        for declaration in typing.scopes.declarations(name) if typing is not None else ():
+            nested = declaration.scope is not None and declaration.scope.kind == "class"
+            if declaration.kind == "class" and not nested:
+                yield declaration
 
 
 def _visible(project: Project, text: str) -> set[str]:
@@ -120,7 +120,7 @@ def _spaces(project: Project) -> set[str]:
 def _with_outer(spaces: Iterable[str]) -> set[str]:
     """Namespaces, and those around them: `A` of `A.B`."""
     parts = [space.split(".") for space in spaces]
-    return {".".join(one[: n + 1]) for one in parts for n in range(len(one))}
+    return {".".join(part[: n + 1]) for part in parts for n in range(len(part))}
 
 
 class CSharp(CSharpNamespaces):
@@ -139,11 +139,11 @@ class CSharp(CSharpNamespaces):
         named = imported.node.named_children()
         return scopes.text(named[-1]) if len(named) > 1 else ""
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
         """The interface that an explicit implementation names."""
-        named = one.node.first("explicit_interface_specifier")
+        named = declared.node.first("explicit_interface_specifier")
         if named is None or any(up.module is None for up in typing.named_type(named) or ()):
-            return super().required_by(typing, one)
+            return super().required_by(typing, declared)
         return typing.scopes.text(named).rstrip(". "), True
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
@@ -156,9 +156,9 @@ class CSharp(CSharpNamespaces):
         return held.is_keyed(typing, over, typed)
 
     def member_out_of(
-        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
-        return held.substituted(typing, leaf, one, known, deep)
+        return held.substituted(typing, leaf, declared, known, deep)
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """What a callback is given."""
@@ -189,23 +189,23 @@ def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
     """The extension method that a call means: no class that is known here has the method."""
     methods: list[Declared] = []
     others = False
-    for one in uses.declared:
-        if _is_extension(one):
-            methods.append(one)
+    for declaration in uses.declared:
+        if _is_extension(declaration):
+            methods.append(declaration)
         else:
-            others = others or one.kind == "method"
+            others = others or declaration.kind == "method"
     if not methods:
         return None
     known = uses.typing.type_of(uses.rules.receiver(leaf))
     if (known is None and others) or uses.typing.members(known or (), uses.name, True):
         return None
-    return [methods[0]] if len({id(one.owner) for one in methods}) == 1 else None
+    return [methods[0]] if len({id(method.owner) for method in methods}) == 1 else None
 
 
-def _is_extension(one: Declared) -> bool:
-    listed = one.node.part("parameters") if one.kind == "method" else None
+def _is_extension(declared: Declared) -> bool:
+    listed = declared.node.part("parameters") if declared.kind == "method" else None
     first = next(iter(listed.named_children()), None) if listed is not None else None
-    return first is not None and _text(one, first).startswith("this ")
+    return first is not None and _text(declared, first).startswith("this ")
 
 
 def _type_of_same_name(uses: Uses, leaf: Branch) -> list[Hashable] | None:
@@ -223,17 +223,17 @@ def _type_of_same_name(uses: Uses, leaf: Branch) -> list[Hashable] | None:
     return [uses.bare(leaf, "type")] if static else None
 
 
-def _is_static(one: Declared) -> bool:
-    if one.kind == "class" or one.node.type == "enum_member_declaration":
+def _is_static(declared: Declared) -> bool:
+    if declared.kind == "class" or declared.node.type == "enum_member_declaration":
         return True
-    inside = (up for up in one.leaf.up() if up.parent and up.parent.type == "declaration_list")
-    words = _text(one, next(inside, one.node).until(one.leaf.start)).split()
+    inside = (up for up in declared.leaf.up() if up.parent and up.parent.type == "declaration_list")
+    words = _text(declared, next(inside, declared.node).until(declared.leaf.start)).split()
     return not {"static", "const"}.isdisjoint(words)
 
 
-def _text(one: Declared, node: Branch) -> str:
-    assert isinstance(one.home, Scopes)
-    return one.home.text(node)
+def _text(declared: Declared, node: Branch) -> str:
+    assert isinstance(declared.home, Scopes)
+    return declared.home.text(node)
 
 
 RULES = CSharp(

@@ -53,15 +53,20 @@ class Go(Rules):
         leaves = receiver.walk() if receiver is not None else iter(())
         return next((text(leaf) for leaf in leaves if leaf.type == "type_identifier"), "")
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
-        if one.node.type not in ("method_declaration", "method_elem") or one.owner is None:
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
+        if (
+            declared.node.type not in ("method_declaration", "method_elem")
+            or declared.owner is None
+        ):
             return None
-        own = (one.owner, *typing.project.parts(one.owner))
+        own = (declared.owner, *typing.project.parts(declared.owner))
         for interface, methods in _INTERFACES.items():
             every = all(any(each in it.members for it in own) for each in methods.split())
-            if every and one.name in methods.split() and one.node.type != "method_elem":
+            if every and declared.name in methods.split() and declared.node.type != "method_elem":
                 return interface, True
-        return ("an interface of the standard library", False) if one.name in _STANDARD else None
+        return (
+            ("an interface of the standard library", False) if declared.name in _STANDARD else None
+        )
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         path = project.path(here.scopes)
@@ -80,13 +85,13 @@ class Go(Rules):
         return held.written(typing, node, deep)
 
     def member_out_of(
-        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
-        return held.substituted(typing, leaf, one, known, deep)
+        return held.substituted(typing, leaf, declared, known, deep)
 
-    def may_be_called(self, typing: Typing, one: Declared) -> bool:
+    def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """A field of a type that is not a function is never called."""
-        typed = one.node.part("type") if one.node.type == "field_declaration" else None
+        typed = declared.node.part("type") if declared.node.type == "field_declaration" else None
         if typed is None or typed.type not in ("type_identifier", *_UNCALLED):
             return True
         if typed.type in _UNCALLED or typing.scopes.text(typed) in _BASIC:
@@ -104,7 +109,7 @@ class Go(Rules):
         given = next((one for one in listed if one.type in self.arguments), None)
         if given is None:
             return super().type_parameters(home, member)
-        return [home.scopes.text(one) for one in given.named_children()]
+        return [home.scopes.text(child) for child in given.named_children()]
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The type of a `case` that has one: `switch x := y.(type)`."""
@@ -112,7 +117,7 @@ class Go(Rules):
         if declared is None or declared.node.type != "type_switch_statement":
             return None
         cases = [up for up in leaf.up() if up.parent is declared.node and up.type == "type_case"]
-        types = [one for case in cases for one in case.children if one.field == "type"]
+        types = [child for case in cases for child in case.children if child.field == "type"]
         return typing.named_type(types[0], deep + 1) if len(types) == 1 else None
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
@@ -127,10 +132,10 @@ class Go(Rules):
         embedded = uses.typing.lookup(uses.name, owner.node, "type")
         return embedded if uses.name in owner.bases else None
 
-    def value_part(self, one: Declared) -> Branch | None:
-        if one.node.type == "type_switch_statement":
+    def value_part(self, declared: Declared) -> Branch | None:
+        if declared.node.type == "type_switch_statement":
             return None  # every case gives it another type
-        return super().value_part(one)
+        return super().value_part(declared)
 
     def rewrite(
         self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
@@ -327,7 +332,9 @@ def _package_files(project: Project, path: str) -> list[str]:
     """The files of a file's package, itself among them."""
     package = _package(project, path)
     return [
-        one for one in _files(project, posixpath.dirname(path)) if _package(project, one) == package
+        name
+        for name in _files(project, posixpath.dirname(path))
+        if _package(project, name) == package
     ]
 
 
@@ -344,7 +351,9 @@ def _package_of(project: Project, folder: str) -> str:
 
 def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
     result = project.top_level(path, name)
-    yield from (one for one in result if one.kind != "import" and one.owner is None)
+    yield from (
+        declared for declared in result if declared.kind != "import" and declared.owner is None
+    )
 
 
 def _files(project: Project, folder: str) -> list[str]:

@@ -32,9 +32,9 @@ class Java(Rules):
         in_record = parameter and scopes.scope_of(node).node.type == "record_declaration"
         return "field here" if in_record else entry
 
-    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+    def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
-        for each in (one, other):
+        for each in (declared, other):
             spelling = each.node.first("modifiers")
             if spelling is not None and {child.type for child in spelling.children} & APART:
                 return False
@@ -44,8 +44,8 @@ class Java(Rules):
         """The body of an enum's constant extends the enum, that of `new A() {…}` extends A."""
         made = node.parent if node.type == "class_body" else None
         if made is not None and (typed := made.part("type")) is not None:
-            names = [one for one in typed.walk(ARGUMENTS) if one.type in self.names]
-            return [text(one) for one in names[-1:]]
+            names = [inner for inner in typed.walk(ARGUMENTS) if inner.type in self.names]
+            return [text(name) for name in names[-1:]]
         if made is None or made.type != "enum_constant":
             return []
         enum = node.around("enum_declaration")
@@ -59,9 +59,9 @@ class Java(Rules):
         return held.written(typing, node, deep)
 
     def member_out_of(
-        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
-        return held.substituted(typing, leaf, one, known, deep)
+        return held.substituted(typing, leaf, declared, known, deep)
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """What a callback is given."""
@@ -69,7 +69,11 @@ class Java(Rules):
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
-            constants = [one for one in uses.declared if one.node.type == "enum_constant"]
+            constants = [
+                declaration
+                for declaration in uses.declared
+                if declaration.node.type == "enum_constant"
+            ]
             if len(constants) == 1:
                 return [constants[0]]
         whole = _qualified(uses.typing, leaf.parent) if leaf.place in QUALIFIED else None
@@ -230,7 +234,7 @@ def _qualified(typing: Typing, node: Branch | None) -> Declared | None:
     path = typing.scopes.text(node)
     if not path[:1].islower() or not all(map(str.isidentifier, path.split("."))):
         return None
-    first = next(one for one in node.walk() if not one.children)
+    first = next(inner for inner in node.walk() if not inner.children)
     if typing.lookup(path.split(".")[0], first) is not None:
         return None
     return _type(typing.project, path)
@@ -251,9 +255,9 @@ def _type(project: Project, path: str, deep: int = 0) -> Declared | None:
     for place in project.matching(pattern, (".java",)):
         match = PACKAGE.search(project.text(place) or "")
         if (match[1] if match else "") == package:
-            for one in project.top_level(place, name):
-                if one.kind == "class":
-                    return one
+            for declared in project.top_level(place, name):
+                if declared.kind == "class":
+                    return declared
     if package and package.rpartition(".")[2][:1].isupper():
         holder = _type(project, package, deep + 1)
         home = project.at(holder.home) if holder is not None else None

@@ -82,7 +82,7 @@ def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> K
         return None
     listed = function.part("parameters")
     names = listed.named_children() if listed is not None else [declared.leaf]
-    at = next((n for n, one in enumerate(names) if one in (declared.node, declared.leaf)), 0)
+    at = next((n for n, name in enumerate(names) if name in (declared.node, declared.leaf)), 0)
     callee = arguments.at("^ function")
     member = typing.member_leaf(callee) if callee is not None else None
     if member is not None and at == 0 and typing.scopes.label(member) in EACH:
@@ -91,7 +91,7 @@ def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> K
     while wanted is not None and wanted.type in typing.rules.around_types:
         wanted = first_of(wanted)
     taken = wanted.part("parameters") if wanted is not None else None
-    types = [one.part("type") for one in taken.named_children()] if taken is not None else []
+    types = [child.part("type") for child in taken.named_children()] if taken is not None else []
     return typing.named_type(types[at], deep) if at < len(types) else None
 
 
@@ -193,9 +193,9 @@ class JavaScript(JavaScriptModules):
         return held.written(typing, node, deep)
 
     def member_out_of(
-        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
-        return held.substituted(typing, leaf, one, known, deep)
+        return held.substituted(typing, leaf, declared, known, deep)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _is_foreign(leaf):
@@ -218,14 +218,14 @@ class JavaScript(JavaScriptModules):
         """What a callback is given: `things.forEach(thing => …)`."""
         return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
         """The type of another project that an object literal is meant for; `new`."""
-        if one.kind == "method" and one.name == "constructor":
+        if item.kind == "method" and item.name == "constructor":
             return "`new`, which calls it", True
-        if one.owner is None or one.owner.node.type not in self.nameless:
-            return super().required_by(typing, one)
-        known = owner_of_literal(typing, one.owner.node)
-        named = type_of_literal(typing, one.owner.node)
+        if item.owner is None or item.owner.node.type not in self.nameless:
+            return super().required_by(typing, item)
+        known = owner_of_literal(typing, item.owner.node)
+        named = type_of_literal(typing, item.owner.node)
         if named is None or known:
             return None
         home = typing.over(named) or typing

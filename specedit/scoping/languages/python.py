@@ -63,9 +63,9 @@ class Python(PythonModules):
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """`self.x = value`, and each of `self.x, self.y = one, other`."""
-        for one in node.walk():
-            left, right = one.part("left"), one.part("right")
-            if one.type != "assignment" or left is None or right is None:
+        for inner in node.walk():
+            left, right = inner.part("left"), inner.part("right")
+            if inner.type != "assignment" or left is None or right is None:
                 continue
             pairs = [(left, right)]
             if left.type == "pattern_list" and right.type == "expression_list":
@@ -86,9 +86,9 @@ class Python(PythonModules):
                 return True
         return False
 
-    def is_read_from_values(self, project: Project, one: Declared) -> bool:
+    def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """A module is a value where a file imports it as one, or by a name that is computed."""
-        path = project.path(one.home)
+        path = project.path(declared.home)
         stem = posixpath.basename(path).rpartition(".")[0]
         if stem == "__init__" or not path:
             return True
@@ -99,7 +99,9 @@ class Python(PythonModules):
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """A class with `__getattr__` may have any member, from anywhere."""
         every = (owner, *uses.typing.above(owner))
-        return (UNKNOWN, "") if any("__getattr__" in one.members for one in every) else None
+        return (
+            (UNKNOWN, "") if any("__getattr__" in resolved.members for resolved in every) else None
+        )
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """What a test of the class says; what a fixture gives a test of pytest."""
@@ -130,10 +132,10 @@ class Python(PythonModules):
         message = text(node).strip("'\"")
         return message if node.type == "string" and message.isidentifier() else ""
 
-    def is_instance(self, one: Declared) -> bool:
-        listed = one.node.named_children() if one.node.type == "parameters" else []
-        around = one.scope.parent if one.scope is not None else None
-        return around is not None and around.kind == "class" and listed[:1] == [one.leaf]
+    def is_instance(self, declared: Declared) -> bool:
+        listed = declared.node.named_children() if declared.node.type == "parameters" else []
+        around = declared.scope.parent if declared.scope is not None else None
+        return around is not None and around.kind == "class" and listed[:1] == [declared.leaf]
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         fixture = _fixture(uses.typing, declared) if declared.kind == "parameter" else None
@@ -172,16 +174,20 @@ def _given_by_fixture(typing: Typing, leaf: Branch, deep: int) -> Known:
     return None
 
 
-def _fixture(typing: Typing, one: Declared) -> tuple[Typing, Declared] | None:
+def _fixture(typing: Typing, declared: Declared) -> tuple[Typing, Declared] | None:
     """The fixture that pytest gives a parameter of a test, or of another fixture."""
-    function = one.scope.node if one.scope is not None else one.node
+    function = declared.scope.node if declared.scope is not None else declared.node
     name = function.part("name") if function.type == "function_definition" else None
-    if one.kind != "parameter" or name is None or not _asks_for_fixtures(function, name, typing):
+    if (
+        declared.kind != "parameter"
+        or name is None
+        or not _asks_for_fixtures(function, name, typing)
+    ):
         return None
     folder = posixpath.dirname(typing.project.path(typing.scopes))
     shared = (posixpath.join(up, "conftest.py") for up in folders_up(folder))
     for home in (typing, *map(typing.project.typing, shared)):
-        for other in home.scopes.declarations(one.name) if home is not None else ():
+        for other in home.scopes.declarations(declared.name) if home is not None else ():
             if home is not None and _is_fixture(other.node, home.scopes.text):
                 return (home, other) if other.node is not function else None
     return None

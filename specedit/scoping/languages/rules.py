@@ -128,19 +128,19 @@ class Rules(Tables):
         """Whether a declaration of `rebinds` counts only in some builds."""
         return False
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
         """What may require a declaration's name, and is not declared in these files; and whether it
         certainly does."""
-        if one.owner is None:
+        if declared.owner is None:
             return None
-        words, above = set(_head(one, typing.scopes.text)), typing.above(one.owner)
-        if any(one.name in up.members for up in above):
+        words, above = set(_head(declared, typing.scopes.text)), typing.above(declared.owner)
+        if any(declared.name in up.members for up in above):
             return None
         if self.overriding & words:
             return "what it overrides", True
         known = {up.name for up in above}
-        bases = [base for up in (one.owner, *above) for base in up.bases if base not in known]
-        sort = one.kind == "method" or (one.kind == "field" and not self.fields_hide)
+        bases = [base for up in (declared.owner, *above) for base in up.bases if base not in known]
+        sort = declared.kind == "method" or (declared.kind == "field" and not self.fields_hide)
         may_be = sort and self.implementing & words and "static" not in words
         return (bases[0], False) if bases and may_be else None
 
@@ -245,9 +245,9 @@ class Rules(Tables):
         """Whether what a module declares may be read from a value of unknown type."""
         return True
 
-    def may_be_called(self, typing: Typing, one: Declared) -> bool:
+    def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """Whether a member's type allows that it is called."""
-        return one.kind in FUNCTIONS or self.fields_are_called
+        return declared.kind in FUNCTIONS or self.fields_are_called
 
     # types
 
@@ -280,7 +280,7 @@ class Rules(Tables):
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """The type parameters of a member's class, as the member calls them."""
         scope = home.scopes.by_node.get(id(member.owner.node)) if member.owner else None
-        declared = (one for known in scope.declared.values() for one in known) if scope else ()
+        declared = (name for known in scope.declared.values() for name in known) if scope else ()
         types = [one for one in declared if one.kind == "type"]
         return [one.name for one in sorted(types, key=lambda one: one.leaf.start)]
 
@@ -301,16 +301,16 @@ class Rules(Tables):
         """The class that a literal of no name is meant for."""
         return None
 
-    def value_part(self, one: Declared) -> Branch | None:
+    def value_part(self, declared: Declared) -> Branch | None:
         """The value that a declaration gives its name."""
-        node, holder = one.node, one.leaf.parent
+        node, holder = declared.node, declared.leaf.parent
         if holder is not node and holder is not None:
             if holder.type in self.targets and len(holder.named_children()) > 1:
                 return None
             if holder.type not in self.targets | self.declarators:
                 return None
         elif (before := self.unnamed_values.get(node.type)) is not None:
-            name = one.leaf if before == "leaf" else node
+            name = declared.leaf if before == "leaf" else node
             return name.parent.named_after(name.end) if name.parent is not None else None
         return node.part("value") or node.part("right")
 
@@ -336,7 +336,7 @@ class Rules(Tables):
         return ""
 
 
-def _head(one: Declared, text: Text) -> list[str]:
+def _head(declared: Declared, text: Text) -> list[str]:
     """The words in front of a declared name."""
-    first = one.node.through(one.leaf)
-    return text(first.until(one.leaf.start)).split()
+    first = declared.node.through(declared.leaf)
+    return text(first.until(declared.leaf.start)).split()

@@ -63,8 +63,8 @@ def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) ->
     listed = variant.node.part("body") if variant is not None else None
     if listed is None or listed.type != "ordered_field_declaration_list":
         return None
-    at = [one for one in pattern.named_children() if one is not kind].index(name)
-    types = [one for one in listed.named_children() if one.field == "type"]
+    at = [child for child in pattern.named_children() if child is not kind].index(name)
+    types = [child for child in listed.named_children() if child.field == "type"]
     return _class(typing, types[at], deep) if at < len(types) else None
 
 
@@ -116,9 +116,9 @@ def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
         if owner.module is None:
             return None
     arguments = typed.part("type_arguments")
-    for one in arguments.named_children() if arguments is not None else ():
-        if one.type != "lifetime":
-            return one.part("type") if one.type == "type_binding" else one
+    for child in arguments.named_children() if arguments is not None else ():
+        if child.type != "lifetime":
+            return child.part("type") if child.type == "type_binding" else child
     return None
 
 
@@ -190,8 +190,8 @@ def _variant(typing: Typing, kind: Branch, pattern: Branch, deep: int) -> Declar
     if path is None:
         return typing.resolved(typing.lookup(typing.scopes.label(name), name))
     owners = typing.type_of(path, deep + 1)
-    for one in typing.members(owners or (), typing.scopes.label(name)):
-        return one
+    for member in typing.members(owners or (), typing.scopes.label(name)):
+        return member
     return None
 
 
@@ -237,7 +237,7 @@ class Rust(RustModules):
         if node.type != "impl_item":
             return []
         holders = [node.part("trait"), *_bounds(node, text)]
-        leaves = (leaf for one in holders if one is not None for leaf in one.walk())
+        leaves = (leaf for holder in holders if holder is not None for leaf in holder.walk())
         return [text(leaf) for leaf in leaves if leaf.type == "type_identifier"]
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
@@ -281,7 +281,7 @@ class Rust(RustModules):
         return bound(typing, leaf, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         parent = leaf.parent
         assert parent is not None
@@ -289,7 +289,7 @@ class Rust(RustModules):
             return Rewrite(leaf.start, leaf.end, "self", "self")
         if split and leaf.type == "shorthand_field_identifier":
             kind = text(parent.until(leaf.start))  # `ref x`, `mut x` move with the name
-            rest = f"{new}: {kind}{old}" if means_member(one) else f"{old}: {kind}{new}"
+            rest = f"{new}: {kind}{old}" if means_member(meaning) else f"{old}: {kind}{new}"
             return Rewrite(parent.start, leaf.end, kind + old, rest)
         if leaf.place in ("field_pattern.pattern", "field_initializer.value"):
             name = parent.part("name") or parent.part("field")
@@ -297,19 +297,19 @@ class Rust(RustModules):
                 return Rewrite(name.start, leaf.end, text(name.through(leaf)), new)
         return None
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
         """The trait of an `impl`; and the file of a `mod x;`."""
-        if one.node.type == "mod_item":
-            return None if one.node.part("body") is not None else ("the name of its file", True)
-        if one.leaf.place == "extern_crate_declaration.name":
+        if item.node.type == "mod_item":
+            return None if item.node.part("body") is not None else ("the name of its file", True)
+        if item.leaf.place == "extern_crate_declaration.name":
             return "the crate's own name", True
-        if one.owner is None:
+        if item.owner is None:
             return None
-        holder = one.node.around(*NESTED)
+        holder = item.node.around(*NESTED)
         trait = holder.part("trait") if holder is not None else None
         known = [up for up in typing.named_type(trait) or () if up.module is None]
-        above = typing.above(one.owner)
-        if trait is None or any(up in above or one.name not in up.members for up in known):
+        above = typing.above(item.owner)
+        if trait is None or any(up in above or item.name not in up.members for up in known):
             return None
         name = typing.scopes.text(trait).split("<")[0]
         if known:  # a trait by its path, which `use` does not bring here
@@ -326,7 +326,7 @@ class Rust(RustModules):
         self, rewrites: dict[int, Rewrite], chosen: list[Meaning], data: bytes, new: str
     ) -> str:
         """The renamed parameter is written as a receiver, where its type allows it."""
-        for declared in (one for meaning in chosen for one in meaning.declared):
+        for declared in (declaration for meaning in chosen for declaration in meaning.declared):
             made = rust_places.to_self(declared.leaf, data) if new == "self" else None
             if made is not None:
                 del rewrites[declared.leaf.start]
@@ -339,10 +339,10 @@ def _bounds(node: Branch, text: Text) -> Iterator[Branch | None]:
     """`impl<T: A> B for T where T: C`: the bounds of T."""
     typed = node.part("type")
     for holder in (node.part("type_parameters"), node.first("where_clause")):
-        for one in holder.named_children() if holder is not None else ():
-            named = one.part("name") or one.part("left")
+        for child in holder.named_children() if holder is not None else ():
+            named = child.part("name") or child.part("left")
             if named is not None and typed is not None and text(named) == text(typed):
-                yield one.part("bounds")
+                yield child.part("bounds")
 
 
 _AROUND = places("generic_type scoped_type_identifier reference_type")  # a class's name
@@ -351,7 +351,7 @@ _PATTERNS = places("let_declaration let_condition match_pattern for_expression p
 
 def _is_added(uses: Uses, leaf: Branch) -> bool:
     """Whether a trait of these files may add a called method to a type of another crate."""
-    owners = [one.owner for one in uses.declared if one.owner is not None]
+    owners = [declaration.owner for declaration in uses.declared if declaration.owner is not None]
     adds = any(owner.early and owner.node.part("trait") is not None for owner in owners)
     if not adds or not uses.typing.is_called(leaf):
         return False

@@ -82,28 +82,28 @@ class RustModules(Rules):
             if there is not None and any(real is owner for real in _real(there, other)):
                 yield other
 
-    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
+    def file_of(self, project: Project, here: Typing, declared: Declared) -> Owner | None:
         """The module that `mod x;` takes in from another file."""
-        if one.node.type != "mod_item" or one.node.part("body") is not None:
+        if declared.node.type != "mod_item" or declared.node.part("body") is not None:
             return None
-        result = _child(project, _around(project, here, one.node), one.name)
+        result = _child(project, _around(project, here, declared.node), declared.name)
         return _owner(project, result) if result is not None else None
 
 
 def _prelude(project: Project, here: Typing, name: str) -> Declared | None:
     """`extern crate a as b;` at the top of a crate, which all its files see."""
     root = _root(project, project.path(here.scopes))
-    for one in project.top_level(root, name):
-        if one.node.type == "extern_crate_declaration":
-            return one
+    for declared in project.top_level(root, name):
+        if declared.node.type == "extern_crate_declaration":
+            return declared
     return None
 
 
 def _wildcards(here: Typing) -> list[Branch]:
     if b"::*" not in here.scopes.data:
         return []
-    nodes = (one for one in here.scopes.root.walk() if one.type == "use_wildcard")
-    return [one for one in nodes if one.named_children()]
+    nodes = (inner for inner in here.scopes.root.walk() if inner.type == "use_wildcard")
+    return [node for node in nodes if node.named_children()]
 
 
 def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> Owner | None:
@@ -187,11 +187,11 @@ def _module(project: Project, place: Place, path: list[str]) -> Place | None:
 
 def _taken_in(project: Project, at: Place, name: str) -> Place | None:
     """A module that `pub use` gives another place."""
-    for one in _in(project, at, name):
-        if one.kind == "module":
-            return project.path(one.home), None
-        if one.kind == "namespace" and (home := project.at(one.home)):
-            return _child(project, _around(project, home, one.node), one.name)
+    for declared in _in(project, at, name):
+        if declared.kind == "module":
+            return project.path(declared.home), None
+        if declared.kind == "namespace" and (home := project.at(declared.home)):
+            return _child(project, _around(project, home, declared.node), declared.name)
     return None
 
 
@@ -201,22 +201,24 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
     if typing is None:
         return
     results = [
-        one
-        for one in typing.scopes.declarations(name)
-        if one.scope is not None
-        and one.scope.kind in ("file", "namespace")
-        and _is_of(one, place[1])
+        declaration
+        for declaration in typing.scopes.declarations(name)
+        if declaration.scope is not None
+        and declaration.scope.kind in ("file", "namespace")
+        and _is_of(declaration, place[1])
     ]
-    for one in results:
-        imported = project.imported_declarations(typing, one) if one.kind == "import" else None
-        yield from imported or (one,)
+    for result in results:
+        imported = (
+            project.imported_declarations(typing, result) if result.kind == "import" else None
+        )
+        yield from imported or (result,)
     if not results:
         shown = typing.rules.shared(project, typing, name)
         yield from project.once(("in", place[0], id(place[1]), name), shown)
 
 
-def _is_of(one: Declared, inner: Branch | None) -> bool:
-    holder = one.node if one.node.type == "mod_item" else one.leaf
+def _is_of(declared: Declared, inner: Branch | None) -> bool:
+    holder = declared.node if declared.node.type == "mod_item" else declared.leaf
     return holder.around("mod_item") is inner
 
 
@@ -226,9 +228,13 @@ def _child(project: Project, place: Place, name: str) -> Place | None:
     typing = project.typing(path)
     if typing is None:
         return None
-    for one in typing.scopes.declarations(name):
-        if one.node.type == "mod_item" and one.node.part("body") and _is_of(one, inner):
-            return path, one.node
+    for declaration in typing.scopes.declarations(name):
+        if (
+            declaration.node.type == "mod_item"
+            and declaration.node.part("body")
+            and _is_of(declaration, inner)
+        ):
+            return path, declaration.node
     folder, file = posixpath.split(path)
     if file not in ("mod.rs", "lib.rs", "main.rs") and not _is_root(project, path):
         folder = posixpath.join(folder, file.removesuffix(".rs"))
@@ -267,8 +273,8 @@ def _root(project: Project, path: str) -> str:
         main = posixpath.join(up, "main.rs")  # of `tests/it/`, which is a crate
         if main in project.paths and _is_root(project, main):
             return main
-        for one in ROOTS:
-            if (text := posixpath.join(up, one)) in project.paths:
+        for root in ROOTS:
+            if (text := posixpath.join(up, root)) in project.paths:
                 main = posixpath.join(up, ROOTS[1])
                 return main if path == main else text
     return path

@@ -101,7 +101,7 @@ def _macro(tokens: Branch, text: Text) -> str:
         named = holder.part("macro")
         return text(named).rsplit("::", 1)[-1] if named is not None else ""
     at = holder.children.index(tokens)
-    before = [text(one) for one in holder.children[max(at - 2, 0) : at]]
+    before = [text(child) for child in holder.children[max(at - 2, 0) : at]]
     return before[0] if before[1:] == ["!"] else ""
 
 
@@ -120,7 +120,9 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
             return uses.member(uses.typing.type_of(receiver))
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
     if sign == "fn":  # a function of its own, unless the macro implements a trait
-        owners = (one.owner for one in uses.declared if one.owner is not None)
+        owners = (
+            declaration.owner for declaration in uses.declared if declaration.owner is not None
+        )
         traits = any(owner.node.type == "trait_item" for owner in owners)
         return (UNKNOWN, "") if traits else (EXTERNAL, "")
     around = parent.parent.children if parent.parent is not None else ()
@@ -151,7 +153,9 @@ def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rew
         if function.type == "function_item" and (parameter := _self_of(function)) is not None
     ]
     if line is not None:
-        methods = [one for one in methods if one[0].line <= line <= _last(one[0], data)][-1:]
+        methods = [
+            method for method in methods if method[0].line <= line <= _last(method[0], data)
+        ][-1:]
     if len(methods) != 1:
         raise UsageError(
             f"`self` is in {len(methods)} methods here", hint="Say which: --line N of the method."
@@ -160,7 +164,7 @@ def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rew
     results = [_parameter(parameter, data, new)]
     body = function.part("body")
     if body is not None:
-        results += [Rewrite(one.start, one.end, "self", new) for one in _uses(body, data)]
+        results += [Rewrite(use.start, use.end, "self", new) for use in _uses(body, data)]
     return results
 
 
@@ -209,7 +213,7 @@ def _uses(body: Branch, data: bytes) -> Iterator[Branch]:
     for node in body.walk(without=NESTED):
         if node.type == "self" and (node.parent is None or "scoped" not in node.parent.type):
             yield node
-        yield from (one for one in formatted(node, text) if text(one) == "self")
+        yield from (child for child in formatted(node, text) if text(child) == "self")
 
 
 def _last(node: Branch, data: bytes) -> int:

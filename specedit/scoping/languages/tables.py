@@ -147,7 +147,7 @@ class Tables:
 
     def adding(self, **more: Any) -> dict[str, Any]:
         """Every table for a language that builds on this one; what is given is added to it."""
-        mine = {one.name: getattr(self, one.name) for one in fields(Tables)}
+        mine = {word.name: getattr(self, word.name) for word in fields(Tables)}
         for name, value in more.items():
             grows = isinstance(value, frozenset | dict)
             mine[name] = mine[name] | value if grows else value

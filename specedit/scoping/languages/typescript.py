@@ -24,18 +24,18 @@ class TypeScript(javascript.JavaScript):
             if leaf.type == "type_identifier"
         ]
 
-    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
         """Also an interface or a class of another project, which may have a member of the name."""
-        result = super().required_by(typing, one)
-        owner = one.owner
-        if result is not None or owner is None or one.kind not in ("field", "method"):
+        result = super().required_by(typing, declared)
+        owner = declared.owner
+        if result is not None or owner is None or declared.kind not in ("field", "method"):
             return result
         known = {up.name for up in typing.above(owner)}
         outside = [base for base in owner.bases if base not in known]
         hidden = {"private", "static"} & set(
-            typing.scopes.text(one.node.until(one.leaf.start)).split()
+            typing.scopes.text(declared.node.until(declared.leaf.start)).split()
         )
-        above = (one.name in up.members for up in typing.above(owner))
+        above = (declared.name in up.members for up in typing.above(owner))
         return (outside[0], False) if outside and not hidden and not any(above) else None
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
