@@ -10,7 +10,8 @@ The terms, in the order of an edit:
 * **draft** (`decode.drafters`): token ids offered to the next forward pass.
 * **Chunk** (`decode`): the result of one forward pass.
 * **Engine** (`engines.base`): ids in, choices out, with a KV cache that can be cropped.
-* **Backend** (`edit.backend`): runs a Plan and yields events; in this process or in a server.
+* **Backend** (`edit.backend`): runs a Plan in this process or in a server, and reports to a
+  **Sink** (`edit.sink`), which has a method for each event.
 * **Finding** (`check.finding`): what a check reports about an answer: a note or an error.
 * **try** (`edit.tries`): one answer among several for the same Plan, judged by the checks and, with
   `--test`, by the user's own command.
@@ -24,25 +25,27 @@ The packages, in layers. Imports only point upwards in this list (`tests/test_ar
     scoping/                  what a name means; one module per language
     check/                    findings, the checks of an answer, external checkers
     files/                    source, atomic write, journal, lock, git, work tree
-    models/                   catalogue, download, store, GGUF, tokenizer, chat template
     settings/                 flags, variables and files; what a repository may set
+    models/                   catalogue, download, store, GGUF, tokenizer, chat template
     engines/                  ids in, choices out: kernels, weights, transformers
     decode/                   the loop, widths, drafters, costs; token ids only
-    edit/                     plan, prompt, regions, session, tries, report
+    edit/                     `run_edit`: plan, locate, ask, check, propose, write; apply, tries
     rename/                   the places of a name, and what is written there
     repeat/                   an example of a change, its rule, and the rule's places
-    server/                   run a Plan here, in a warm server, or at an address
+    inference/                what loads a model and runs a Plan in this process
+    server/  connect          a warm server, its client, an address; which of them runs a Plan
     view/                     terminal, diff, JSON and trace page
     integrations/             pre-commit hook, editors, LSP, MCP, vLLM
     machine_check             what works on this machine, and what to do
     cli/  api                 commands; the Python interface
     manual/                   the pages of `specedit help`
 
-One edit: `cli` parses flags; `edit.session` reads the Source, plans its Job and yields `Planned`,
-the backend's events (`Loading, Ready, Prefill, Written…, Answer`), `Proposed` once the answer
-passed its checks, and the Edit after it was journalled and written. `view` shows them; the report
-becomes JSON (`view.contract`) and the exit code. Every number is computed from events. A
-`FileError` (`errors`) concerns one file, and the others continue; any other error ends the command.
+One edit: `cli` parses flags and calls `edit.run.run_edit(source, request, backend, sink)`. That
+plans a Job, locates its regions, asks the backend, checks the answer (again, if a try is refused),
+proposes the Edit to the sink, and writes it with the journal. The report becomes text (`view`),
+JSON (`view.contract`) and the exit code. Server, hook, editors, MCP and the Python interface call
+the same function with sinks of their own. A `FileError` (`errors`) concerns one file, and the
+others continue; any other error ends the command.
 """
 
 from __future__ import annotations
