@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
@@ -61,7 +62,8 @@ def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
     gone = [one for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
     if not TAKES_AWAY.search(change.instruction):
         return [symbol.qualified for symbol in gone], []
-    named = {symbol for symbol in old if _is_named(symbol, change.instruction)}
+    words = _words(change.instruction)
+    named = {symbol for symbol in old if _is_named(symbol, words)}
     lost, unnamed = [], []
     for symbol in gone:
         inside = f"{symbol.qualified}."
@@ -171,7 +173,8 @@ def _discontinued(
     what is in it, or of the same kind and under a name that the instruction gives."""
     before, after = change.before.text.split("\n"), change.after.text.split("\n")
     bodies = [_body(other, after) for other in added]
-    named = [_is_named(other, change.instruction) for other in added]
+    words = _words(change.instruction)
+    named = [_is_named(other, words) for other in added]
     equal = defaultdict[frozenset[tuple[str, int]], deque[int]](deque)
     for number, body in enumerate(bodies):
         equal[frozenset(body.items())].append(number)
@@ -184,8 +187,8 @@ def _discontinued(
             same.popleft()
         best, number = (1.0, same[0]) if same and body else (0.0, 0)
         if not best:
-            rated = [(_alike(body, bodies[other]), -other) for other in islice(left, most)]
-            best, number = max(rated, default=(0.0, 0))
+            rated = ((_alike(body, bodies[other]), other) for other in islice(left, most))
+            best, number = max(rated, key=itemgetter(0), default=(0.0, 0))  # the first of the best
         if best < ALIKE:
             kind = symbol.kind, symbol.depth
             by_name = (n for n in left if named[n] and (added[n].kind, added[n].depth) == kind)
@@ -193,7 +196,7 @@ def _discontinued(
                 yield symbol
                 continue
             number = first
-        del left[abs(number)]
+        del left[number]
 
 
 def _body(symbol: Symbol, lines: Sequence[str]) -> Counter[str]:
@@ -228,10 +231,14 @@ def _may_be_a_verb(symbol: Symbol, instruction: str) -> bool:
     return symbol.own_name.islower() and symbol.own_name.isalpha() and not is_marked
 
 
-def _is_named(symbol: Symbol, instruction: str) -> bool:
+def _words(text: str) -> list[str]:
+    """The words of a text, those of a name apart."""
+    return [part.lower() for word in re.findall(r"[\w$]+", text) for part in words_of(word)]
+
+
+def _is_named(symbol: Symbol, words: Sequence[str]) -> bool:
     """Whether the words of the name stand in the instruction, in any spelling: `user_name` is "the
     user name" too."""
     wanted = [word.lower() for word in words_of(symbol.own_name)]
-    words = [part.lower() for word in re.findall(r"[\w$]+", instruction) for part in words_of(word)]
     starts = range(len(words) - len(wanted) + 1) if wanted else ()
     return any(words[start : start + len(wanted)] == wanted for start in starts)

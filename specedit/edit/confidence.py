@@ -41,8 +41,6 @@ def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
     whether it is sure."""
     if job.known is not None or not job.rated or not edit.changed:
         return edit
-    if any(finding.kind == "decided" for finding in edit.findings):
-        return edit  # the weights are of answers to instructions, not of choices between readings
     doubted = any(finding.kind in DOUBTED for finding in edit.findings)
     if doubted:
         edit = replace(edit, sure=False)

@@ -51,7 +51,7 @@ class Job:
     findings: tuple[Finding, ...] = ()  # in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
     partial: bool = False  # an answer that is cut off counts as far as it goes
-    rated: bool = True  # how likely its edit is right depends on what the model writes
+    rated: bool = True  # its edit may be unsure; the weights are of answers to instructions alone
     original: Source | None = None  # what is asked about, where the file holds another text by now
 
     @property

@@ -37,12 +37,7 @@ def string_rewrites(
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
     if re.search(word, project.text(path) or "") is None:
         return []
-    chosen = {
-        declared
-        for resolved in every
-        for meaning in resolved.chosen
-        for declared in meaning.declared
-    }
+    chosen = _chosen_declarations(every)
     found = [
         *_in_paths(project, path, typing, chosen, old),
         *_given_out(typing, every, old),
@@ -77,6 +72,12 @@ def _is_member(typing: Typing, node: Branch, chosen: set[Declared], old: str) ->
     holder = typing.rules.read_by_name(typing, node)
     known = typing.type_of(holder) if holder is not None else None
     return any(member in chosen for member in typing.members(known or (), old))
+
+
+def _chosen_declarations(every: Sequence[ResolvedName]) -> set[Declared]:
+    """What is renamed, in all languages."""
+    meanings = (meaning for resolved in every for meaning in resolved.chosen)
+    return {declared for meaning in meanings for declared in meaning.declared}
 
 
 def _listed_members(
@@ -135,12 +136,7 @@ def configuration_renamed(
     text = project.text(path) or ""
     if not path.endswith(CONFIGURATION):
         return None
-    chosen = {
-        declared
-        for resolved in every
-        for meaning in resolved.chosen
-        for declared in meaning.declared
-    }
+    chosen = _chosen_declarations(every)
     folder, found = posixpath.dirname(path), list[int]()
     for match in DOTTED.finditer(text):
         if old not in match[0]:

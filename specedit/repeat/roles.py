@@ -147,8 +147,8 @@ def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
 
 
 def call_form(node: Node) -> tuple[str, ...]:
-    """How what stands here is called: `call`, or `statement` where its value is not used, `value`
-    for each argument, and the names of those that have one. Empty where it is no call."""
+    """The form of a call: `call`, or `statement` where its value is not used; then `value` for each
+    argument, or the argument's name if it has one. Empty where the node is not a call."""
     is_statement = node.parent is not None and node.parent.type == "expression_statement"
     while node.children and not node.type.endswith(ARGUMENTS):
         last = node.children[-1]

@@ -38,7 +38,7 @@ class RepeatRule:
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
     parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # it is too general: why its places are only proposals
-    exact: str = ""  # the example, in one line, if what is written so is no longer too general
+    exact: str = ""  # the example in one line: places with this very text are not in doubt
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
     added: str = ""  # an argument of the new side that may be of the example alone
     unproved: str = ""  # it is specific, and one example is not enough in other files: why

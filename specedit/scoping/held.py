@@ -9,12 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Known, Typing, type_part
 from specedit.syntax.branch import Branch, first_of
 
 MOST = 12  # steps through calls
 FIRST, LAST, SAME = "first", "last", "same"  # the argument that a method gives; or all of them
+
+
+class HeldRules(Rules):
+    """The rules of a language whose written types say what a container holds."""
+
+    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
+        return taken_out(typing, node, deep)
+
+    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
+        return written(typing, node, deep)
+
+    def member_out_of(
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
+    ) -> Known:
+        return substituted(typing, leaf, declared, known, deep)
+
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """What a callback is given."""
+        return given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
 
 def taken_out(typing: Typing, node: Branch, deep: int) -> Known:

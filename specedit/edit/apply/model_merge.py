@@ -126,6 +126,7 @@ def merge_job(
         divisible=False,
         regions=tuple(jobs),
         partial=True,  # what stands behind the doubtful lines is not used
+        rated=False,
     )
 
 

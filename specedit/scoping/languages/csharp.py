@@ -9,12 +9,12 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 
 from specedit.scoping import held
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -24,7 +24,7 @@ ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
 
-class CSharpNamespaces(Rules):
+class CSharpNamespaces(HeldRules):
     """What namespaces say of each other."""
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
@@ -146,23 +146,8 @@ class CSharp(CSharpNamespaces):
             return super().required_by(typing, declared)
         return typing.scopes.text(named).rstrip(". "), True
 
-    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        return held.taken_out(typing, node, deep)
-
-    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        return held.written(typing, node, deep)
-
     def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
         return held.is_keyed(typing, over, typed)
-
-    def member_out_of(
-        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
-    ) -> Known:
-        return held.substituted(typing, leaf, declared, known, deep)
-
-    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """What a callback is given."""
-        return held.given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent, around = leaf.parent, leaf.at("^ ^")

@@ -6,8 +6,8 @@ import posixpath
 import re
 from collections.abc import Hashable, Iterator, Mapping
 
-from specedit.scoping import held
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project, folders_up
@@ -17,7 +17,7 @@ from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
-class Go(Rules):
+class Go(HeldRules):
     def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         """An import without a name of its own is called as its package is (`module_names`)."""
         holder = node.parent
@@ -80,14 +80,6 @@ class Go(Rules):
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if owner.node.parent is None and owner.module is None:
             yield from _declared_elsewhere(project, owner.folder, name)
-
-    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        return held.written(typing, node, deep)
-
-    def member_out_of(
-        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
-    ) -> Known:
-        return held.substituted(typing, leaf, declared, known, deep)
 
     def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """A field of a type that is not a function is never called."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
-from specedit.scoping import held
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
 
-class Java(Rules):
+class Java(HeldRules):
     def around(self, node: Branch) -> Branch:
         """`catch` and `finally` do not see the resources."""
         holder = node.parent
@@ -51,21 +51,6 @@ class Java(Rules):
         enum = node.around("enum_declaration")
         named = enum.part("name") if enum is not None else None
         return [text(named)] if named is not None else []
-
-    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        return held.taken_out(typing, node, deep)
-
-    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        return held.written(typing, node, deep)
-
-    def member_out_of(
-        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
-    ) -> Known:
-        return held.substituted(typing, leaf, declared, known, deep)
-
-    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """What a callback is given."""
-        return held.given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on

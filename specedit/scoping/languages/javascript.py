@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from specedit.scoping import held
 from specedit.scoping.languages.javascript_modules import JavaScriptModules, moved_imports
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
@@ -185,17 +184,6 @@ class JavaScript(JavaScriptModules):
         if declared is not None and _is_required(uses, leaf):
             uses.join(declared, member)
         return member
-
-    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        return held.taken_out(typing, node, deep)
-
-    def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        return held.written(typing, node, deep)
-
-    def member_out_of(
-        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
-    ) -> Known:
-        return held.substituted(typing, leaf, declared, known, deep)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _is_foreign(leaf):

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
@@ -184,7 +185,7 @@ def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
     return relative if relative.startswith(".") else f"./{relative}"
 
 
-class JavaScriptModules(Rules):
+class JavaScriptModules(HeldRules):
     """What modules say of each other."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:

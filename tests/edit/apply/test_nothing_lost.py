@@ -123,11 +123,7 @@ namespace Acme.Rules
     }
 }
 """
-PANIC = """fn setup() {
-    hook(|info| {
-        let path = persist(info);
-        if path.is_none() {
-            use std::io::Write as _;
+_MOVED = """            use std::io::Write as _;
             let stderr = std::io::stderr();
             let mut stderr = stderr.lock();
             let _ = writeln!(stderr, "{}", info);
@@ -137,7 +133,15 @@ PANIC = """fn setup() {
             let _ = writeln!(stderr, "{}", info.reason);
             stderr.flush();
             count_dumps();
-        }
+"""
+PANIC = (
+    """fn setup() {
+    hook(|info| {
+        let path = persist(info);
+        if path.is_none() {
+"""
+    + _MOVED
+    + """        }
         print_msg(path);
     });
 }
@@ -153,6 +157,7 @@ fn handle() -> Style {
     }
 }
 """
+)
 TOOLS = """package tools
 
 func open(root string) *Dir {
@@ -169,17 +174,6 @@ func open(root string) *Dir {
 \t}
 \treturn d
 }
-"""
-_MOVED = """            use std::io::Write as _;
-            let stderr = std::io::stderr();
-            let mut stderr = stderr.lock();
-            let _ = writeln!(stderr, "{}", info);
-            let _ = writeln!(stderr, "{}", info.place);
-            let _ = writeln!(stderr, "{}", info.text);
-            let _ = writeln!(stderr, "{}", info.thread);
-            let _ = writeln!(stderr, "{}", info.reason);
-            stderr.flush();
-            count_dumps();
 """
 _BELOW = PANIC[PANIC.index(_MOVED) + len(_MOVED) : PANIC.index("fn handle")]
 _DUMP = "fn dump(info: &Info) {\n" + _MOVED.replace("            ", "    ") + "}\n\n"
