@@ -20,7 +20,6 @@ The terms, in the order of an edit:
 The packages, in layers. Imports only point upwards in this list (`tests/test_architecture.py`):
 
     version  errors           the version; every error that a user can see
-    import_time               values and patterns that take little time to import
     syntax/                   grammars, trees, outline; lines, diff, patch, identifiers
     scoping/                  what a name means; one module per language
     check/                    findings, the checks of an answer, external checkers

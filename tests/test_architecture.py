@@ -12,7 +12,7 @@ import specedit
 
 PACKAGE = Path(specedit.__file__).parent
 LAYERS = (  # from the ground up
-    *("version", "errors", "import_time", "syntax", "scoping", "check", "files", "settings"),
+    *("version", "errors", "syntax", "scoping", "check", "files", "settings"),
     *(
         "models",
         "engines",

@@ -15,7 +15,6 @@ from operator import itemgetter
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
-from specedit.import_time import regex
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
@@ -26,12 +25,12 @@ SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
 GONE = 3  # lines that are gone with nothing in their place
 
-TAKES_AWAY = regex(  # a word that takes something away, or makes another thing of it
+TAKES_AWAY = re.compile(  # a word that takes something away, or makes another thing of it
     r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
     r"|split|combin|fold(?!e)|conver|turn(?:s|ed|ing)? \w+ into|swap|collaps|unif|rid\b"
     r"|lösch|entfern|supprim|elimin|borra|quita|удал)|删|移除|削除"
 )
-LESS = regex(  # a word that asks for less code
+LESS = re.compile(  # a word that asks for less code
     r"(?i)\b(?:simplif|shorten|refactor|rewrit|reduc|compact|comprehension|one[- ]?line|dedup|reus"
     r"|delegat|us(?:e|ing)\b|call\b|generator|compute|optimi[sz]|only\b|instead\b|chang|longer\b)"
 )

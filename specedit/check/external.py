@@ -19,26 +19,26 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
 from specedit.check.finding import CHECKER, Finding, at, fresh
-from specedit.import_time import frozen, regex
 
 FILE = "{file}"
 SECONDS = 60.0
 MOST_BYTES = 4 << 20  # of its output that are read
-_REMARK = regex(
+_REMARK = re.compile(
     r"^(?P<path>[^\s:(][^:(\n]*?)(?:\((?P<a>\d+),\d+\)|:(?P<b>\d+)(?::\d+)?)\s*[:-]?\s*(?P<text>\S.*)$"
 )
-_ARROW = regex(r"^\s*-->\s*(?P<path>.+?):(?P<line>\d+):\d+\s*$")
+_ARROW = re.compile(r"^\s*-->\s*(?P<path>.+?):(?P<line>\d+):\d+\s*$")
 
 
 class CheckerError(Exception):
     """The program could not check: it is missing, took too long, or did not start."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Remark:
     """One thing that a program reports: its line of the file, 0 where it names none."""
 

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
-
-from specedit.import_time import frozen
 
 T = TypeVar("T")
 
@@ -23,7 +21,7 @@ DECLINED = "declined"  # the user was asked, and chose nothing of a change
 Verdicts = Mapping[str, str]  # by kind
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of finding, its default verdict, and what it reports."""
 
@@ -49,7 +47,7 @@ ALLOWED = (*DEFAULT, REMOVAL, EXISTING_NAME)  # what a user may allow
 OF_RENAMES = ("undefined", CHECKER)  # what a new name can break
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Spot:
     """A place in a file, from 1; `column` 0 means the line. Of the new text where the finding is
     about what the model wrote (syntax, placeholders, KINDS), else of the text that was there."""
@@ -81,7 +79,7 @@ DETAILS = {  # shown with `-v` only
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something the user should know of an edit. `refuses`: why it was refused or failed.
 
@@ -150,7 +148,7 @@ def verdicts(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
     return {**chosen, **_noted(chosen, allowed)}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Checks:
     """What a new text has to pass."""
 

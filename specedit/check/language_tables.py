@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from specedit.check.parsed import Change, ParsedText
-from specedit.import_time import frozen, regex
 from specedit.scoping import builtin_names
 from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import Branch
@@ -16,7 +16,7 @@ from specedit.syntax.branch import Branch
 NONE: frozenset[str] = frozenset()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LanguageFacts:
     """One language: tables of node types and names, and two functions beside them."""
 
@@ -59,7 +59,7 @@ _PYTHON_NAMING = words(  # statements that use no name, whatever stands there
     "global_statement nonlocal_statement delete_statement import_statement",
     "import_from_statement future_import_statement",
 )
-_PYTHON_2 = regex(r"(?m)^[^\S\n]*except\s+[\w.]+\s*,\s*\w+\s*:")
+_PYTHON_2 = re.compile(r"(?m)^[^\S\n]*except\s+[\w.]+\s*,\s*\w+\s*:")
 
 
 def _python_lists(parsed: ParsedText) -> bool:
@@ -97,7 +97,7 @@ def _javascript_lists(parsed: ParsedText) -> bool:
     return _COMMON_JS.search(parsed.text) is not None and "define.amd" not in parsed.text
 
 
-_COMMON_JS = regex(r"(?m)^(?:module\.)?exports\b|^(?:const|let|var)\s[^=\n]*=\s*require\(")
+_COMMON_JS = re.compile(r"(?m)^(?:module\.)?exports\b|^(?:const|let|var)\s[^=\n]*=\s*require\(")
 
 
 def _javascript_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
@@ -117,7 +117,7 @@ def _javascript_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
 # Go
 
 
-_GO_DOTTED = regex(r'(?m)^[^\S\n]*(?:import\s+)?\.\s+"')
+_GO_DOTTED = re.compile(r'(?m)^[^\S\n]*(?:import\s+)?\.\s+"')
 
 
 def _go_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
-from specedit.import_time import frozen, regex
 from specedit.scoping.builtin_names import words
 from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import Branch
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Members:
     """How a language writes a member of the instance, and what opens a class."""
 
@@ -35,7 +35,7 @@ _SCRIPT = _Members(
     "member_expression.property",
     words("class_declaration class"),
     words("class_heritage decorator index_signature"),
-    regex(
+    re.compile(
         r"Object\.(?:assign|defineProperty|setPrototypeOf)|\bthis\[|prototype|\bas any\b|extends"
     ),
     words("constructor toString valueOf hasOwnProperty toLocaleString isPrototypeOf"),
@@ -46,7 +46,7 @@ _LANGUAGES = {
         "attribute.attribute",
         words("class_definition"),
         words("argument_list decorator"),
-        regex(
+        re.compile(
             r"\b(?:setattr|__dict__|vars|__getattr\w*|__slots__|exec|NotImplementedError)\b|Mixin"
         ),
         frozenset(),
@@ -59,7 +59,7 @@ _LANGUAGES = {
         "field_access.field",
         words("class_declaration"),
         words("superclass super_interfaces modifiers>annotation modifiers>marker_annotation"),
-        regex(r"\bextends\b"),
+        re.compile(r"\bextends\b"),
         frozenset(),
         functions=words("object_creation_expression"),
     ),
@@ -67,19 +67,19 @@ _LANGUAGES = {
         "member_access_expression.name",
         words("class_declaration struct_declaration"),
         words("base_list attribute_list"),
-        regex(r"\bpartial\b"),
+        re.compile(r"\bpartial\b"),
         frozenset(),
     ),
     "rust": _Members(
         "field_expression.field",
         words("impl_item"),
         frozenset(),
-        regex(r"\bDeref\b"),
+        re.compile(r"\bDeref\b"),
         frozenset(),
         "self",
     ),
 }
-_WORD = regex(r"[^\W\d][\w$]*")
+_WORD = re.compile(r"[^\W\d][\w$]*")
 
 
 def unset_members(change: Change) -> Iterator[Finding]:

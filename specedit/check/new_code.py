@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
 from specedit.check.language_tables import is_elsewhere, language_facts
 from specedit.check.parsed import Change, ParsedText
-from specedit.import_time import regex
 from specedit.syntax.branch import COMMENTS, Branch
 from specedit.syntax.lines import GAP, HERE, changed_runs, opcodes
 
@@ -91,12 +90,12 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
 
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do
-ABOUT_COMMENTS = regex(
+ABOUT_COMMENTS = re.compile(
     r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
     r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"
     r"|explain|describ|clarif|mention|note|english|proofread"
 )
-ABOUT_SPACE = regex(
+ABOUT_SPACE = re.compile(
     r"(?i)format|indent|white\s?space|blank|empty line|style|\bpep\b|pep-?8|lint|\btabs?\b"
     r"|\bspaces?\b|newline|prettier|\bblack\b|gofmt|rustfmt|align|trailing|tidy|clean|wrap"
 )
@@ -161,11 +160,11 @@ def _code(parsed: ParsedText) -> list[str]:
 
 
 STAND_IN = 200  # characters; a stand-in is short
-MARK = regex(
+MARK = re.compile(
     r"""(?:^|\s)(//+!?|/\*+|<!--+|--+|\{/\*|\(\*|\#+|;+|%+|\*|"{3}|'{3})(?=[\s.…\[(<\w])"""
 )
-CLOSE = regex(r"""\s*(?:\*/\}?|--+>|\*\)|"{3}|'{3})\s*$""")
-DOTS = regex(r"\.{3,}|…|\.\.\.")
+CLOSE = re.compile(r"""\s*(?:\*/\}?|--+>|\*\)|"{3}|'{3})\s*$""")
+DOTS = re.compile(r"\.{3,}|…|\.\.\.")
 CODE = (
     r"(?:code|file|class|classes|methods?|functions?|implementations?|module|script|program|imports?"
     r"|properties|fields|body|definitions?|logic|content|contents|declarations?|statements?|tests?"
@@ -179,7 +178,7 @@ LEFT = r"(?:rest|remaining|existing|unchanged)"
 ALSO = r"(?:rest|remaining|existing|unchanged|previous|original|other)"
 STAYS = r"(?:above|below|here|goes here|remains?.*|stays?.*|is .*|are .*)"
 STAND_INS = [
-    regex(pattern, re.IGNORECASE)
+    re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"^(?:and )?(?:the )?(?:rest|remainder) of (?:the|your|this|my)\b.*\b{CODE}\b",
         rf"^(?:and )?(?:the |your |all )*{LEFT} (?:\w+ ){{0,2}}{CODE}$",
@@ -189,7 +188,7 @@ STAND_INS = [
         rf"^(?:your|insert|add|put) (?:\w+ ){{0,3}}{CODE} (?:goes )?here$",
     )
 ]
-HINTS = regex(
+HINTS = re.compile(
     rf"\b(?:{CODE}|rest|existing|unchanged|remain\w*|omitted|etc|same|other|before|previous)\b",
     re.IGNORECASE,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 
-from specedit.import_time import frozen
 from specedit.scoping.languages import rules_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
@@ -110,7 +110,7 @@ def parsed_text(text: str, language: Language) -> ParsedText:
     return ParsedText(text, language)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Change:
     """What a check compares: the text before, the text after, and the instruction. `place`: the
     work tree of the file, and its path from there."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
 from specedit.check.external import CheckerError, Remark, program_at, read_remarks, run_program
 from specedit.check.finding import fresh
 from specedit.errors import UsageError
-from specedit.import_time import frozen
 
 SECONDS = 600.0  # of one run of a checker
 SHOWN = 3  # messages that an error quotes
@@ -27,7 +27,7 @@ JAVAC = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Checker:
     """A program for some languages, and the files whose folder it runs in. `setting`: a word that
     one of them must hold, where it is a file that holds other settings as well."""
@@ -63,7 +63,7 @@ CHECKERS = (  # of several for one language, the first that is installed and set
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ProjectCheck:
     """One program in one folder of the work tree."""
 

@@ -7,13 +7,13 @@ anywhere is computed from these events.
 
 from __future__ import annotations
 
-from specedit.import_time import frozen
+from dataclasses import dataclass
 
 FREE = "free"  # the source of a pass without a draft
 PREDICTION = "prediction"  # the source of a pass whose draft follows an expected answer
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tally:
     """Draft ids offered to the model, and those it chose itself."""
 
@@ -32,7 +32,7 @@ class Tally:
         return self.accepted / self.proposed if self.proposed else 0.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """The result of one forward pass.
 
@@ -56,7 +56,7 @@ class Chunk:
         return 1 + self.proposed
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Done:
     """The answer has ended. `reason`: "stop" (by the model or its fence) or "length" (cut off)."""
 

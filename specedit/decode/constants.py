@@ -8,12 +8,12 @@ where they are used.
 
 from __future__ import annotations
 
-from specedit.import_time import frozen
+from dataclasses import dataclass
 
 Numbers = tuple[float, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Constants:
     """Probabilities, risks and priors."""
 

@@ -11,11 +11,11 @@ import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.engines.base import Engine, EngineInfo
 from specedit.files import atomic, stored
-from specedit.import_time import frozen
 
 # the measured widths: processors with tiles take 16 rows at a time, so 17 may cost as much as 32
 WIDTHS = (1, 2, 4, 8, 16, 17, 32, 64, 128, 256)
@@ -31,7 +31,7 @@ KEPT = "curves.json"  # in the store: the curves of every model
 Points = tuple[tuple[int, float], ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Curve:
     """Seconds of one pass as a function of its width: linear between points, never falling."""
 

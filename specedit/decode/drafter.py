@@ -6,13 +6,13 @@ How much of a proposal is offered to the engine is decided in `decode.width`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from specedit.engines.base import Row, SampledIds
-from specedit.import_time import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Draft:
     """Ids for the next pass, with their probabilities.
 

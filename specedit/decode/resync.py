@@ -14,16 +14,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from specedit.decode import constants
-from specedit.import_time import frozen
 
 NEAREST = 4  # occurrences that are considered on each side of the divergence
 LONGEST = 24  # last ids of the answer that are compared
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResyncPoint:
     """A position of the prediction, and the probability that the answer continues there."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
 from specedit.edit.backend import Answer, Backend
@@ -16,12 +16,11 @@ from specedit.edit.report import Compared, Edit, Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
-from specedit.import_time import frozen
 from specedit.settings import Settings
 from specedit.syntax import trees
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Answered:
     """A Job as it was asked in the end, what was answered, and what that makes of the file."""
 

@@ -6,17 +6,16 @@ A Plan crosses the wire; the file that it is for stays with its Job (`edit.job`)
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from specedit.decode import Chunk, Tally
 from specedit.engines.base import GREEDY, Prefill, Sampling
-from specedit.import_time import frozen
 
 WAITING = "waiting: "  # how `what` begins where a busy server runs others first
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message. Each segment is tokenised on its own, so that the ids of a file's text are the
     same in the prompt and in the prediction, and no content can form a special token."""
@@ -29,7 +28,7 @@ class Message:
         return "".join(self.segments)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RawPrompt:
     """A prompt without a chat template, as text or as ids. The names of special tokens in the text
     mean the tokens, except beside a `suffix`: there both are plain text, and the answer is what
@@ -42,7 +41,7 @@ class RawPrompt:
     parts: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a backend runs: the words, the expected answer, the limits."""
 
@@ -66,7 +65,7 @@ class Plan:
     raw: RawPrompt | None = None  # instead of messages
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """What answered: the `model` object of the JSON."""
 
@@ -85,7 +84,7 @@ class ModelInfo:
         return f"{self.sha256[:16]}-{self.weights}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Loading:
     """What a run waits for before its model can answer. `total` 0: it is not known."""
 
@@ -95,7 +94,7 @@ class Loading:
     unit: str = ""  # "bytes" when done and total are
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ready:
     """The model can answer. `load_s` is what this run waited for it."""
 
@@ -103,7 +102,7 @@ class Ready:
     load_s: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Written:
     """What one pass settled, as text: one piece per token, never half a character."""
 
@@ -115,7 +114,7 @@ class Written:
         return "".join(self.pieces)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Certainty:
     """How sure the model was of its choices, in natural logarithms of probabilities. A choice's
     probability is taken among the two likeliest tokens. A token is kept where the prediction has
@@ -142,7 +141,7 @@ class Certainty:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The whole answer, without opening and closing, and what it cost. `reason`: "stop", or
     "length" when it was cut off. `closed` says whether the closing line was seen (always, where the

@@ -5,10 +5,9 @@ in parts, or as the user edits them. The text that this gives is not checked yet
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from specedit.import_time import frozen
 from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.lines import common, lines_of
 
@@ -20,7 +19,7 @@ GUIDE = """\
 """
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Cut:
     """Lines [first, last) of the old text become `new`."""
 
@@ -131,7 +130,7 @@ MISFIT = "the lines that were there are other ones now; the hunk is as it was"
 ONE_PIECE = "this hunk cannot be split: no line that stays stands between its changes"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Question:
     """One hunk, and where it stands among the others."""
 
@@ -150,7 +149,7 @@ class Question:
         return f"({self.number}/{self.of}) Apply this hunk [{','.join(self.keys)},?]? "
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """The part of a change that the user applies."""
 

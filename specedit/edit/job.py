@@ -7,7 +7,7 @@ they make. A question is a Plan alone: its answer is shown, and nothing is edite
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,6 @@ from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
-from specedit.import_time import frozen
 from specedit.models.catalogue import form_of
 from specedit.syntax.lines import lines_of
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Job:
     """One file's work: read, planned, not yet run."""
 
@@ -79,7 +78,7 @@ class Job:
         return tuple(region.region for region in self.regions) or (self.region,)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RegionJob:
     """One region of a large file that is asked about on its own."""
 

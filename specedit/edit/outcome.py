@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ from specedit.files import stored
 from specedit.files.source import Source
 from specedit.files.startup import home
 from specedit.files.worktree import patch_name, real, top_of
-from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 LARGE = 400_000  # characters of a text whose syntax tree is not kept for a second question
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Judged:
     """A text after the checks, and what they found."""
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from specedit.edit.backend import Message
 from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
-from specedit.import_time import frozen
 from specedit.syntax import trees
 
 
@@ -114,7 +113,7 @@ HEAD = 4  # lines of a definition that may be its signature
 GAP = "…"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Beside:
     """A file for the model to know of."""
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 import re
 
 from specedit.check.new_code import ABOUT_COMMENTS
-from specedit.import_time import regex
 
-_ASKS = regex(
+_ASKS = re.compile(
     r"(?i)^\W*(?:please\s+|(?:can|could|would) you (?:please )?)?"
     r"(?:explain|why(?! not| don't)|tell me|walk me through|help me understand"
     r"|how (?:does|do|did|is|are|many|much|come)|what does)\b"
 )
-_WISHES = regex(  # an edit in the words of a question
+_WISHES = re.compile(  # an edit in the words of a question
     r"(?i)^\W*(?:please\s+)?(?:(?:can|could|would|will) (?:you|we)|why not|why (?:don't|can't)"
     r"|(?:what|how) about)\b"
 )

@@ -9,7 +9,7 @@ in prose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.edit.job import Job, judged_with_imports, plan_edit, refuse_question
@@ -21,7 +21,6 @@ from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, original, runs
 from specedit.files.source import Source
 from specedit.files.worktree import real
-from specedit.import_time import frozen
 from specedit.settings import Settings
 
 COMMANDS = ("edit", "refine")  # whose runs can be continued
@@ -29,7 +28,7 @@ MOST_TURNS = 8  # instructions that are shown: the first, and the newest
 MOST_CHARS = 4000  # of the instructions between
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A run and those it continues, the first one first."""
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import DECLINED
 from specedit.check.finding import Finding as Finding
@@ -15,10 +15,9 @@ from specedit.decode import FREE, Tally
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.backend import Answer, Certainty, ModelInfo
 from specedit.engines.base import Sampling
-from specedit.import_time import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditedRegion:
     """One region of a large file that was edited on its own."""
 
@@ -30,7 +29,7 @@ class EditedRegion:
     why: str = ""  # why it was open to change
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What one run (or a sum of runs) cost."""
 
@@ -97,7 +96,7 @@ class Figures:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Compared:
     """The same edit once more without any draft: two measured runs, never an estimate."""
 
@@ -110,7 +109,7 @@ class Compared:
     digests_equal: bool | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The user's command's verdict on a try: its exit code (None: it had to be ended), the line
     that says most of a failure, and how many failures it counted."""
@@ -124,7 +123,7 @@ class Judgement:
         return self.code == 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Try:
     """One answer for one file among several, and what became of it.
 
@@ -151,7 +150,7 @@ class Try:
         return self.refused or self.noted or (self.test.line if self.test else "")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Replaced:
     """One place that a rename changes, of the text that was there, and why it is one."""
 
@@ -163,7 +162,7 @@ class Replaced:
     why: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Edit:
     """The outcome for one file. `after` is what the file should hold; nothing is written yet
     unless `written`."""
@@ -214,7 +213,7 @@ class Edit:
         return replace(self, findings=(*self.findings, *findings)) if findings else self
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run over files, in the order they were given."""
 
@@ -245,7 +244,7 @@ class Report:
         return int(any(e.changed for e in self.edits) if check else self.changed_nothing)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Trying:
     """A try begins: its parameters."""
 
@@ -255,7 +254,7 @@ class Trying:
     with_feedback: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Judging:
     """The command runs; `line` is the last of its output. Number 0: before anything is edited."""
 
@@ -264,7 +263,7 @@ class Judging:
     line: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """The verdict on the work tree as it was."""
 
@@ -272,7 +271,7 @@ class Baseline:
     seconds: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tried:
     """A try has its verdict; what it cost over all files."""
 

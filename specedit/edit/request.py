@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,6 @@ from specedit.files import source as sources
 from specedit.files.source import Source
 from specedit.files.undo import Moves
 from specedit.files.worktree import check_within, in_work_tree
-from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from specedit.check.project_checks import Verification
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Planner = Callable[[Source], Job | Edit]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Input:
     """A text to edit, not read yet."""
 
@@ -35,7 +35,7 @@ class Input:
     is_uncommitted: Callable[[], bool] = bool  # its text is in no commit: git cannot restore it
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Request:
     """What a command asks for.
 

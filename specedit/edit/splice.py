@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specedit.errors import InputError, UsageError
-from specedit.import_time import frozen
 from specedit.syntax import trees
 from specedit.syntax.lines import HERE, places_of
 
@@ -22,7 +22,7 @@ AROUND = 60  # lines of context shown on each side of a region
 LISTED = 40  # definitions that an error lists
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Region:
     """Half-open character range of a Source's text that the answer replaces."""
 

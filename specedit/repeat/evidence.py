@@ -3,10 +3,10 @@ same thing is meant elsewhere."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from specedit.import_time import regex
 from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import ARGUMENTS, MEMBERS, SELVES, is_callee, is_own_name, with_parents
@@ -25,7 +25,7 @@ _COMMON = frozenset(  # members that many types have
         *("touppercase", "addall", "foreach", "putall", "removeall"),
     }
 )
-_CAMEL = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def weight(word: str) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from specedit.errors import UsageError
-from specedit.import_time import frozen
 from specedit.repeat.piece import leaf_text, parts
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
@@ -20,7 +20,7 @@ LARGEST = 20_000  # bytes of the nodes of a change that is an example
 _LISTS = ("arguments", "argument_list", "parameters", "parameter_list", "array", "list", "object")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ExampleFile:
     """One file of an example, before and after it."""
 
@@ -30,7 +30,7 @@ class ExampleFile:
     language: Language
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NodeChange:
     """Neighbouring nodes that became others. `above`: the nodes around them, nearest first, as
     they were and as they are."""

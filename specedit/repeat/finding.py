@@ -28,7 +28,6 @@ from specedit.errors import FileError, InputError
 from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
-from specedit.import_time import frozen
 from specedit.rename.tree import LARGE, origin
 from specedit.repeat.rewriting import Repeated, applied, rewritten
 from specedit.repeat.rule import RepeatRule
@@ -40,7 +39,7 @@ MOST_COMPLETED = 20  # files that get an import: for each, the work tree is sear
 INSTRUCTION = "Repeat the change `{}` -> `{}`. Change nothing else."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundFile:
     """One file with its places, of all rules, in the order of the text."""
 

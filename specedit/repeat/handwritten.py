@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specedit.errors import SpeceditError, UsageError
-from specedit.import_time import regex
 from specedit.repeat.piece import Piece, piece_of
 from specedit.repeat.rule import RepeatRule, pieces_text
 from specedit.syntax import trees
@@ -16,7 +16,7 @@ from specedit.syntax.languages import Language
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-HOLE = regex(r"\$\$\$([A-Z][A-Z0-9_]*)|\$([A-Z][A-Z0-9_]*)")
+HOLE = re.compile(r"\$\$\$([A-Z][A-Z0-9_]*)|\$([A-Z][A-Z0-9_]*)")
 _ONE, _MANY = "specedithole", "specedithomany"
 _IN_FUNCTION = (("void f() { ", "; }"), ("void f() { ", " }"), ("", ""))
 _IN_CLASS = tuple(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specedit.errors import TooComplex
-from specedit.import_time import frozen
 from specedit.repeat.example import tokens
 from specedit.repeat.piece import Piece, leaf_text, parts
 from specedit.repeat.roles import MEMBERS
@@ -23,7 +23,7 @@ MOST_PLACES = 2_000  # of one file, which are compared with each other
 Span = tuple[int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Match:
     """Bytes [start, end) that a pattern fits, and the span of each of its units."""
 

@@ -6,11 +6,12 @@ name or another wrapper, where a rule asks for the same syntax.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from specedit.errors import FileError
-from specedit.import_time import frozen, regex
 from specedit.rename.tree import origin
 from specedit.repeat.example import ExampleFile
 from specedit.repeat.rewriting import Repeated, still_parsing
@@ -19,10 +20,10 @@ from specedit.syntax.languages import Language, language_of
 MOST_LINES = 6  # of an example's hunk
 MOST_NEAR = 50  # places that are shown
 ALIKE = 0.5  # share of equal tokens
-_TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S")
+_TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NearHunk:
     """Lines of an example that became others. `edits`: tokens [first, last) that become a text."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from specedit.errors import GitError, UsageError
 from specedit.files import git
 from specedit.files.source import read as read_source
-from specedit.import_time import frozen
 from specedit.repeat import from_git
 from specedit.repeat.example import ExampleFile, NodeChange, changes_of
 from specedit.repeat.finding import Found, FoundFile, candidates, find, read_text, without_broken
@@ -26,7 +25,7 @@ from specedit.syntax.languages import BY_NAME, Language, language_of
 SHOWN = 20  # shapes that an error lists
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RepeatRequest:
     """An example and the files to look in; none: those of the work tree."""
 

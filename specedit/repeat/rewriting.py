@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specedit.edit.imports.statements import LANGUAGES
-from specedit.import_time import frozen
 from specedit.repeat.example import is_import_node
 from specedit.repeat.matching import Match, matches, outermost, tree_of
 from specedit.repeat.origin import (
@@ -33,7 +32,7 @@ MOST_PARSES = 30  # of one file, to find the places that do not parse
 _BYTES = ("utf-8", "surrogatepass")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Repeated:
     """One place of a text that a rule changes: bytes [start, end) become `new`."""
 
@@ -48,7 +47,7 @@ class Repeated:
     doubt: str = ""  # why it is only proposed
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rewritten:
     """A text with its places. `text`: with those that are not in doubt; `skipped`: lines that fit
     and stay, each with the reason."""

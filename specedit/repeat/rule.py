@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 
-from specedit.import_time import frozen
 from specedit.repeat.origin import FREE, LOCAL, MEMBER, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import is_own_name, with_parents
@@ -19,7 +18,7 @@ _MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the exam
 _BETWEEN = r"(?:\s|\\|(?://|#)[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
 
 
-@frozen
+@dataclass(frozen=True)
 class RepeatRule:
     """What to look for, and what to write there."""
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import InputError, SpeceditError, UsageError
 from specedit.files import atomic, regular
-from specedit.import_time import frozen
 from specedit.repeat.handwritten import rule_from_text
 from specedit.repeat.origin import is_import
 from specedit.repeat.piece import Piece
@@ -24,7 +23,7 @@ KEYS = ("before", "after", "language", "files", "message", "imports")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SavedRule:
     """One rule of a pyproject.toml."""
 

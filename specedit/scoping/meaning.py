@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from specedit.import_time import frozen
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
@@ -270,7 +269,7 @@ def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
     return any(part is other for part in typing.project.parts(owner))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rewrite:
     """Bytes [start, end) become `new`."""
 

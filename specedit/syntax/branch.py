@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, SupportsIndex
 
-from specedit.import_time import frozen, regex
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
@@ -246,7 +245,7 @@ COMMENTS = frozenset(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Passage:
     """Bytes [start, end)."""
 
@@ -282,7 +281,7 @@ def passages(
 
 
 _INTERPOLATED = frozenset({"interpolated_string_expression", "template_string", "encapsed_string"})
-_LITERAL = regex(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*", re.DOTALL)
+_LITERAL = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*", re.DOTALL)
 _CONTENT = frozenset({"string_start", "string_end", "interpolation_start", "escape_sequence"})
 
 

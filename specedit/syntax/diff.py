@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from specedit.import_time import frozen, regex
 from specedit.syntax.lines import Opcode, lines_of, opcodes
 
 CONTEXT = 3
-WORD = regex(r"\w+|\s+|.", re.DOTALL)
+WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 LONGEST = 2000  # characters of a line beyond which words are not compared
 MOST = 2000  # pairs of neighbouring lines whose words are compared
 
 Span = tuple[int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of a hunk. `spans` are the characters that differ from the line it pairs with."""
 
@@ -29,7 +29,7 @@ class Line:
     ends: bool = True  # False: the file ends here without a newline
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Hunk:
     """Neighbouring changes with their context. The slices count lines from 0, context left out."""
 
@@ -51,7 +51,7 @@ class Hunk:
         return sum(line.kind == "-" for line in self.lines)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Counts:
     added: int
     removed: int

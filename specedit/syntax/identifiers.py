@@ -6,10 +6,8 @@ import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from specedit.import_time import regex
-
-WORDS = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
-NAME = regex(r"[^\W\d]\w*")
+WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
+NAME = re.compile(r"[^\W\d]\w*")
 ARTICLES = frozenset({"a", "an"})
 SHORT = 3  # a shorter name is not searched in other spellings
 _COMMON = """\

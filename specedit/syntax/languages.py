@@ -5,12 +5,11 @@ A language without a grammar is never checked.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePath
 
-from specedit.import_time import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class Language:
     """One language: its grammar, and the names of its files."""
 

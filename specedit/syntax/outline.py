@@ -6,9 +6,8 @@ One table of node types serves all languages: their names do not clash.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -62,7 +61,7 @@ _OF_FUNCTIONS = ("assignment_expression", "pair")
 HIDES = frozenset({"function", "method", "property", "value"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """One definition and its lines, decorators and doc comments above it included in neither."""
 

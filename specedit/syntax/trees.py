@@ -16,12 +16,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from specedit.errors import TooComplex
-from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME, Language
 from specedit.syntax.outline import Symbol, outline
 
@@ -43,7 +43,7 @@ MOST_SECONDS = 0.7, 1.5e-6  # of processor time (0.15 s for 320 kB, 0.02 s for 2
 MOST_OPEN = 1_000  # "<" of one statement that nothing closes: Java's grammar takes them squared
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SyntaxFault:
     """A place that does not parse."""
 
@@ -109,7 +109,7 @@ def _whole_tree(data: bytes, language: Language) -> Tree:
     return tree
 
 
-_DIRECTIVE = regex(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
 
 
 # the limits
@@ -146,7 +146,7 @@ def _refuse_open(data: bytes) -> None:
             raise _refusal(f"one statement has {count:,} `<` that nothing closes")
 
 
-_ENDS = regex(rb"[;{}]")
+_ENDS = re.compile(rb"[;{}]")
 _SMALL = 2_000  # bytes; such a text is parsed in milliseconds whatever it holds
 _CHUNK = 4_096  # bytes; the parser reads again what it goes back to
 

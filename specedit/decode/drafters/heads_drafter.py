@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specedit.decode.drafter import Draft
 from specedit.engines.base import Row
-from specedit.import_time import frozen
 
 if TYPE_CHECKING:
     from specedit.engines.exact.guessing import Guess, Guesser
@@ -25,7 +25,7 @@ EXPECTED_HITS = 0.5  # expected probability of a node's children, relative to th
 SMOOTHING = 0.9  # weight of earlier measurements of a step's time
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Node:
     id: int
     parent: int

@@ -17,25 +17,24 @@ from itertools import accumulate
 from specedit.decode import constants
 from specedit.decode.drafter import Codec
 from specedit.engines.base import common
-from specedit.import_time import frozen, regex
 from specedit.syntax.identifiers import derived, words_of
 
 MOST = 48  # ids of the longest change that is learned
 AROUND = 12  # ids around a change that are searched for the ends of its identifier
 FEW_LINES = 8  # a word of the instruction in more lines than this does not predict a change
-WORD = regex(rb"[A-Za-z_]\w{3,}")
+WORD = re.compile(rb"[A-Za-z_]\w{3,}")
 SHORTEST = 3  # letters; shorter words match by accident
 
 KINDS = ("word", "part", "variant")  # the identifier itself; inside a longer one; in another case
 
-_REQUEST = regex(
+_REQUEST = re.compile(
     r"\b(?:renam|replac|chang|substitut|switch)\w*\s+(?P<old>[^.;\n]{1,80}?)"
     r"\s*(?:\bto\b|\bwith\b|\bby\b|\binto\b|\bas\b|->|=>|\u2192)\s*(?P<new>[^;\n]{1,60})",
     re.IGNORECASE,
 )
-_END = regex(r"\s(?:in|for|on|so|and|to|because)\s")
-_WORD = regex(r"[A-Za-z_$][\w$]*")
-_IDENTIFIER = regex(rb"[A-Za-z_$][\w$]*")
+_END = re.compile(r"\s(?:in|for|on|so|and|to|because)\s")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_IDENTIFIER = re.compile(rb"[A-Za-z_$][\w$]*")
 
 
 @dataclass
@@ -50,7 +49,7 @@ class Trust:
         return self.right / (self.right + self.wrong)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Substitution:
     """`ids` replace the next `span` ids of the prediction."""
 

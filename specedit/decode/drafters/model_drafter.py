@@ -14,20 +14,20 @@ import random
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from specedit.decode.drafter import Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.tree import is_chain, likeliest_chain, merge_drafts
 from specedit.engines.base import GREEDY, Choices, Engine, SampledIds, Sampling, common
-from specedit.import_time import frozen
 
 CATCH_UP = 24  # unread ids that are fed in one pass; more are read in chunks
 RECENT = 5  # passes whose median is the time of one
 READ_SHARE = 0.15  # assumed time of reading one id, in narrow passes, before it is measured
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Next:
     """The model's choice of the next id, its probability, and the next best ids."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from specedit.decode import PREDICTION, constants
@@ -18,7 +18,6 @@ from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.resync import Index, best_resync
 from specedit.engines.base import common
-from specedit.import_time import frozen
 
 SETTLED = 3  # matching ids in a row after which a change counts as finished
 LEAST = 0.03  # a draft ends where its cumulative probability falls below this
@@ -35,7 +34,7 @@ def _by_run(risks: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(table)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Waypoint:
     """One proposed id, and the position in the prediction after it.
 

@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from specedit.errors import UsageError
 from specedit.files.source import LINE_END
-from specedit.import_time import frozen, regex
 from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import opcodes
 
-_SEARCH = regex(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
-_DIVIDER = regex(r"\s*={5,9}\s*")
-_REPLACE = regex(
+_SEARCH = re.compile(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
+_DIVIDER = re.compile(r"\s*={5,9}\s*")
+_REPLACE = re.compile(
     r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|MODIFIED|NEW|AFTER|[\w./\-]+)?\s*", re.IGNORECASE
 )
-_START_LINE = regex(r"\s*:(?:start|end)_line:\s*(\d+)\s*")
-_FENCE = regex(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
-_HUNK = regex(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
-_OLD_FILE = regex(r"--- (?P<path>[^\t\n]+)")
-_NEW_FILE = regex(r"\+\+\+ (?P<path>[^\t\n]+)")
+_START_LINE = re.compile(r"\s*:(?:start|end)_line:\s*(\d+)\s*")
+_FENCE = re.compile(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
+_HUNK = re.compile(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
+_OLD_FILE = re.compile(r"--- (?P<path>[^\t\n]+)")
+_NEW_FILE = re.compile(r"\+\+\+ (?P<path>[^\t\n]+)")
 _MOVED = "*** Move to: "
-_PATCH_FILE = regex(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)")
-_GIT_FILE = regex(r'diff --git (?:"?(?:[abciow]/)?(?P<path>.+?)"? "?(?:[abciow]/)?(?P=path)"?|.*)')
-_GIT_OTHER = regex(  # of a file, between `diff --git` and its first hunk
+_PATCH_FILE = re.compile(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)")
+_GIT_FILE = re.compile(
+    r'diff --git (?:"?(?:[abciow]/)?(?P<path>.+?)"? "?(?:[abciow]/)?(?P=path)"?|.*)'
+)
+_GIT_OTHER = re.compile(  # of a file, between `diff --git` and its first hunk
     r"(?P<creates>new file mode )|(?P<deletes>deleted file mode )|(?P<mode>old mode )"
     r"|rename from (?P<renamed>.+)|copy from (?P<copied>.+)"
     r"|(?P<binary>Binary files .* differ$|GIT binary patch$)"
 )
-_ONLY = regex(r"Only in (?P<folder>\S+): (?P<name>\S+)")  # of `diff -r`
+_ONLY = re.compile(r"Only in (?P<folder>\S+): (?P<name>\S+)")  # of `diff -r`
 _OTHERS = {
     "creates": "creates it",
     "deletes": "deletes it",
@@ -45,16 +46,20 @@ _OTHERS = {
     "copied": "copies it",
     "binary": "changes its bytes",
 }
-_GIT_NOISE = regex(
+_GIT_NOISE = re.compile(
     r"diff -\S+ (?:-\S+ )*\S+ \S+$|index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode "
     r"|similarity index |\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
 )
-_PATH = regex(r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*")
-_NAMED = regex(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
-_COMMENT_PATH = regex(r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*")
+_PATH = re.compile(
+    r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*"
+)
+_NAMED = re.compile(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
+_COMMENT_PATH = re.compile(
+    r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
+)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChangeHunk:
     """Lines to keep (" "), to remove ("-") and to add ("+"), in order."""
 
@@ -72,7 +77,7 @@ class ChangeHunk:
         return tuple(text for sign, text in self.lines if sign != "-")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Snippet:
     """Code as it should be, with elisions for what stays."""
 
@@ -83,7 +88,7 @@ class Snippet:
 Part = ChangeHunk | Snippet
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """The parts of a change for one file. `path` is "" where the change names none."""
 

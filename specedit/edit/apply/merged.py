@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from specedit.import_time import frozen
+from dataclasses import dataclass
 
 Lines = tuple[int, int]  # from 1, both in
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MergedPart:
     """A part of the change that was placed."""
 
@@ -17,7 +16,7 @@ class MergedPart:
     how: str  # "exact" | "matched" | "model"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ambiguity:
     """A part of the change without a single place."""
 
@@ -27,7 +26,7 @@ class Ambiguity:
     hint: str = "show more lines around it"  # what to do now
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Splice:
     """File lines [first, last) that new lines replace. Where there are `doubts`, it is one of
     several readings."""
@@ -63,7 +62,7 @@ def short(line: str) -> str:
 Reading = tuple[Splice, ...]  # in order; none overlaps another
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Doubtful:
     """A snippet with several readings: a model may decide between them."""
 
@@ -71,7 +70,7 @@ class Doubtful:
     readings: tuple[Reading, ...]  # the best first
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Merged:
     """`text` is None where a part has no single place; `doubtful` is what a model may decide."""
 

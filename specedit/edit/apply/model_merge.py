@@ -9,7 +9,7 @@ there and no reading's other lines are lost; an answer that follows none is refu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful, Splice, joined
@@ -19,7 +19,6 @@ from specedit.edit.prompt_form import with_prompt
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
-from specedit.import_time import frozen
 from specedit.models import catalogue
 from specedit.models.catalogue import PromptForm
 from specedit.settings import Settings
@@ -32,7 +31,7 @@ END = "\n"  # behind the last line of an answer
 _Lines = tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenRegion:
     """Lines of the text in which every other part is merged, that the model writes anew."""
 

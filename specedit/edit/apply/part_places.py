@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
-
-from specedit.import_time import frozen
 
 Key = Callable[[str], str]
 
@@ -29,7 +28,7 @@ def squeezed(line: str) -> str:
 KEYS: tuple[Key, ...] = (str, str.rstrip, str.strip, squeezed)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HunkPlace:
     """Where a hunk's old side is: for each of its lines the file line, or None."""
 

@@ -33,13 +33,12 @@ from specedit.edit.imports.statements import (
 )
 from specedit.edit.outcome import Judged, guarded
 from specedit.files.source import Source
-from specedit.import_time import regex
 from specedit.scoping import builtin_names
 from specedit.scoping.languages import rules_of
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 
-KEEPS = regex(r"(?i)\b(?:imports?|imported|usings?|requires?|keep|unused)\b")
+KEEPS = re.compile(r"(?i)\b(?:imports?|imported|usings?|requires?|keep|unused)\b")
 _LINES = {  # a line that is one import
     "python": r"(?:from [\w.]+ )?import [\w., ]+",
     "go": r'import (?:\w+ )?"[^"\n]+"',
@@ -47,7 +46,7 @@ _LINES = {  # a line that is one import
     "csharp": r"using [A-Z][\w.]*\s*;",
     **dict.fromkeys(SCRIPTS, r"import [\w*{} ,]+ from ['\"][^'\"\n]+['\"];?"),
 }
-_USING_COMMENT = regex(r"\btype:|@|>>>")  # comments that tools read
+_USING_COMMENT = re.compile(r"\btype:|@|>>>")  # comments that tools read
 
 
 def without_misplaced(before: ParsedText, text: str, tree: WorkTree) -> tuple[str, list[str]]:

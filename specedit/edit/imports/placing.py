@@ -11,7 +11,7 @@ import posixpath
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
@@ -32,7 +32,6 @@ from specedit.errors import SpeceditError
 from specedit.files import git
 from specedit.files.source import LINE_END, Source
 from specedit.files.worktree import real
-from specedit.import_time import frozen
 from specedit.scoping.builtin_names import NODE_MODULES
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import BY_NAME, language_of
@@ -254,7 +253,7 @@ _RUST_GROUPS = {"std": 0, "core": 0, "alloc": 0, "crate": 2, "self": 2, "super":
 Key = tuple[Any, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportLine:
     """A statement among others: its lines from 0, its group, its place in it."""
 

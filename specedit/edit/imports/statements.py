@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specedit.import_time import frozen, regex
 from specedit.syntax.branch import Branch
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ IMPORTS = {  # types of statements that import
 }
 SCRIPTS = ("javascript", "typescript", "tsx")
 LANGUAGES = ("python", "go", "java", "csharp", "rust", *SCRIPTS)
-_REQUIRE = regex(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
+_REQUIRE = re.compile(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Import:
     """What one import brings in. `name`: the part of the module; empty for the module itself."""
 
@@ -33,7 +33,7 @@ class Import:
     type_only: bool = False  # TypeScript's `import type`
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Stated:
     """An import as a text states it, with its statement and the part of it that names it."""
 

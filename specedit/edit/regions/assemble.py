@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
@@ -19,13 +19,12 @@ from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
-from specedit.import_time import frozen
 from specedit.syntax import trees
 from specedit.syntax.lines import lines_of, opcodes
 from specedit.syntax.outline import CALLABLE
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Done:
     """One region's answer, and what it cost."""
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from specedit.import_time import frozen, regex
 from specedit.syntax import trees as syntax
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import lines_of
@@ -26,19 +25,19 @@ OWN = 4  # lines from which a property or a value is a block of its own
 TYPES = frozenset({"class", "interface", "enum"})
 TARGET = "target"  # the kind of lines that the instruction names
 COMMENT = "comment"  # the kind of the comment that a file begins with
-_COMMENT = regex(r"\s*(?:#(?!\s*(?:include|define|if|endif))|//|/\*|\*|--|<!--|@\w|\[\w)")
-_IMPORT = regex(
+_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif))|//|/\*|\*|--|<!--|@\w|\[\w)")
+_IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|using\s+[\w.=\s]+;|#\s*include\b|use\s|require\b|package\b"
     r"|(?:const|let|var)\s.*\brequire\()"
 )
-_HEAD = regex(  # from a file's beginning on: line comments, blocks of them, blank lines
+_HEAD = re.compile(  # from a file's beginning on: line comments, blocks of them, blank lines
     r"(?:[ \t]*(?:(?:#(?!\s*(?:include|define|pragma|if|ifdef|ifndef|endif)\b|!?\[)|//|--)[^\n]*"
     r"|/\*(?:(?!\*/).)*\*/[ \t]*|<!--(?:(?!-->).)*-->[ \t]*)?(?:\n|\Z))+",
     re.DOTALL,
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Block:
     """Lines [first, last] of a file, from 1. `name`: of the definition that holds them, or ""."""
 
@@ -146,7 +145,7 @@ NAMED = 3  # places that an answer may name
 _NOTE = ("#", "//", "*", "/*", "@", "[", '"""', "'''")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BlockListing:
     """The blocks that are listed, in the file's order, each under its name."""
 

@@ -16,12 +16,12 @@ before the model is asked (fitted: 1.9).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
-from specedit.import_time import frozen, regex
 
 BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
 AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
@@ -30,7 +30,7 @@ AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
 TO_NEXT = 0.3
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Likely:
     """A block and the probability that the change belongs there."""
 
@@ -82,7 +82,7 @@ MOST = 0.4  # of the lines, in what was changed before
 NAMED = "the instruction's words are there"
 UNCLEAR = "it is not clear which part of it is meant"
 LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
-_ALL = regex(
+_ALL = re.compile(
     r"(?i)\b(?:all|every|each)\s+(?:\w+\s+){0,3}?(?:comments?|doc ?strings?|functions?|methods?"
     r"|class(?:es)?|strings?|variables?|parameters?|imports?|lines?|loops?|calls?|uses?|usages?"
     r"|occurrences?|places?|code|quotes)\b"
@@ -91,7 +91,7 @@ _ALL = regex(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BlockChoice:
     """The blocks to edit, in the file's order, or without any the whole file; and why."""
 

@@ -11,20 +11,20 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from specedit.check.new_code import ABOUT_COMMENTS
 from specedit.edit.regions.blocks import COMMENT, Block
-from specedit.import_time import frozen, regex
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import lines_of
 
-_PART = regex(r"[^\W\d]\w*|\d+")
-_CODE = regex(r"`([^`\n]+)`")
-_QUOTED = regex(r"""(?<!\w)"([^"\n]{2,80})"|(?<!\w)'([^'\n]{2,80})'(?!\w)|“([^”\n]{2,80})”""")
-_DOTTED = regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*(?:\(\))?")
-_ISSUE = regex(r"\(?\s*(?:#|GH-|gh-)\d+\s*\)?|\b[0-9a-f]{8,40}\b|https?://\S+")
-_TAG = regex(
+_PART = re.compile(r"[^\W\d]\w*|\d+")
+_CODE = re.compile(r"`([^`\n]+)`")
+_QUOTED = re.compile(r"""(?<!\w)"([^"\n]{2,80})"|(?<!\w)'([^'\n]{2,80})'(?!\w)|“([^”\n]{2,80})”""")
+_DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*(?:\(\))?")
+_ISSUE = re.compile(r"\(?\s*(?:#|GH-|gh-)\d+\s*\)?|\b[0-9a-f]{8,40}\b|https?://\S+")
+_TAG = re.compile(
     r"^\s*(?:\[[\w .-]+\]\s*"
     r"|(?:fix|feat|refactor|perf|style|docs|chore|test)(?:\([\w .-]+\))?!?:\s*)"
 )
@@ -74,7 +74,7 @@ def count_stems(text: str) -> Counter[str]:
     return counts
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Query:
     """What an instruction names."""
 
@@ -129,10 +129,10 @@ FEATURES = (
 )
 FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
-_NAME = regex(r"[A-Za-z_$][\w$]*")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What speaks for one block."""
 

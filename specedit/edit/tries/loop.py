@@ -28,7 +28,6 @@ from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, 
 from specedit.edit.sink import Sink
 from specedit.errors import TooLong
 from specedit.files.source import Source
-from specedit.import_time import frozen
 from specedit.settings import Settings
 
 DEFAULT_TRIES = 6  # with a test command, where the settings do not say how many
@@ -46,7 +45,7 @@ VARIATIONS = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Earlier:
     """An earlier answer, and what was wrong with it."""
 

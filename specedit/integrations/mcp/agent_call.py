@@ -6,6 +6,7 @@ A tool reads and writes in the folders that a client has open, and nowhere else.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -30,7 +31,6 @@ from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
 from specedit.files.worktree import real
-from specedit.import_time import frozen, regex
 from specedit.integrations.lsp.document_edits import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
@@ -39,7 +39,7 @@ from specedit.view.terminal import WIDEST, harmless
 from specedit.view.terminal import name as shown
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """The roots of one call, links followed; at least one."""
 
@@ -99,7 +99,7 @@ LISTS = ("files", "left", "places", "undecided", "notes")  # of a result: one li
 MOST, LONGEST = 40, 600  # of a list in a result: its lines, and characters of one
 FEW = 10  # places that one finding names, and lines of a place
 MOST_LEFT = 20  # places that an incomplete rename names
-LINES = regex(r",? on lines? [\d, …]*\d…?")
+LINES = re.compile(r",? on lines? [\d, …]*\d…?")
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
     ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -28,7 +28,6 @@ from specedit.files.source import Source
 from specedit.files.undo import absolute, recover
 from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real, top_of
-from specedit.import_time import frozen
 from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, fitted
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
@@ -385,7 +384,7 @@ def _title(run: JournalRun) -> str:
     return f"{run.label}: {run.instruction[:200]}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AgentTool:
     """A tool of the server."""
 

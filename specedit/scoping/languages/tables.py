@@ -21,10 +21,8 @@ A place is "node_type.field" (the field may be empty). `declares` maps a place t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
-
-from specedit.import_time import frozen
 
 NONE: frozenset[str] = frozenset()
 
@@ -33,7 +31,7 @@ def _empty() -> Mapping[str, str]:
     return {}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tables:
     """One language's tables; what is left out, the language does not have."""
 
