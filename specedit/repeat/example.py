@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from specedit.errors import UsageError
-from specedit.repeat.piece import leaf_text, parts
+from specedit.repeat.piece import BYTES, leaf_text, parts
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
@@ -115,8 +115,8 @@ class _Comparison:
     def __init__(self, file: ExampleFile) -> None:
         self.file = file
         self.language = file.language.name
-        self.old_data = file.before.encode("utf-8", "surrogatepass")
-        self.new_data = file.after.encode("utf-8", "surrogatepass")
+        self.old_data = file.before.encode(*BYTES)
+        self.new_data = file.after.encode(*BYTES)
 
     def changes(self) -> Iterator[NodeChange]:
         old = trees.parse(self.file.before, self.file.language).root_node

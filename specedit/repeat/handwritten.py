@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import SpeceditError, UsageError
 from specedit.repeat.piece import Piece, piece_of
-from specedit.repeat.rule import RepeatRule, pieces_text
+from specedit.repeat.rule import RepeatRule
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
@@ -72,11 +72,8 @@ def rule_from_text(before: str, after: str, language: Language) -> RepeatRule:
             raise UsageError(f"{unit.hole} stands only in the new side.", hint=f"`{before}`")
     if [piece.key for piece in olds] == [piece.key for piece in news]:
         raise UsageError("Both sides of the example are the same: there is nothing to repeat.")
-    texts, gaps = pieces_text(news, _encoded(after).encode())
-    old_gaps = pieces_text(olds, _encoded(before).encode())[1]
-    return RepeatRule(
-        language.name, olds, tuple(news), gaps, texts, old_gaps, before, receivers=True
-    )
+    sources = _encoded(before).encode(), _encoded(after).encode()
+    return RepeatRule(language.name, olds, tuple(news), *sources, receivers=True)
 
 
 def _encoded(text: str) -> str:
