@@ -215,24 +215,25 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
     after = tuple(opened(piece, top, before=False) for piece in new)
     if shape(before) == shape(after):
         return None
-    sources = [text.encode(*BYTES) for text in (change.file.before, change.file.after)]
+    old_source, new_source = change.file.before.encode(*BYTES), change.file.after.encode(*BYTES)
     first = change.old[0].start_byte
-    line = sources[0][sources[0].rfind(b"\n", 0, first) + 1 : first]
+    line = old_source[old_source.rfind(b"\n", 0, first) + 1 : first]
     names = {
         piece.text: origins.of(piece.text)
         for piece, parent in with_parents(before)
         if piece.is_name and not piece.hole and is_own_name(piece, parent)
         if piece.text not in SELVES
     }
-    written = ()
+    written: tuple[tuple[str, int, bytes], ...] = ()
     if change.new:
         start, end = change.new[0].start_byte, change.new[-1].end_byte
-        written = ((change.file.path, start, sources[1][start:end]),)
+        written = ((change.file.path, start, new_source[start:end]),)
     return RepeatRule(
         change.file.language.name,
         before,
         after,
-        *sources,
+        old_source,
+        new_source,
         indentation=line[: len(line) - len(line.lstrip())].decode("utf-8", "replace"),
         origins=names,
         calls=frozenset([call_form(change.old[-1])]),
