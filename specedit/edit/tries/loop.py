@@ -75,12 +75,12 @@ def attempts(settings: Settings) -> Iterator[Trying]:
 def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
     """The Job of one try: the first one's, with its own sampling, predictions and feedback."""
     plan = replace(job.plan, sampling=attempt.sampling)
+    newest_first = tuple(dict.fromkeys(answer.text for answer in reversed(earlier)))
     if plan.prediction is not None:
-        texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
-        plan = replace(plan, predictions=tuple(dict.fromkeys(texts))[:MOST_PREDICTIONS])
+        texts = dict.fromkeys((*newest_first, *plan.predictions))
+        plan = replace(plan, predictions=tuple(texts)[:MOST_PREDICTIONS])
     if attempt.sampling.temperature > 0 and len(job.regions) <= 1:
-        texts = (one.text for one in reversed(earlier))
-        plan = replace(plan, unlike=tuple(dict.fromkeys(texts)))
+        plan = replace(plan, unlike=newest_first)
     feedback = earlier[-1].problem if attempt.with_feedback and earlier else ""
     if feedback and plan.messages:
         plan = replace(plan, messages=prompt.with_feedback(plan.messages, feedback))
