@@ -6,11 +6,14 @@ to another project's module. Undecided places are reported by file and line.
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding, Spot
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
+from specedit.scoping.evidence import can_mean, fits
 from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
@@ -216,6 +219,8 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
             continue
         if _is_other_sort(resolved_name, each, chosen_members):
             continue
+        if literal and chosen_members and not _fits(resolved_name, each):
+            continue
         if literal and chosen_members:
             text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
@@ -226,13 +231,37 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
             text, takes = "it may come from another module", True
         else:
             continue
+        taken = each
+        if each.kind == UNKNOWN:
+            taken = replace(each, leaves=_only_of(resolved_name, each, members, chosen_members))
+            takes = bool(taken.leaves)
         if takes:
-            resolved_name.chosen.append(each)
-            for path, part in resolved_name.parts(each):
+            if len(taken.leaves) == len(each.leaves):
+                taken = each
+            else:  # the others stay what they are
+                each.leaves = [leaf for leaf in each.leaves if leaf not in taken.leaves]
+                resolved_name.candidates.append(taken)
+            resolved_name.chosen.append(taken)
+            for path, part in resolved_name.parts(taken):
                 lines = part.lines
                 resolved_name.doubt(
                     path, f"{text} on {lines_text(lines)}; renamed there too", lines
                 )
+
+
+def _only_of(
+    resolved: ResolvedName, each: Meaning, members: Sequence[Meaning], chosen: Sequence[Meaning]
+) -> list[Branch]:
+    """The uses of unknown class that can be a chosen member, and no other one."""
+    others = [member for member in members if member not in chosen]
+    result = []
+    for leaf in each.leaves:
+        typing = resolved.typings[resolved.path_of(leaf)]
+        if any(can_mean(typing, leaf, member) for member in chosen) and not any(
+            can_mean(typing, leaf, member) for member in others
+        ):
+            result.append(leaf)
+    return result
 
 
 def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
@@ -246,14 +275,20 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
         )  # type parameters, which no member can mean
         sort = _is_other_sort(resolved, each, [it for it in resolved.chosen if it.is_member])
         own = each.kind == FREE and _is_of_language(resolved, each.leaves[0])
-        if each not in theirs and not _is_declared(each) and not (sort or own):
+        led = each.kind == "import" and _leads_elsewhere(resolved, each)
+        if each not in theirs and not _is_declared(each) and not (sort or own or led):
             why = {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif _is_literal(resolved, each) and not _is_used(each) and not types:
+        elif (
+            _is_literal(resolved, each)
+            and not _is_used(each)
+            and not types
+            and _fits(resolved, each)
+        ):
             why = "an object literal of no known type has it"
         elif any(it.is_member for it in resolved.chosen) and _extends_unknown(resolved, each):
             why = "what its class extends is not known"
@@ -272,6 +307,26 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
                     resolved.left.setdefault(path, []).append((some, reason))
                 else:
                     resolved.others.setdefault(path, []).append(some)
+
+
+def _fits(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether an object literal may be meant for the class of a chosen member."""
+    typing = resolved.typings[resolved.path_of(each.leaves[0])]
+    chosen = [meaning for meaning in resolved.chosen if _is_of_class(meaning)]
+    return any(fits(typing, owner, meaning) for owner in each.owners for meaning in chosen)
+
+
+def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether imports bring in what is known not to be the chosen thing: a module, or what another
+    file declares."""
+    for declared in each.declared:
+        typing = resolved.typings.get(resolved.path_of(declared.leaf))
+        if typing is None or declared.kind != "import":
+            return False
+        found = typing.project.imported_declarations(typing, declared)
+        if not found and not resolved.rules.imports_module(declared):
+            return False
+    return bool(each.declared)
 
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
@@ -294,10 +349,14 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     if chosen and all(_is_local(meaning) for meaning in chosen):
         kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
         return "parameter" in kinds and leaf.place in rules.keys
+    if each.kind == UNKNOWN and chosen and _names_type(resolved, leaf):
+        return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     if each.kind == UNKNOWN and chosen and not any(_is_of_class(it) for it in chosen):
         project = resolved.typings[path].project
         values = (rules.is_read_from_values(project, d) for it in chosen for d in it.declared)
         return not rules.is_value_member(leaf) and any(values)
+    if each.kind == UNKNOWN and chosen:
+        return any(can_mean(resolved.typings[path], leaf, meaning) for meaning in chosen)
     if each.kind == FREE and chosen and _names_type(resolved, leaf):
         return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(
@@ -306,8 +365,24 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         for meaning in chosen
     )
     if each.kind == FREE and behind_dots:
+        if rules.bare_of_class and not _may_inherit(resolved.typings[path], path, leaf):
+            return False
         return rules.bare_members and resolved.typings[path].enclosing(leaf) is not None
     return True
+
+
+def _may_inherit(typing: Typing, path: str, leaf: Branch) -> bool:
+    """Whether a class around a place extends one of the tree that was not found."""
+    owners = [
+        typing.scopes.by_node[id(up)].owner for up in leaf.up() if id(up) in typing.scopes.by_node
+    ]
+    every = [up for one in owners if one is not None for up in (one, *typing.above(one))]
+    missing = {base for up in every for base in up.bases} - {up.name for up in every}
+    end = posixpath.splitext(path)[1]
+    return any(
+        typing.project.matching(rf"\b(?:class|interface|struct|record|enum)\s+{name}\b", (end,))
+        for name in map(re.escape, missing)
+    )
 
 
 def _is_of_class(meaning: Meaning) -> bool:

@@ -149,6 +149,9 @@ class CSharp(CSharpNamespaces):
     def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
         return held.is_keyed(typing, over, typed)
 
+    def has_only_declared(self, owner: Owner) -> bool:
+        return owner.node.type in ("class_declaration", "interface_declaration")
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent, around = leaf.parent, leaf.at("^ ^")
         if parent is None or around is None:
@@ -291,8 +294,11 @@ RULES = CSharp(
     labels=places("goto_statement. labeled_statement."),
     bases=places("base_list"),
     bare_members=True,
+    bare_of_class=True,
     overloads=True,
     in_order=True,
+    takes=places("parameter"),
+    names_arguments=places("argument"),
     strings=places("string_literal verbatim_string_literal raw_string_literal"),
     super_words=places("base"),
     passes_on=places(
@@ -338,7 +344,7 @@ RULES = CSharp(
     plain=places(
         "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
         "predefined_type array_creation_expression implicit_array_creation_expression",
-        "integer_literal character_literal",
+        "integer_literal character_literal typeof_expression",
     ),
     builtins=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
     keywords=places(

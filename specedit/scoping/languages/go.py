@@ -13,7 +13,7 @@ from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Known, Typing
-from specedit.scoping.uses import UNKNOWN, Uses
+from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -94,6 +94,29 @@ class Go(HeldRules):
         known = named.node.part("type") if named is not None else None
         return known is None or known.type not in ("struct_type", "interface_type", *_UNCALLED)
 
+    def imports_module(self, imported: Declared) -> bool:
+        return True
+
+    def takes_element(self, looped: Declared) -> bool:
+        """The second of `for key, value := range orders`."""
+        holder = looped.leaf.parent
+        names = holder.named_children() if holder is not None else []
+        return len(names) > 1 and names[1] is looped.leaf
+
+    def named_after(self, declared: Declared, path: str) -> str:
+        """`ExampleCart_Total`: `go vet` wants an example to be of something that there is."""
+        if not path.endswith("_test.go") or not declared.name[:1].isupper():
+            return ""
+        if declared.owner is None:
+            return "Example" if declared.kind in ("function", "class") else ""
+        return f"Example{declared.owner.name}_" if declared.kind == "method" else ""
+
+    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
+        return True
+
+    def has_only_declared(self, owner: Owner) -> bool:
+        return owner.node.type == "type_spec"
+
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """A method names its type's parameters anew in its receiver."""
         receiver = member.node.part("receiver")
@@ -114,6 +137,8 @@ class Go(HeldRules):
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
+        if leaf.place == "package_clause.":
+            return [(MODULE, "")]
         if leaf.place == "literal_element." and element is not None:
             key = _key(uses, element) if element.field == "key" else None
             return [key if key is not None else uses.bare(leaf, "value")]
@@ -256,6 +281,8 @@ RULES = Go(
     self_words=frozenset(),
     super_words=frozenset(),
     in_order=True,
+    takes=places("parameter_declaration"),
+    spreads_results=True,
     strings=places("interpreted_string_literal raw_string_literal"),
     quoted=places("interpreted_string_literal"),
     starts=places("init main"),

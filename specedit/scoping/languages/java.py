@@ -52,6 +52,12 @@ class Java(HeldRules):
         named = enum.part("name") if enum is not None else None
         return [text(named)] if named is not None else []
 
+    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
+        return typing.scopes.label(leaf) not in OF_OBJECTS
+
+    def has_only_declared(self, owner: Owner) -> bool:
+        return owner.node.type in ("class_declaration", "interface_declaration")
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
             constants = [
@@ -66,6 +72,9 @@ class Java(HeldRules):
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The class that a whole name stands for: `com.acme.Order.empty()`."""
+        outer = node.part("object") if node.type == "field_access" else None
+        if outer is not None and node.first("this") is not None:  # `Outer.this`
+            return next(iter(here.named_type(outer) or ()), None)
         declared = _qualified(here, node) if f"{node.type}." in QUALIFIED_TYPES else None
         home = project.at(declared.home) if declared is not None else None
         owners = home.class_of(declared) if home is not None and declared is not None else ()
@@ -96,6 +105,7 @@ class Java(HeldRules):
 QUALIFIED = places("field_access.field scoped_identifier.name scoped_type_identifier.")
 QUALIFIED_TYPES = places("field_access. scoped_identifier. scoped_type_identifier.")
 ARGUMENTS = places("type_arguments")
+OF_OBJECTS = places("clone equals getClass hashCode length notify notifyAll toString wait")
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
     named_files=True,
@@ -153,6 +163,7 @@ RULES = Java(
     labels=places("labeled_statement. break_statement. continue_statement."),
     bases=places("superclass super_interfaces extends_interfaces"),
     bare_members=True,
+    bare_of_class=True,
     overloads=True,
     listed="arguments",
     methods_apart=True,
@@ -161,6 +172,7 @@ RULES = Java(
     field_reads=places("field_access.field"),
     fields_hide=True,
     in_order=True,
+    takes=places("formal_parameter"),
     strings=places("string_literal"),
     constants=places("enum_constant"),
     passes_on=places("parenthesized_expression unary_expression"),
@@ -193,7 +205,7 @@ RULES = Java(
     arguments=places("type_arguments"),
     paths=places("scoped_identifier scoped_type_identifier"),
     inferred=places("var"),
-    plain=places("string_literal character_literal array_creation_expression"),
+    plain=places("string_literal character_literal class_literal array_creation_expression"),
     builtins=places(
         "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
         "System Thread java javax",

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from keyword import kwlist
 
-from specedit.scoping.languages.python_modules import PythonImports, PythonModules
+from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
@@ -74,6 +74,25 @@ class Python(PythonModules):
             for to, value in pairs:
                 if to.type == "attribute" and text(to) == f"self.{name}":
                     yield value
+
+    def gives_own(self, module: str) -> bool:
+        return module.split(".")[0] not in GIVE_THEIR_OWN
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """A class in the file of a module, or in its stub."""
+        twin = twin_of(project, project.path(owner.home))
+        if twin and owner.node.type == "class_definition":
+            yield from project.owners((twin,), owner.name)
+
+    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
+        return not typing.scopes.label(leaf).startswith("__")
+
+    def has_only_declared(self, owner: Owner) -> bool:
+        return owner.members.keys().isdisjoint(("__getattr__", "__getattribute__"))
+
+    def is_plain_function(self, declared: Declared) -> bool:
+        around = declared.node.parent
+        return around is None or around.type != "decorated_definition"
 
     def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
         """`class A(made.base)` in a function that is given `made`."""
@@ -294,6 +313,13 @@ RULES = Python(
     wrappers=places("Optional Final ClassVar Annotated"),
     rest_parameters=places("dictionary_splat_pattern"),
     reads_class=True,
+    gives_plain=places(
+        "abs ascii bin bool bytearray bytes chr complex dict divmod float format frozenset hash",
+        "hex id input int len list memoryview oct open ord pow range repr round set str tuple",
+    ),
+    takes=places("identifier default_parameter typed_default_parameter typed_parameter"),
+    names_arguments=places("keyword_argument"),
+    gives_instance=True,
     plain=places(
         "concatenated_string dictionary dictionary_comprehension float integer list",
         "list_comprehension set set_comprehension string tuple",
@@ -304,6 +330,12 @@ RULES = Python(
 )
 
 
+GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are given
+    "base64 binascii calendar codecs csv datetime decimal email errno fnmatch fractions glob gzip",
+    "hashlib hmac html http io json locale math os pathlib platform re secrets shutil signal",
+    "socket sqlite3 ssl stat string struct subprocess sys tarfile tempfile textwrap time",
+    "unicodedata urllib uuid xml zipfile zlib",
+)
 OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 
