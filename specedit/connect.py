@@ -1,14 +1,53 @@
 """Chooses the backend of a run: a server that the user named, a warm server, or this process.
 
-What talks to servers is imported only where there is one.
+What talks to servers is imported only where there is one, what loads a model when the first Plan
+runs.
 """
 
 from __future__ import annotations
 
-from specedit.edit.backend import Backend
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specedit.edit.backend import Answer, Backend, Loading, ModelInfo, Plan, Progress, Ready
 from specedit.files.startup import warm_server_may_run
-from specedit.inference.local import LocalBackend
 from specedit.settings import Settings
+
+if TYPE_CHECKING:
+    from specedit.inference.model import LoadedModel
+
+
+class LocalBackend:
+    """One model in this process, loaded for its first Plan. Not thread-safe: one run at a time."""
+
+    server: str | None = None
+
+    def __init__(self, settings: Settings, *, note: str = "") -> None:
+        self.notes: tuple[str, ...] = (note,) if note else ()
+        self._settings = settings
+        self._loaded: LoadedModel | None = None
+        self.model: ModelInfo | None = None
+
+    def run(self, plan: Plan, progress: Progress) -> Answer:
+        started = time.perf_counter()
+        if self._loaded is None:
+            progress.loading(Loading("starting"))  # at once, so that the display appears
+            from specedit.inference.loading import load
+            from specedit.inference.model import CACHE_BYTES
+
+            self._loaded = load(self._settings, progress)
+            if self._settings.test:  # tries return to each file: a prefix cache for every one
+                self._loaded.keep_prefixes(CACHE_BYTES)
+            self.model = self._loaded.line
+        load_s = time.perf_counter() - started
+        progress.ready(Ready(self._loaded.line, load_s))
+        return replace(self._loaded.answer(plan, progress), load_s=load_s)
+
+    def close(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
+        self._loaded = None
 
 
 def connect(settings: Settings) -> Backend:

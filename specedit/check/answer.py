@@ -35,14 +35,15 @@ from specedit.check.members import unset_members
 from specedit.check.new_code import (
     comments_only,
     copied_lines,
+    copied_runs,
     placeholders,
+    repeated_types,
     undefined_names,
     unreachable_code,
     whitespace_changes,
+    wrong_returns,
 )
 from specedit.check.parsed import Change, FilePlace, parsed_text
-from specedit.check.repetition import copied_runs, repeated_types
-from specedit.check.returned_values import wrong_returns
 from specedit.errors import TooComplex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language

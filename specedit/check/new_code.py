@@ -1,19 +1,23 @@
-"""Checks of what changed: names that nothing defines, statements that never run, lines copied from
-another file, changes in comments alone, and in white space alone; comments that stand for code left
-out: `// ... existing code ...`. These are found by the comment marks of every syntax at once,
-without parsing.
+"""Checks of what changed: names that nothing defines, statements that never run, a package, a type
+or lines that stand there twice, a Go `return` with another number of values than its signature,
+lines copied from another file, changes in comments alone, and in white space alone; comments that
+stand for code left out: `// ... existing code ...`. These are found by the comment marks of every
+syntax at once, without parsing.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
 from specedit.check.language_tables import is_elsewhere, language_facts
 from specedit.check.parsed import Change, ParsedText
+from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import COMMENTS, Branch
 from specedit.syntax.lines import GAP, HERE, changed_runs, opcodes
+from specedit.syntax.outline import KINDS
 
 
 def undefined_names(change: Change) -> Iterator[Finding]:
@@ -222,3 +226,150 @@ def stands_in(line: str) -> bool:
         if mark.start() == 0 and any(pattern.search(words) for pattern in STAND_INS):
             return True
     return False
+
+
+_PACKAGES = words("package_declaration package_clause file_scoped_namespace_declaration")
+_TYPES = {  # by language: node types of which two of one name in one place are an error
+    "java": words(
+        "class_declaration interface_declaration enum_declaration record_declaration",
+        "annotation_type_declaration",
+    ),
+    "csharp": words(
+        "class_declaration interface_declaration enum_declaration record_declaration",
+        "struct_declaration delegate_declaration",
+    ),
+    "go": words("type_spec type_alias"),
+    "rust": words("struct_item enum_item union_item trait_item type_item function_item"),
+    "javascript": words(
+        "class_declaration function_declaration generator_function_declaration method_definition"
+    ),
+}
+_TYPES["typescript"] = _TYPES["javascript"] | {"type_alias_declaration"}
+_TYPES["tsx"] = _TYPES["typescript"]
+_ACCESSORS = words("get set static")
+_OPEN = ("partial ", "#if ")  # of a C# file whose types may have several parts
+_BODIES = words("block statement_block statement_list switch_block_statement_group")
+
+
+def repeated_types(change: Change) -> Iterator[Finding]:
+    """One for each definition, and for the package, that is in a place more often than before."""
+    if change.after.language.name not in _TYPES:
+        return
+    old = Counter(key for key, _ in _types(change.before))
+    count: Counter[tuple[str, ...]] = Counter()
+    for key, node in _types(change.after):
+        count[key] += 1
+        if count[key] == max(1, old[key]) + 1:
+            yield at("repeated", node.line, f"`{key[-1]}` is defined twice")
+
+
+def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
+    """The types, functions and methods with what they stand in; a package has its own words."""
+    types = _TYPES[parsed.language.name]
+    if any(word in parsed.text for word in _OPEN):
+        types = frozenset()
+    for node in parsed.root.walk():
+        if node.type in _PACKAGES:
+            yield ("package", parsed.text_of(node).split()[0]), node
+        elif node.type in types and (name := node.part("name")) is not None:
+            if node.place.startswith("object."):
+                continue  # a method of a literal
+            around = [up for up in (node, *node.up()) if up.type in KINDS]
+            if not any(up.type in _BODIES for up in node.up()) and not any(
+                _depends_on_build(parsed, up) for up in around
+            ):
+                holders = (_head(parsed, up) for up in around[1:])
+                numbers = node.first("type_parameter_list", "type_parameters")
+                arity = len(numbers.named_children()) if numbers is not None else 0
+                accessors = (child.type for child in node.children if child.type in _ACCESSORS)
+                yield (*holders, *accessors, str(arity), parsed.text_of(name)), node
+
+
+def _head(parsed: ParsedText, node: Branch) -> str:
+    """What a type stands in, as it is written in front of its body."""
+    body = node.part("body")
+    return parsed.text_of(node.until(body.start)) if body is not None else node.type
+
+
+def _depends_on_build(parsed: ParsedText, node: Branch) -> bool:
+    """Rust: whether an attribute says in which builds an item counts."""
+    siblings = node.parent.children if node.parent is not None else ()
+    before = ""
+    for sibling in siblings:
+        if sibling is node:
+            break
+        before = f"{before}{parsed.text_of(sibling)}" if "attribute" in sibling.type else ""
+    return "cfg" in before
+
+
+RUN = 10  # lines of a copy that no one writes
+
+
+def copied_runs(change: Change) -> Iterator[Finding]:
+    """One for each run of lines that stood in the text once and stands in it twice."""
+    old = Counter(tuple(line for _, line in run) for run in _runs(change.before))
+    new: Counter[tuple[str, ...]] = Counter()
+    last = 0
+    for run in _runs(change.after):
+        key = tuple(line for _, line in run)
+        new[key] += 1
+        if old[key] == 1 and new[key] == 2:
+            if run[0][0] > last:
+                text = f"lines {run[0][0]}-{run[-1][0]} repeat lines of the file"
+                yield at("copied-run", run[0][0], text)
+            last = run[-1][0]
+
+
+def _runs(parsed: ParsedText) -> Iterator[list[tuple[int, str]]]:
+    """Every RUN lines of code in a row that have a word, with their numbers."""
+    numbered = enumerate(map(str.strip, parsed.code_lines), 1)
+    lines = [(number, line) for number, line in numbered if any(map(str.isalnum, line))]
+    return (lines[n : n + RUN] for n in range(len(lines) - RUN + 1))
+
+
+_FUNCTIONS = ("function_declaration", "method_declaration", "func_literal")
+_CALLS = ("call_expression", "parenthesized_expression", "type_conversion_expression")
+
+
+def wrong_returns(change: Change) -> Iterator[Finding]:
+    """One for each `return` that does not fit, unless one of this text did not fit before."""
+    if change.after.language.name != "go":
+        return
+    known = (text for _, text in _wrong(change.before))
+    for leaf, text in fresh(known, _wrong(change.after), lambda one: one[1]):
+        yield at("returns", leaf.line, text)
+
+
+def _wrong(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
+    for node in parsed.root.walk():
+        if node.type != "return_statement":
+            continue
+        function = node.around(*_FUNCTIONS)
+        if function is None:
+            continue
+        wanted, named = _results(function)
+        listed = node.first("expression_list")
+        values = (
+            [] if listed is None else [v for v in listed.named_children() if v.type != "comment"]
+        )
+        if len(values) == wanted or (not values and named):
+            continue
+        if len(values) == 1 and wanted and values[0].type in _CALLS:
+            continue  # it may give several values
+        shown = parsed.text_of(node).split("\n", 1)[0][:60]
+        yield node, f"`{shown}` has {len(values)} values, and its function returns {wanted}"
+
+
+def _results(function: Branch) -> tuple[int, bool]:
+    """How many values a function returns, and whether they have names."""
+    result = function.part("result")
+    if result is None:
+        return 0, False
+    if result.type != "parameter_list":
+        return 1, False
+    names = [
+        sum(child.field == "name" for child in node.children)
+        for node in result.named_children()
+        if node.type == "parameter_declaration"
+    ]
+    return sum(max(1, count) for count in names), any(names)

@@ -16,9 +16,8 @@ from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
-from specedit.edit.question import is_question
 from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
-from specedit.edit.without_model import imports_to_sort, local_rename, text_replacement
+from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read

@@ -1,6 +1,6 @@
-"""Instructions that need no model: a rename of a local name, and `one text -> another`.
-
-Each counts only where it is the whole instruction and the file leaves no choice.
+"""What an instruction is, without a model: a rename of a local name, `one text -> another`, or a
+question. The first two count only where they are the whole instruction and the file leaves no
+choice. When unsure whether it is a question, it is an edit: an edit can be undone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
+from specedit.check.new_code import ABOUT_COMMENTS
 from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
 from specedit.syntax import trees
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from specedit.scoping.typing import Typing
 
     _Renamed = tuple[list[Meaning], str, tuple[int, int]]  # what, where, its first and last line
+
 
 _ARROW = re.compile(r"^\s*(\S.*?)\s+(?:->|=>|→)\s+(\S.*?)\s*$")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -198,3 +200,27 @@ def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
         return None
     before = source.text.encode("utf-8", "surrogatepass")[: last.end].rstrip(b"\n")
     return first.line, before.count(b"\n") + 1
+
+
+_ASKS = re.compile(
+    r"(?i)^\W*(?:please\s+|(?:can|could|would) you (?:please )?)?"
+    r"(?:explain|why(?! not| don't)|tell me|walk me through|help me understand"
+    r"|how (?:does|do|did|is|are|many|much|come)|what does)\b"
+)
+_WISHES = re.compile(  # an edit in the words of a question
+    r"(?i)^\W*(?:please\s+)?(?:(?:can|could|would|will) (?:you|we)|why not|why (?:don't|can't)"
+    r"|(?:what|how) about)\b"
+)
+
+
+def is_question(instruction: str) -> bool:
+    """Whether each sentence is a question."""
+    text = instruction.replace("’", "'").strip()
+    sentences = [part for part in re.split(r"(?<=[.?!？！。])\s*", text) if part.strip(" .")]
+    return bool(sentences) and all(map(_is_question, sentences))
+
+
+def _is_question(sentence: str) -> bool:
+    if asks := _ASKS.match(sentence):
+        return sentence.endswith("?") or not ABOUT_COMMENTS.search(sentence[asks.end() :])
+    return sentence.endswith(("?", "？")) and not _WISHES.match(sentence)

@@ -11,14 +11,21 @@ from pathlib import Path
 from specedit.errors import GitError, UsageError
 from specedit.files import git
 from specedit.files.source import read as read_source
-from specedit.repeat import from_git
-from specedit.repeat.example import ExampleFile, NodeChange, changes_of
+from specedit.repeat.example import (
+    EXAMPLE,
+    ExampleFile,
+    NodeChange,
+    changes_of,
+    is_code,
+    is_commit,
+    of_commit,
+    uncommitted,
+)
 from specedit.repeat.finding import Found, FoundFile, candidates, find, read_text, without_broken
 from specedit.repeat.generalizing import rules_of
-from specedit.repeat.handwritten import has_holes, rule_from_text
 from specedit.repeat.near import NearHunk, hunks_of, near_places
 from specedit.repeat.rule import RepeatRule
-from specedit.repeat.saved import SavedRule, saved_rule
+from specedit.repeat.saved import SavedRule, has_holes, rule_from_text, saved_rule
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, Language, language_of
 
@@ -48,18 +55,18 @@ def understood(
             if revision in settings.repeat:
                 saved = saved_rule(revision, settings.repeat)
                 return RepeatRequest((saved.rule,), *_files(rest), saved)
-            if not from_git.is_commit(root, revision):
+            if not is_commit(root, revision):
                 raise UsageError(
                     f"{revision}: neither a file, nor a saved rule, nor a commit.",
                     hint="specedit repeat [REV] [FILE]...; --example OLD NEW takes patterns.",
                 )
-            examples = from_git.of_commit(root, revision)
+            examples = of_commit(root, revision)
             what = f"{revision} changes no file of a language that can be repeated."
         else:
-            examples = from_git.uncommitted(root)
+            examples = uncommitted(root)
             what = "There is no uncommitted change in a file of a known language."
         if not examples:
-            raise UsageError(what, hint=from_git.EXAMPLE)
+            raise UsageError(what, hint=EXAMPLE)
         return RepeatRequest(rules_from(examples), *_files(rest), hunks=_hunks(examples))
     files = _files(rest)
     before, after = example
@@ -126,7 +133,7 @@ def rules_from(examples: Sequence[ExampleFile]) -> tuple[RepeatRule, ...]:
     if not changes:
         raise UsageError(
             "The example changes nothing but white space, quotes or comments.",
-            hint=from_git.EXAMPLE,
+            hint=EXAMPLE,
         )
     reasons = [f"{change.file.path}:{change.line}: {why}" for change, why in none]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
@@ -139,7 +146,7 @@ def rules_from(examples: Sequence[ExampleFile]) -> tuple[RepeatRule, ...]:
 def _of_files(before: str, after: str) -> ExampleFile:
     old, new = read_source(Path(before)), read_source(Path(after))
     language = old.language or new.language
-    if language is None or not from_git.is_code(language):
+    if language is None or not is_code(language):
         raise UsageError(f"{before}: not a known programming language.", hint="a.py, b.ts, C.java")
     if old.text == new.text:
         raise UsageError(f"{before} and {after} are the same: there is nothing to repeat.")
@@ -158,7 +165,7 @@ def repeated(
         if len(known) != 1:
             raise UsageError("`language` says which of several languages it is.")
         language = known[0].name
-    if (kind := BY_NAME.get(language)) is None or not from_git.is_code(kind):
+    if (kind := BY_NAME.get(language)) is None or not is_code(kind):
         raise UsageError(f"There is no language {language[:50]!r}.", hint="python, java, go, …")
     if has_holes(before):
         rule = rule_from_text(before, after, kind)
@@ -198,7 +205,7 @@ def _known() -> Sequence[str]:
 
 def _languages(names: Sequence[str]) -> list[Language]:
     kinds = (language_of(name) for name in names)
-    found = {kind.name for kind in kinds if kind is not None and from_git.is_code(kind)}
+    found = {kind.name for kind in kinds if kind is not None and is_code(kind)}
     return [BY_NAME[name] for name in sorted(found)]
 
 

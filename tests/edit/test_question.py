@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.edit.question import is_question
+from specedit.edit.without_model import is_question
 
 QUESTIONS = """
 Explain what this file does

@@ -48,6 +48,16 @@ def test_a_commit_that_meets_a_rule_of_names_goes_through_and_says_nothing(tmp_p
     assert (hooked.asked, hooked.repo.status()) == (0, "")
 
 
+def test_a_rule_of_names_leaves_the_file_of_the_rules(tmp_path: Path) -> None:
+    """It rewrote itself, and then found nothing in any file."""
+    hooked = Hooked.make(tmp_path / "repo", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
+    hooked.repo.write("a.py", "Old = 2\n")
+    hooked.repo.git("add", ".")
+    assert hooked.specedit("hook", "run")[0] == 1
+    assert hooked.repo.read("a.py") == "New = 2\n"
+    assert 'rename = {Old = "New"}' in hooked.repo.read("pyproject.toml")
+
+
 def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked) -> None:
     hooked.repo.write("a.py", "Old = 2\n")
     hooked.repo.git("add", "a.py")

@@ -10,9 +10,9 @@ from git_repository import Repository
 
 from specedit.repeat.example import ExampleFile, changes_of
 from specedit.repeat.generalizing import rules_of
-from specedit.repeat.handwritten import rule_from_text
 from specedit.repeat.rewriting import Rewritten, applied, rewritten
 from specedit.repeat.rule import RepeatRule
+from specedit.repeat.saved import rule_from_text
 from specedit.syntax.languages import BY_NAME, language_of
 
 TESTS = """\

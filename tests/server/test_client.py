@@ -19,11 +19,10 @@ from events import events as events_of
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
-from specedit.connect import connect
+from specedit.connect import LocalBackend, connect
 from specedit.edit.backend import Answer, Event, Loading, Plan, Progress, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
-from specedit.inference.local import LocalBackend
 from specedit.server import client, protocol, runtime
 from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
 from specedit.server.requests import Limits

@@ -18,8 +18,8 @@ import pytest
 from events import Stop, Stopping
 from warm_server import Running, plan, process, prompt, until
 
+from specedit.connect import LocalBackend
 from specedit.edit.backend import Progress
-from specedit.inference.local import LocalBackend
 from specedit.server import client, runtime
 from specedit.server.client import ServerBackend
 from specedit.server.runtime import ServerRecord

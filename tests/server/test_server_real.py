@@ -12,10 +12,10 @@ import pytest
 from events import events as events_of
 from warm_server import process, until
 
+from specedit.connect import LocalBackend
 from specedit.edit.backend import Answer, Plan, Progress, Written
 from specedit.edit.job import plan_edit
 from specedit.files.source import Source
-from specedit.inference.local import LocalBackend
 from specedit.server import client, runtime
 from specedit.server.client import ServerBackend
 from specedit.settings import Settings

@@ -28,6 +28,7 @@ DEFAULT_SECONDS = 60.0
 MAX_SECONDS = 1e9
 MAX_TRIES = 64
 MAX_STARS = 2  # in a glob
+THEIR_FILE = "pyproject.toml"  # at the work tree's top
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
     *("model", "engine", "weights", "device", "scope", "strict", "allow", "check_with"),
@@ -69,6 +70,8 @@ class Rule:
 
     def wants(self, name: str) -> bool:
         """Whether the rule applies to a file; `name` is its path from the work tree's top."""
+        if name == THEIR_FILE:  # a rename would change its own rule
+            return False
         files, exclude = self._specs
         return files.match_file(name) and not exclude.match_file(name)
 
