@@ -356,7 +356,8 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         values = (rules.is_read_from_values(project, d) for it in chosen for d in it.declared)
         return not rules.is_value_member(leaf) and any(values)
     if each.kind == UNKNOWN and chosen:
-        return any(can_mean(resolved.typings[path], leaf, meaning) for meaning in chosen)
+        known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
+        return any(can_mean(resolved.typings[path], leaf, meaning) for meaning in known or chosen)
     if each.kind == FREE and chosen and _names_type(resolved, leaf):
         return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(

@@ -51,7 +51,9 @@ def _given(typing: Typing, leaf: Branch) -> Given | None:
     if receiver is None or not typing.is_called(leaf):
         return None
     call = leaf.around(*typing.rules.calls)
-    return call and arguments_of(typing.rules, typing.scopes.text, call, receiver)
+    if call is None:
+        return None
+    return arguments_of(typing.rules, typing.scopes.text, call, receiver)
 
 
 def fits(typing: Typing, literal: Owner, meaning: Meaning) -> bool:

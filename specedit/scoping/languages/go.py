@@ -313,7 +313,7 @@ RULES = Go(
 
 PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 DOTTED = re.compile(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
-MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+MODULE_PATH = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 REPLACED = re.compile(
     r"^[^\S\n]*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
 )
@@ -392,7 +392,7 @@ def _modules(project: Project) -> dict[str, list[tuple[str, str]]]:
         results: dict[str, list[tuple[str, str]]] = {"": []}
         for config in project.called("go.mod"):
             text, folder = project.text(config) or "", posixpath.dirname(config)
-            if (match := MODULE.search(text)) is not None:
+            if (match := MODULE_PATH.search(text)) is not None:
                 results[""].append((match[1], folder))
             for replaced, place in REPLACED.findall(text):
                 there = posixpath.normpath(posixpath.join(folder, place))
