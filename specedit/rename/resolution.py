@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding, Spot
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
-from specedit.scoping.evidence import can_mean, fits
+from specedit.scoping.evidence import can_mean
 from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
@@ -219,8 +219,6 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
             continue
         if _is_other_sort(resolved_name, each, chosen_members):
             continue
-        if literal and chosen_members and not _fits(resolved_name, each):
-            continue
         if literal and chosen_members:
             text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
@@ -283,12 +281,7 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif (
-            _is_literal(resolved, each)
-            and not _is_used(each)
-            and not types
-            and _fits(resolved, each)
-        ):
+        elif _is_literal(resolved, each) and not _is_used(each) and not types:
             why = "an object literal of no known type has it"
         elif any(it.is_member for it in resolved.chosen) and _extends_unknown(resolved, each):
             why = "what its class extends is not known"
@@ -307,13 +300,6 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
                     resolved.left.setdefault(path, []).append((some, reason))
                 else:
                     resolved.others.setdefault(path, []).append(some)
-
-
-def _fits(resolved: ResolvedName, each: Meaning) -> bool:
-    """Whether an object literal may be meant for the class of a chosen member."""
-    typing = resolved.typings[resolved.path_of(each.leaves[0])]
-    chosen = [meaning for meaning in resolved.chosen if _is_of_class(meaning)]
-    return any(fits(typing, owner, meaning) for owner in each.owners for meaning in chosen)
 
 
 def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:

@@ -1,184 +1,107 @@
-"""What the place of a member says where the class before it is not known: which classes it cannot
-be a member of.
-
-* `x.name(1, 2)`: a method that does not take two arguments is not called there
-* `x.name` beside `x.other`: a class without `other` is not the class of `x`
-* `{name: 1, other: 2}`: a class that wants more, and that has no `other`, is not meant
-
-Only what is certain counts: a class that extends one of another project may have any member.
+"""What a call says of a method where the class before it is not known: `x.name(1, 2)` does not call
+one that takes a single argument.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from dataclasses import dataclass
 
-from specedit.scoping.languages.calls import (
-    Given,
-    arguments_of,
-    branch_of,
-    can_take,
-    has_only_written,
-)
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places
 from specedit.scoping.meaning import Meaning, scopes_of
-from specedit.scoping.scope import Owner
+from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
-LEAVES = re.compile(rb"\b(return|raise|throw|continue|break|assert|panic|exit|goto|yield)\b")
-LONGEST = 80  # bytes of what stands before the dot
-MOST = 12  # other members of a variable that are asked about
+MANY = places("splat spread ellipsis variadic")  # in the types of what stands for any number
+CLASSES = places("cls class klass type super")  # words that variables of classes are called by
+ANY_MORE = ("*", "params ", "this ")  # before a parameter that takes any number, or none
+LISTS = ("argument_list", "arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a call: how many have no name, and the names of the others; and whether it
+    is on an instance, as far as the words tell."""
+
+    count: int
+    names: frozenset[str]
+    bound: bool
 
 
 def can_mean(typing: Typing, leaf: Branch, meaning: Meaning) -> bool:
     """Whether a member of something of unknown class can be this member."""
-    if not meaning.is_member:
+    given = _given(typing, leaf) if meaning.is_member and meaning.declared else None
+    if given is None:
         return True
-    given = _given(typing, leaf)
-    if given is not None and meaning.declared:
-        taking = (
-            can_take(typing.rules, scopes_of(one).text, one, given) for one in meaning.declared
-        )
-        if not any(taking):
-            return False
-    others = members_beside(typing, leaf)
-    return not others or any(_may_have(typing, owner, others) for owner in meaning.owners)
+    return any(_can_take(typing.rules, scopes_of(one).text, one, given) for one in meaning.declared)
 
 
 def _given(typing: Typing, leaf: Branch) -> Given | None:
-    """What a call of the member gives it; None where it is not called."""
-    receiver = typing.rules.receiver(leaf)
-    if receiver is None or not typing.is_called(leaf):
+    """What a call of the member gives it; None where it is not called, or that is not written."""
+    rules, text = typing.rules, typing.scopes.text
+    receiver = rules.receiver(leaf)
+    call = leaf.around(*rules.calls) if receiver is not None and typing.is_called(leaf) else None
+    listed = call.part("arguments") if call is not None else None
+    if receiver is None or listed is None or listed.type not in LISTS or not rules.takes:
         return None
-    call = leaf.around(*typing.rules.calls)
-    if call is None:
+    if leaf.parent is not None and "scoped" in leaf.parent.type:  # Rust: `T::name(of, 1)`
         return None
-    return arguments_of(typing.rules, typing.scopes.text, call, receiver)
+    every = [one for one in listed.named_children() if "comment" not in one.type]
+    if any(_has(one, MANY) for one in every):
+        return None
+    if rules.spreads_results and len(every) == 1 and every[0].type in rules.calls:
+        return None
+    named = [one.part("name") for one in every if one.type in rules.names_arguments]
+    names = frozenset(text(name) for name in named if name is not None)
+    return Given(len(every) - len(names), names, _is_instance(text(receiver)))
 
 
-def fits(typing: Typing, literal: Owner, meaning: Meaning) -> bool:
-    """Whether an object literal of no known type may be meant for one of a member's classes."""
-    if literal.node.type not in typing.rules.nameless:
+def _is_instance(receiver: str) -> bool:
+    """Whether a variable, or a member of one, is no class, as its name tells."""
+    words = receiver.split(".")
+    last = words[-1].strip("_")
+    named = all(map(str.isidentifier, words)) and last[:1].islower()
+    return named and CLASSES.isdisjoint(last.split("_"))
+
+
+def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> bool:
+    """Whether a function may be called so; True where that is not known."""
+    listed = _parameters(function) if rules.is_plain_function(function) else None
+    if listed is None:
         return True
-    if not has_only_written(literal.node):
-        return True
-    return any(_may_be(typing, literal, owner) for owner in meaning.owners)
-
-
-def _may_be(typing: Typing, literal: Owner, owner: Owner) -> bool:
-    home = typing.project.at(owner.home)
-    if home is None or owner.node.type in home.rules.nameless or not _is_closed(home, owner):
-        return True
-    wanted = {
-        name
-        for up in (owner, *home.above(owner))
-        for name, known in up.members.items()
-        if any(home.rules.is_wanted(one, scopes_of(one).text) for one in known)
-    }
-    has = set(literal.members)
-    extra = any(not home.members((owner,), name) for name in has)
-    return not (extra and wanted - has)
-
-
-def members_beside(typing: Typing, leaf: Branch) -> set[str]:
-    """The other members of the variable before the dot that are certainly read, too, while it has
-    the class that it has here."""
-    receiver = typing.rules.receiver(leaf)
-    name = _spelled(typing, receiver)
-    if receiver is None or not name or not _is_set_once(typing, receiver):
-        return set()
-    function = typing.scopes.scope_of(leaf)
-    while function.kind == "block" and function.parent is not None:
-        function = function.parent
-    found: set[str] = set()
-    for other in _by_receiver(typing).get(name, ()):
-        label = typing.scopes.label(other)
-        if other is leaf or label == typing.scopes.label(leaf) or label in found:
+    least, most, names = 0, 0, set[str]()
+    for one in listed.named_children():
+        if "comment" in one.type or "self" in one.type or text(one).startswith("this:"):
             continue
-        if not typing.rules.tells_class(typing, other, called=_is_called(typing, other)):
-            continue
-        if function.node.start <= other.start < function.node.end and _runs_with(
-            typing, leaf, other
-        ):
-            found.add(label)
-            if len(found) >= MOST:
-                break
-    return found
+        spelling = text(one)
+        if one.type not in rules.takes or "..." in spelling or spelling.startswith(ANY_MORE):
+            return True
+        names |= {text(inner) for inner in one.walk() if inner.type in rules.names}
+        count = max(1, sum(child.field == "name" for child in one.children))  # Go: `a, b int`
+        most += count
+        least += 0 if _is_optional(one) else count
+    if rules.gives_instance:
+        least, most = least - 1, most - given.bound
+    return given.names <= names and least <= given.count + len(given.names) <= most
 
 
-def _is_called(typing: Typing, leaf: Branch) -> bool:
-    return leaf.parent is not None and typing.is_called(leaf)
+def _parameters(function: Declared) -> Branch | None:
+    """Those of a function, or of what a field's type or its value is."""
+    inner: Branch | None = function.node
+    if function.kind not in (*FUNCTIONS, "field"):
+        return None
+    for _ in range(4):
+        if inner is None or (listed := inner.part("parameters")) is not None:
+            return listed if inner is not None else None
+        named = inner.named_children()
+        inner = inner.part("type") or inner.part("value") or (named[0] if len(named) == 1 else None)
+    return None
 
 
-def _spelled(typing: Typing, receiver: Branch | None) -> str:
-    """A variable, or a member of one through any number of dots; else ""."""
-    if receiver is None or receiver.end - receiver.start > LONGEST:
-        return ""
-    text = typing.scopes.text(receiver)
-    return text if all(map(str.isidentifier, text.replace("?.", ".").split("."))) else ""
+def _is_optional(parameter: Branch) -> bool:
+    return parameter.first("=", "?") is not None or parameter.part("value") is not None
 
 
-def _is_set_once(typing: Typing, receiver: Branch) -> bool:
-    first = next((one for one in receiver.walk() if not one.children), receiver)
-    name = typing.scopes.text(first)
-    declared = typing.lookup(name, first)
-    if declared is None or declared.scope is None or declared.kind not in ("local", "parameter"):
-        return False
-    if len(declared.scope.declared.get(name, ())) != 1:
-        return False
-    path = re.escape(typing.scopes.text(receiver).encode())
-    around = typing.scopes.data[declared.scope.node.start : declared.scope.node.end]
-    is_path = first is not receiver
-    return len(re.findall(rb"(?<![\w.])" + path + rb"\s*:?=(?![=>])", around)) <= (not is_path)
-
-
-def _by_receiver(typing: Typing) -> dict[str, list[Branch]]:
-    """The members of a file, by what is written before the dot."""
-
-    def find() -> dict[str, list[Branch]]:
-        result: dict[str, list[Branch]] = {}
-        for leaf, _ in typing.scopes.leaves:
-            if leaf.place in typing.rules.members:
-                name = _spelled(typing, typing.rules.receiver(leaf))
-                if name:
-                    result.setdefault(name, []).append(leaf)
-        return result
-
-    return typing.project.remembered(("by receiver", id(typing)), find)
-
-
-def _runs_with(typing: Typing, leaf: Branch, other: Branch) -> bool:
-    """Whether the other place runs whenever this one does, and no test stands between."""
-    branch = branch_of(other)
-    if not branch.start <= leaf.start < branch.end:
-        return False
-    if other.start < leaf.start:
-        return True
-    between = typing.scopes.data[leaf.end : other.start]
-    return branch_of(leaf) is branch and LEAVES.search(between) is None
-
-
-def _may_have(typing: Typing, owner: Owner, names: Iterable[str]) -> bool:
-    home = typing.project.at(owner.home)
-    if home is None or owner.node.type in home.rules.nameless or not _is_closed(home, owner):
-        return True
-    every = (owner, *home.above(owner))
-    return all(
-        home.members((owner,), name)
-        or any(
-            next(iter(there.rules.kept_in(up.node, name, there.scopes.text)), None) is not None
-            for up in every
-            if (there := typing.project.at(up.home)) is not None
-        )
-        for name in names
-    )
-
-
-def _is_closed(home: Typing, owner: Owner) -> bool:
-    """Whether these files declare all that a class extends, and it has no member of any name."""
-    if owner.module is not None or owner.folder or owner.node.parent is None:
-        return False
-    every = (owner, *home.above(owner))
-    known = {up.name for up in every}
-    bases = {base for up in every for base in up.bases}
-    return bases <= known and all(home.rules.has_only_declared(up) for up in every)
+def _has(node: Branch, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(node.type.split("_"))

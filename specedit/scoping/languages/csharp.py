@@ -149,9 +149,6 @@ class CSharp(CSharpNamespaces):
     def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
         return held.is_keyed(typing, over, typed)
 
-    def has_only_declared(self, owner: Owner) -> bool:
-        return owner.node.type in ("class_declaration", "interface_declaration")
-
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent, around = leaf.parent, leaf.at("^ ^")
         if parent is None or around is None:

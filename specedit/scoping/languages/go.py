@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Hashable, Iterator, Mapping
 
+from specedit.scoping import uses as kinds
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
@@ -13,7 +14,7 @@ from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Known, Typing
-from specedit.scoping.uses import MODULE, UNKNOWN, Uses
+from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -111,12 +112,6 @@ class Go(HeldRules):
             return "Example" if declared.kind in ("function", "class") else ""
         return f"Example{declared.owner.name}_" if declared.kind == "method" else ""
 
-    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
-        return True
-
-    def has_only_declared(self, owner: Owner) -> bool:
-        return owner.node.type == "type_spec"
-
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """A method names its type's parameters anew in its receiver."""
         receiver = member.node.part("receiver")
@@ -138,7 +133,7 @@ class Go(HeldRules):
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
         if leaf.place == "package_clause.":
-            return [(MODULE, "")]
+            return [(kinds.MODULE, "")]
         if leaf.place == "literal_element." and element is not None:
             key = _key(uses, element) if element.field == "key" else None
             return [key if key is not None else uses.bare(leaf, "value")]

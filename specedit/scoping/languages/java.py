@@ -52,12 +52,6 @@ class Java(HeldRules):
         named = enum.part("name") if enum is not None else None
         return [text(named)] if named is not None else []
 
-    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
-        return typing.scopes.label(leaf) not in OF_OBJECTS
-
-    def has_only_declared(self, owner: Owner) -> bool:
-        return owner.node.type in ("class_declaration", "interface_declaration")
-
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
             constants = [
@@ -105,7 +99,6 @@ class Java(HeldRules):
 QUALIFIED = places("field_access.field scoped_identifier.name scoped_type_identifier.")
 QUALIFIED_TYPES = places("field_access. scoped_identifier. scoped_type_identifier.")
 ARGUMENTS = places("type_arguments")
-OF_OBJECTS = places("clone equals getClass hashCode length notify notifyAll toString wait")
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
     named_files=True,

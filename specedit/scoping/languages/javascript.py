@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from specedit.scoping.languages.javascript_modules import (
-    JavaScriptModules,
-    gives_modules,
-    moved_imports,
-)
+from specedit.scoping.languages.javascript_modules import JavaScriptModules, moved_imports
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
@@ -178,9 +174,6 @@ class JavaScript(JavaScriptModules):
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
         return moved_imports(project, moved, here)
-
-    def is_read_from_values(self, project: Project, declared: Declared) -> bool:
-        return gives_modules(project)
 
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
         if leaf.type == "shorthand_property_identifier":

@@ -311,23 +311,3 @@ def _assigned(typing: Typing) -> Iterator[Branch]:
                 continue
             if typing.scopes.text(left) == "module.exports":
                 yield right
-
-
-NAMESPACE = re.compile(r"\*\s*as\s+(\w+)|\b(\w+)\s*=\s*(?:await\s+)?(?:require|import)\(")
-DYNAMIC = re.compile(r"\bimport\(\s*[^'\"\s]|\brequire\(\s*[^'\"\s]|\bmodule\.exports\s*=\s*\w")
-
-
-def gives_modules(project: Project) -> bool:
-    """Whether a file hands on a whole module as a value, which may be read anywhere."""
-
-    def search() -> bool:
-        for path in project.matching(NAMESPACE.pattern, SCRIPTS):
-            text = project.text(path) or ""
-            names = {one or other for one, other in NAMESPACE.findall(text)}
-            words = "|".join(map(re.escape, names))
-            alone = rf"(?<!as )(?<![\w.$])(?:{words})\b(?!\s*[.\w$=:]|\?\.)"
-            if re.search(alone, text):
-                return True
-        return bool(project.matching(DYNAMIC.pattern, SCRIPTS))
-
-    return project.remembered("gives modules", search)

@@ -84,12 +84,6 @@ class Python(PythonModules):
         if twin and owner.node.type == "class_definition":
             yield from project.owners((twin,), owner.name)
 
-    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
-        return not typing.scopes.label(leaf).startswith("__")
-
-    def has_only_declared(self, owner: Owner) -> bool:
-        return owner.members.keys().isdisjoint(("__getattr__", "__getattribute__"))
-
     def is_plain_function(self, declared: Declared) -> bool:
         around = declared.node.parent
         return around is None or around.type != "decorated_definition"
@@ -314,8 +308,8 @@ RULES = Python(
     rest_parameters=places("dictionary_splat_pattern"),
     reads_class=True,
     gives_plain=places(
-        "abs ascii bin bool bytearray bytes chr complex dict divmod float format frozenset hash",
-        "hex id input int len list memoryview oct open ord pow range repr round set str tuple",
+        "ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id input",
+        "int len list memoryview oct open ord range repr set str tuple",
     ),
     takes=places("identifier default_parameter typed_default_parameter typed_parameter"),
     names_arguments=places("keyword_argument"),
@@ -331,10 +325,9 @@ RULES = Python(
 
 
 GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are given
-    "base64 binascii calendar codecs csv datetime decimal email errno fnmatch fractions glob gzip",
-    "hashlib hmac html http io json locale math os pathlib platform re secrets shutil signal",
-    "socket sqlite3 ssl stat string struct subprocess sys tarfile tempfile textwrap time",
-    "unicodedata urllib uuid xml zipfile zlib",
+    "base64 binascii datetime decimal errno fnmatch fractions glob gzip hashlib hmac math os",
+    "pathlib platform re secrets shutil stat string struct subprocess tempfile textwrap time",
+    "unicodedata uuid zlib",
 )
 OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself

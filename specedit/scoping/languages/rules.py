@@ -259,18 +259,6 @@ class Rules(Tables):
 
     # what a use of unknown class says: `scoping.evidence`
 
-    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
-        """Whether only the members that a class declares, or extends, are read like this."""
-        return not called
-
-    def has_only_declared(self, owner: Owner) -> bool:
-        """Whether a class has no members but those that it declares or extends."""
-        return False
-
-    def is_wanted(self, member: Declared, text: Text) -> bool:
-        """Whether an object literal that is meant for a type must have this member of it."""
-        return False
-
     def is_plain_function(self, one: Declared) -> bool:
         """Whether a function takes the parameters that are written for it."""
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specedit.scoping.languages import javascript
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
@@ -38,32 +38,12 @@ class TypeScript(javascript.JavaScript):
         above = (declared.name in up.members for up in typing.above(owner))
         return (outside[0], False) if outside and not hidden and not any(above) else None
 
-    def tells_class(self, typing: Typing, leaf: Branch, *, called: bool) -> bool:
-        return typing.scopes.label(leaf) not in _OF_OBJECTS
-
-    def has_only_declared(self, owner: Owner) -> bool:
-        return owner.node.type in _CLASSES
-
-    def is_wanted(self, member: Declared, text: Text) -> bool:
-        node = member.node
-        if node.type not in _MEMBERS or node.first("?", "=") is not None:
-            return False
-        return "static" not in text(node.until(member.leaf.start)).split()
-
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
             return "parameter property"
         return super().declared_as(scopes, leaf, node, entry)
 
 
-_CLASSES = places("class_declaration abstract_class_declaration interface_declaration")
-_MEMBERS = places(
-    "property_signature method_signature public_field_definition method_definition",
-    "abstract_method_signature",
-)
-_OF_OBJECTS = places(
-    "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf",
-)
 _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
 
 RULES = TypeScript(
