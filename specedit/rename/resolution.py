@@ -6,15 +6,13 @@ to another project's module. Undecided places are reported by file and line.
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding, Spot
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
-from specedit.scoping.evidence import can_mean
 from specedit.scoping.languages import rules_of
+from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
@@ -352,24 +350,8 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         for meaning in chosen
     )
     if each.kind == FREE and behind_dots:
-        if rules.bare_of_class and not _may_inherit(resolved.typings[path], path, leaf):
-            return False
         return rules.bare_members and resolved.typings[path].enclosing(leaf) is not None
     return True
-
-
-def _may_inherit(typing: Typing, path: str, leaf: Branch) -> bool:
-    """Whether a class around a place extends one of the tree that was not found."""
-    owners = [
-        typing.scopes.by_node[id(up)].owner for up in leaf.up() if id(up) in typing.scopes.by_node
-    ]
-    every = [up for one in owners if one is not None for up in (one, *typing.above(one))]
-    missing = {base for up in every for base in up.bases} - {up.name for up in every}
-    end = posixpath.splitext(path)[1]
-    return any(
-        typing.project.matching(rf"\b(?:class|interface|struct|record|enum)\s+{name}\b", (end,))
-        for name in map(re.escape, missing)
-    )
 
 
 def _is_of_class(meaning: Meaning) -> bool:

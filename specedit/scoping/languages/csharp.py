@@ -291,11 +291,8 @@ RULES = CSharp(
     labels=places("goto_statement. labeled_statement."),
     bases=places("base_list"),
     bare_members=True,
-    bare_of_class=True,
     overloads=True,
     in_order=True,
-    takes=places("parameter"),
-    names_arguments=places("argument"),
     strings=places("string_literal verbatim_string_literal raw_string_literal"),
     super_words=places("base"),
     passes_on=places(
@@ -341,7 +338,7 @@ RULES = CSharp(
     plain=places(
         "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
         "predefined_type array_creation_expression implicit_array_creation_expression",
-        "integer_literal character_literal typeof_expression",
+        "integer_literal character_literal",
     ),
     builtins=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
     keywords=places(

@@ -257,7 +257,7 @@ class Rules(Tables):
         """Whether a member's type allows that it is called."""
         return declared.kind in FUNCTIONS or self.fields_are_called
 
-    # what a use of unknown class says: `scoping.evidence`
+    # what a use of unknown class says: `languages.calls`
 
     def is_plain_function(self, one: Declared) -> bool:
         """Whether a function takes the parameters that are written for it."""

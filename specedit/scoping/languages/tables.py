@@ -120,7 +120,6 @@ class Tables:
     # which names are separate
     named_files: bool = False  # a class's file is named after it (Java, PHP)
     bare_members: bool = False  # members are visible without a receiver
-    bare_of_class: bool = False  # and only those of the classes around a place
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
