@@ -66,9 +66,6 @@ class Java(HeldRules):
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The class that a whole name stands for: `com.acme.Order.empty()`."""
-        outer = node.part("object") if node.type == "field_access" else None
-        if outer is not None and node.first("this") is not None:  # `Outer.this`
-            return next(iter(here.named_type(outer) or ()), None)
         declared = _qualified(here, node) if f"{node.type}." in QUALIFIED_TYPES else None
         home = project.at(declared.home) if declared is not None else None
         owners = home.class_of(declared) if home is not None and declared is not None else ()
