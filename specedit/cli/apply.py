@@ -39,8 +39,15 @@ def apply(
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files."""
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, near, resolve_targets
-    from specedit.edit.apply.apply_plan import changes_of, left_out, parts_by_file, plan_apply
+    from specedit.edit.apply.apply_plan import (
+        changes_of,
+        left_out,
+        looks_swapped,
+        parts_by_file,
+        plan_apply,
+    )
     from specedit.files.recorder import Wish
+    from specedit.files.source import read
 
     if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):
         file, change = None, file
@@ -53,6 +60,15 @@ def apply(
             hint=f"specedit apply {near(file)} CHANGE reads a file. "
             f"Is {near(file)} the change? specedit apply < {near(file)}",
         )
+    if file and change not in (None, "-") and Path(file).is_file():
+        assert change is not None
+        if looks_swapped(file, read(file).text, change, text):
+            raise UsageError(
+                f"FILE and CHANGE look swapped: {near(change)} is a source file, "
+                f"and {near(file)} is not.",
+                hint=f"specedit apply {near(change)} {near(file)}, or to merge {near(change)} "
+                f"into {near(file)}: specedit apply {near(file)} < {near(change)}",
+            )
     changes = changes_of(text)
     parts = parts_by_file(changes, file or "")
     if file and not resolved.values.quiet and (others := left_out(changes, file)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from specedit.errors import InputError, UsageError
@@ -44,8 +45,7 @@ def region_of(
         lines = _symbol_lines(source, symbol)
     if not lines:
         return whole(source)
-    # Where each line begins; one more where the text ends in a newline.
-    starts = [0, *(newline.end() for newline in re.finditer("\n", source.text))]
+    starts = _line_starts(source.text)
     first, last = lines
     count = len(starts) - (1 if source.text.endswith("\n") else 0)
     if not 1 <= first <= last <= count:
@@ -53,6 +53,12 @@ def region_of(
             f"has lines 1:{count}; --lines {first}:{last} is not a part of it.", file=source.name
         )
     return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
+
+
+@lru_cache(maxsize=2)  # a long file has thousands of regions
+def _line_starts(text: str) -> tuple[int, ...]:
+    """Where each line begins; one more where the text ends in a newline."""
+    return (0, *(newline.end() for newline in re.finditer("\n", text)))
 
 
 def taken(source: Source, region: Region) -> str:

@@ -69,6 +69,7 @@ class _Sorting:
         self.name = name
         self.parent: dict[Hashable, Hashable] = {}
         self.leaves: list[tuple[Branch, Hashable]] = []
+        self._importable: dict[int, list[Declared]] = {}  # of each file, by the id of its scopes
         self.declared = [
             declaration for typing in typings for declaration in typing.scopes.declarations(name)
         ]
@@ -180,9 +181,14 @@ class _Sorting:
 
     def _join_import(self, declared: Declared) -> None:
         """An import of what this file itself defines."""
-        for other in scopes_of(declared).declarations(self.name):
-            if other is declared or other.kind in ("import", "local", "parameter"):
-                continue
+        scopes = scopes_of(declared)
+        if id(scopes) not in self._importable:
+            self._importable[id(scopes)] = [
+                other
+                for other in scopes.declarations(self.name)
+                if other.kind not in ("import", "local", "parameter")
+            ]
+        for other in self._importable[id(scopes)]:
             if self.rules.is_import_of(scopes_of(declared), declared, other):
                 self._join(other, declared)
 

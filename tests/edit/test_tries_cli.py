@@ -117,7 +117,7 @@ def test_an_answer_that_was_given_before_is_not_tested_again(
     assert len(runs.read_text().splitlines()) == 3, "the baseline and two texts"
 
 
-def test_after_a_repeated_answer_the_next_one_differs_from_all_earlier_ones(
+def test_each_sampled_answer_differs_from_all_earlier_ones(
     tree: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter([WRONG, WORSE, WRONG, RIGHT])
@@ -125,7 +125,8 @@ def test_after_a_repeated_answer_the_next_one_differs_from_all_earlier_ones(
     settings = Settings(test="exit 1", tries=4)
     request = Request("edit", lambda source: plan_edit(source, "Do it", settings), settings)
     run_edit(read("calc.py"), request, backend, Sink())
-    assert [plan.unlike for plan in backend.plans] == [(), (), (), (WRONG, WORSE)]
+    unlike = [plan.unlike for plan in backend.plans]
+    assert unlike == [(), (WRONG,), (WORSE, WRONG), (WRONG, WORSE)]
 
 
 def test_none_passes_and_nothing_is_kept(

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 
 from specedit.check.answer import LOST
 from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
-from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
+from specedit.edit.apply.change import ChangeHunk, FileChange, Part, is_marked, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
 from specedit.edit.apply.merging import merge_parts, merged_parts
-from specedit.edit.apply.model_merge import merge_job, open_regions, placed
+from specedit.edit.apply.model_merge import merge_job, open_region, placed
 from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Judged, checks_of, guarded, outcome
 from specedit.edit.report import Edit
@@ -26,6 +26,7 @@ from specedit.files.source import Source
 from specedit.files.worktree import is_inside, real, top_of
 from specedit.models.resolve import local
 from specedit.settings import Settings
+from specedit.syntax.languages import language_of
 
 LARGEST = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
@@ -61,6 +62,16 @@ def changes_of(change: str) -> list[FileChange]:
                 hint="Do that by hand, or with git apply, and take it out of the change.",
             )
     return changes
+
+
+def looks_swapped(file: str, text: str, change: str, change_text: str) -> bool:
+    """Whether `file` holds a change and `change` is the source file that it is for. `text`: of the
+    file."""
+    target = language_of(change, change_text)
+    if target is None or not target.grammar or is_marked(change_text) or not text.strip():
+        return False
+    own = language_of(file, text)
+    return own is None or own.name == "markdown" or is_marked(text, fences=False)
 
 
 def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tuple[Part, ...]]:
@@ -129,29 +140,27 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
         planned = make_job(source, whole(source), "", settings, None)
         return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
     findings = tuple(map(_finding, merged.ambiguous))
-    regions = open_regions(merged.doubtful) if merged.doubtful else []
-    why = _without_model(settings) if regions else ""
-    if merged.doubtful is None or not regions or why:
+    region = open_region(merged.doubtful) if merged.doubtful else None
+    why = _without_model(settings) if region else ""
+    if region is None or why:
         edit = replace(outcome(source, source.text), status="refused")
         return edit.noting(*findings, *([Finding("skipped", why)] if why else ()))
-    asked = merge_job(source, merged.doubtful, regions, settings)
 
     def judge_answer(text: str) -> Judged:
-        places = placed(asked.about.text, text, regions)
-        if places is None:
+        place = placed(text, region)
+        if place is None:
             return Judged(text, findings)
-        changed = merged_parts(source.text.split("\n"), text.split("\n"), "matched")
         by_model = [
             replace(part, how="model")
-            if any(a < part.lines[1] and part.lines[0] <= b for a, b in places)
+            if place[0] < part.lines[1] and part.lines[0] <= place[1]
             else part
-            for part in changed
+            for part in merged_parts(source.text.split("\n"), text.split("\n"), "matched")
         ]
         noted = tuple(_finding(ambiguity, decided=True) for ambiguity in merged.ambiguous)
         result = judge(tuple(by_model), text)
         return replace(result, findings=(*noted, *result.findings))
 
-    return replace(asked, judge=judge_answer)
+    return replace(merge_job(source, region, settings), judge=judge_answer)
 
 
 def _without_model(settings: Settings) -> str:

@@ -123,6 +123,14 @@ def read_change(change: str) -> list[FileChange]:
     ]
 
 
+def is_marked(text: str, fences: bool = True) -> bool:
+    """Whether a text says by its form that it is a change: SEARCH blocks, a diff, or `fences`."""
+    lines = LINE_END.split(text.removeprefix("\ufeff"))
+    if any(_SEARCH.fullmatch(line) for line in lines) or _is_diff(lines):
+        return True
+    return fences and any(map(_FENCE.fullmatch, lines))
+
+
 def _empty(part: Part) -> bool:
     return isinstance(part, Snippet) and not any(line.strip() for line in part.lines)
 

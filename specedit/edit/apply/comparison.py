@@ -38,8 +38,8 @@ from specedit.edit.apply.structure import (
 from specedit.syntax.languages import Language
 
 LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
-HEAD, START, END = "head", "start", "end"  # of a definition that is shown in part
-BOUND = frozenset({WHOLE, NEW, HEAD, START, END})  # a definition, or an end of one
+HEAD, END = "head", "end"  # of a definition that is shown in part
+BOUND = frozenset({WHOLE, NEW, HEAD, END})  # a definition, or an end of one
 Key = tuple[str, int]  # of a column: what it is, and its first line in the file
 
 
@@ -117,19 +117,12 @@ def with_gaps(rows: Sequence[SnippetRow]) -> list[SnippetRow]:
         above = result[start:]
         while row.begins and row.owner is None and above and above[-1].part == BLANK:
             above.pop()
-        if above and len(above) < len(result) - start and _are_whole(above, row):
+        if above and len(above) < len(result) - start:
             row = replace(row, apart=True, lead=len(result) - start - len(above))
             del result[start + len(above) :]
         start = len(result) + 1 if row.part in BOUND else start
         result.append(row)
     return result
-
-
-def _are_whole(above: Sequence[SnippetRow], below: SnippetRow) -> bool:
-    """Whether rows begin at the least of their depths, and a definition is as deep or deeper."""
-    depth = len(margin(above[0].text))
-    depths = [len(margin(row.text)) for row in (*above, below) if row.text.strip()]
-    return all(row.part in (LINE, BLANK) for row in above) and min(depths) == depth
 
 
 _Chunk = list[SnippetRow]
@@ -168,7 +161,6 @@ class _Comparing:
         self._lines = self.result.lines = reindented(shown, own, pairs, self._index)
         self._whole: dict[int, tuple[Definition, int]] = {}  # first line: definition, where it ends
         self._partial: dict[Definition, int] = {}  # the line from which on it is shown
-        self._closed: set[Definition] = set()  # whose last line is shown
         self._added: dict[int, list[str]] = {}  # what stands before a line of the file
         chunks = self._chunks(0, len(self._lines), own, pairs, self._every, None)
         self.result.rows = _joined(chunks)
@@ -185,19 +177,6 @@ class _Comparing:
                 ((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2]
             )
             outer = {one for (_, last, one), (first, *_) in pairwise(spans) if first < -last}
-            shown = {old: one for one, old in pairs.pairs}
-            beside = {  # a function beside the one that has a local function of its name
-                one
-                for one, old in pairs.pairs
-                if (holder := self._holders.get(old)) in shown and holder.kind == CALLED
-            }
-            if beside:
-                found = self._paired(
-                    [definition for definition in own if definition not in beside],
-                    self._every,
-                    lines,
-                )
-                return own, found
             if not outer:
                 return own, self._paired(own, self._every, lines, self._holders)
             own = [
@@ -253,7 +232,6 @@ class _Comparing:
     ) -> list[_Chunk]:
         """The rows of the snippet's lines [first, last), without what has no neighbour; lines are
         left out between two chunks."""
-        pairs = self._in_order(own, pairs)
         self.result.shown |= set(pairs.values())
         self._remove(first, last, own, old, pairs, holder)
         units: list[_Unit] = []
@@ -294,15 +272,6 @@ class _Comparing:
         if holder is None or holder.kind in (TYPE, SPACE):
             chunks = self._without_new(chunks, holder, old)
         return chunks
-
-    def _in_order(
-        self, own: Sequence[Definition], pairs: dict[Definition, Definition]
-    ) -> dict[Definition, Definition]:
-        """The pairs; without those of values where these are in another order than in the file."""
-        ordered = [pairs[definition].first for definition in own if definition in pairs]
-        if ordered == sorted(ordered):
-            return pairs
-        return {one: old for one, old in pairs.items() if one.kind != VALUE}
 
     def _sorted(self, units: list[_Unit], pairs: dict[Definition, Definition]) -> list[_Unit]:
         """The units in the file's order, where they are nothing but definitions."""
@@ -353,28 +322,12 @@ class _Comparing:
             return [[row]]
         self._partial[old] = begin
         start: _Chunk = []
-        if own.top < own.first and begin < old.first:
-            start.append(SnippetRow((), own.top, START, old, (START, begin)))
         start += [SnippetRow((self._lines[n],), n, owner=old) for n in range(own.top, own.first)]
         head = (self._lines[own.first],)
         start.append(SnippetRow(head, own.first, HEAD, old, (HEAD, old.first)))
         start[0] = replace(start[0], begins=solid)
-        a, b = own.last - 1, old.last - 1
-        ours, theirs = self._lines[a].strip(), self._file[b].strip()
-        closing = (ours[:1] in "}])" and theirs[:1] in "}])") or ours == theirs
-        word = ours.split(None, 1)[0] if ours else ""
-        closing |= word in ("return", "end") and word == theirs.split(None, 1)[0]
-        closing &= a > own.first and b > old.first and not self._kinds[a] and bool(ours)
-        closing &= all(child.last <= a for child in own.children)
-        closing &= all(child.last <= b for child in old.children)
-        if closing:
-            self._closed.add(old)
-            end = SnippetRow((self._lines[a],), a, HEAD, old, (HEAD, b), ends=solid)
-        else:
-            end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
-        chunks = self._chunks(
-            own.first + 1, own.last - closing, own.children, inner, old.children, old
-        )
+        end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
+        chunks = self._chunks(own.first + 1, own.last, own.children, inner, old.children, old)
         chunks[0] = [*start, *chunks[0]]
         chunks[-1] = [*chunks[-1], end]
         return chunks
@@ -462,12 +415,7 @@ class _Comparing:
         holder, or comments that stay above a definition."""
         known = self._index.rows(2)
         kept: list[_Chunk] = []
-        for whole in chunks:
-            chunk = [*whole]
-            while chunk and self._is_above_shown(chunk[-1]):
-                chunk.pop()
-            if all(row.part in (NEW, BLANK) for row in chunk):
-                chunk = whole
+        for chunk in chunks:
             new = any(row.part == NEW for row in chunk)
             if new and all(
                 row.part in (NEW, BLANK) or (is_remark(row.text) and row.text.strip() not in known)
@@ -544,12 +492,11 @@ class _Comparing:
         for old, begin in sorted(self._partial.items(), key=lambda pair: (pair[1], -pair[0].last)):
             for n in range(begin, old.last):
                 owners[n] = old
-        heads = {old.first: old for old in self._partial}
-        begins = {begin: old for old, begin in self._partial.items() if begin < old.first}
+        heads = {old.first for old in self._partial}
+        begins = {begin: old for old, begin in self._partial.items()}
         ends: dict[int, list[Definition]] = {}
         for old in self._partial:
-            if old not in self._closed:
-                ends.setdefault(old.last, []).append(old)
+            ends.setdefault(old.last, []).append(old)
         glued = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
         gone = self._removed_lines()
         defining = {one.first for one in self._every if one.kind != VALUE}
@@ -580,17 +527,8 @@ class _Comparing:
             if n in gone or n in glued:
                 n += 1
                 continue
-            if n in begins:
-                old = begins[n]
-                yield FileColumn("", (), n, (START, n), old, tuple(self._file[old.top : n]))
-            above = ()
-            part = LINE
-            if n in heads:
-                part = HEAD
-                if n not in begins and self._partial[heads[n]] == n:
-                    above = tuple(self._file[heads[n].top : n])
-            if any(old.last - 1 == n for old in self._closed):
-                part = HEAD
+            above = tuple(self._file[begins[n].top : n]) if n in begins else ()
+            part = HEAD if n in heads else LINE
             line = self._file[n]
             free = any(name in line for name in names)
             moved = bool(line.strip()) and line.strip() in new

@@ -4,7 +4,6 @@ chunks, and the readings of each doubtful part."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
@@ -12,16 +11,15 @@ from specedit.edit.apply.comparison import (
     END,
     LINE,
     NEW,
-    START,
     Comparison,
     FileColumn,
     SnippetRow,
     opens,
 )
-from specedit.edit.apply.merged import Ambiguity, clearer, short
+from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, weight
 from specedit.edit.apply.segments import Alignment
-from specedit.syntax.lines import common, opcodes
+from specedit.syntax.lines import common
 
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
@@ -38,54 +36,28 @@ _Path = Sequence[AlignedLine]
 _Lines = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
-    """Lines of the file that a doubtful part of the change may replace."""
-
-    first: int  # in the lines of the best reading
-    before: _Lines
-    readings: tuple[_Lines, ...]  # the best first
-    shown: _Lines
-    doubts: tuple[Ambiguity, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Doubts:
-    opened: tuple[Open, ...] = ()
-    refused: tuple[Ambiguity, ...] = ()  # doubts without another reading
-
-
-@dataclass(frozen=True, slots=True)
-class _Doubt:
-    what: Ambiguity
-    row: int
-    readings: tuple[_Lines, ...]
-
-
-def opened(
+def doubtful(
     comparison: Comparison,
     file: Sequence[str],
     alignment: Alignment,
     best: Sequence[str],
     written: Callable[[_Path], list[str]],
-) -> Doubts:
-    """The doubtful parts of an alignment. Readings that differ in blank lines alone are one."""
+) -> tuple[Doubtful | None, tuple[Ambiguity, ...]]:
+    """What may be meant otherwise in an alignment, and what no other reading settles, which is
+    refused. Readings that differ in blank lines alone are one."""
     path, bind = alignment.path, comparison.bound
     rows, columns = comparison.rows, comparison.columns
     essence = _essence(best)
-    found: list[_Doubt] = []
-
-    def other(readings: Sequence[_Path]) -> tuple[_Lines, ...]:
-        texts = dict.fromkeys(tuple(written(reading)) for reading in readings)
-        return tuple(text for text in texts if _essence(text) != essence)
+    texts: dict[_Lines, None] = {tuple(best): None}
+    doubts: dict[Ambiguity, range] = {}  # with the rows beside it
 
     def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
-        texts = other(readings)
-        if texts:
+        others = [tuple(written(reading)) for reading in readings]
+        if others := [text for text in others if _essence(text) != essence]:
             places = tuple((number + 1, number + 1) for number in numbers[:FEW])
-            shown = [row.text for row in rows if row.lines]
-            hint = clearer(file, numbers, shown)
-            found.append(_Doubt(Ambiguity(rows[n].text.strip(), reason, places, hint), n, texts))
+            hint = clearer(file, numbers, [row.text for row in rows if row.lines])
+            doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = _near(rows, n)
+            texts.update(dict.fromkeys(others))
 
     for n, ats in _edges(rows, columns, path, bind):
         numbers = [columns[at].number for at in ats]
@@ -114,8 +86,12 @@ def opened(
     refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
     refused += tuple(_repeated(comparison, file))
     if refused:
-        return Doubts(refused=(*refused, *(one.what for one in found)))
-    return Doubts(tuple(_parts(comparison, path, file, best, found)))
+        return None, (*refused, *doubts)
+    if not doubts:
+        return None, ()
+    shown = sorted({n for near in doubts.values() for n in near})
+    lines = tuple(line for n in shown for line in rows[n].lines)
+    return Doubtful(tuple(file), tuple(texts), lines, tuple(doubts)), ()
 
 
 def _essence(lines: Sequence[str]) -> list[str]:
@@ -242,7 +218,7 @@ def _floating(rows: Sequence[SnippetRow], path: _Path) -> Iterator[Ambiguity]:
     for end in range(1, len(rows) + 1):
         if end < len(rows) and not rows[end].apart:
             continue
-        own = [n for n in range(start, end) if rows[n].part not in (START, END)]
+        own = [n for n in range(start, end) if rows[n].part != END]
         anchored = any(
             (path[n].matched or path[n].gone)
             and (n in own or any(rows[k].owner != rows[n].owner for k in own))
@@ -296,61 +272,6 @@ def _moved(
             reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
             place = (below.number + 1, below.number + 1)
             yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")
-
-
-def _parts(
-    comparison: Comparison,
-    path: _Path,
-    file: Sequence[str],
-    best: Sequence[str],
-    found: Sequence[_Doubt],
-) -> Iterator[Open]:
-    """The parts of the best reading that others have differently; those that overlap are one."""
-    blocks = opcodes(file, best)
-    spans: list[tuple[int, int, _Doubt, _Lines]] = []
-    for doubt in found:
-        for text in doubt.readings:
-            head = common(best, text)
-            tail = min(common(best[::-1], text[::-1]), min(len(best), len(text)) - head)
-            spans.append((head, len(best) - tail, doubt, text))
-    spans.sort(key=lambda span: span[:2])
-    groups: list[list[tuple[int, int, _Doubt, _Lines]]] = []
-    ends = -1
-    for span in spans:
-        (start, _), (end, _) = _outer(blocks, span[0], span[1])
-        if groups and start <= ends:
-            groups[-1].append(span)
-        else:
-            groups.append([span])
-        ends = max(ends, end)
-    for group in groups:
-        low, high = min(span[0] for span in group), max(span[1] for span in group)
-        (start, first), (end, last) = _outer(blocks, low, high)
-        readings = [tuple(best[start:end])]
-        for _, _, _, text in group:
-            readings.append(tuple(text[start : len(text) - (len(best) - end)]))
-        doubts = dict.fromkeys(span[2].what for span in group)
-        shown = sorted({n for span in group for n in _near(comparison.rows, span[2].row)})
-        lines = tuple(line for n in shown for line in comparison.rows[n].lines)
-        yield Open(
-            start, tuple(file[first:last]), tuple(dict.fromkeys(readings)), lines, tuple(doubts)
-        )
-
-
-def _outer(
-    blocks: Sequence[tuple[str, int, int, int, int]], start: int, end: int
-) -> tuple[tuple[int, int], tuple[int, int]]:
-    """A span of the new lines widened to whole changes, its ends with those in the file."""
-    low, high = (start, 0), (end, 0)
-    for tag, a, _, c, d in blocks:
-        if c <= start <= d:
-            low = (start, a + start - c) if tag == "equal" else (c, a)
-            break
-    for tag, a, b, c, d in reversed(blocks):
-        if c <= end <= d:
-            high = (end, a + end - c) if tag == "equal" else (d, b)
-            break
-    return low, high
 
 
 def _near(rows: Sequence[SnippetRow], n: int) -> range:

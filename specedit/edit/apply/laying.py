@@ -20,7 +20,7 @@ from specedit.edit.apply.comparison import (
     opens,
     with_gaps,
 )
-from specedit.edit.apply.doubts import Open, opened
+from specedit.edit.apply.doubts import doubtful
 from specedit.edit.apply.losses import broken, comments_for_code, lost, many_dropped, not_removed
 from specedit.edit.apply.markers import (
     LEFT_OUT,
@@ -30,7 +30,7 @@ from specedit.edit.apply.markers import (
     is_remark,
     shown_lines,
 )
-from specedit.edit.apply.merged import Ambiguity
+from specedit.edit.apply.merged import Ambiguity, Doubtful
 from specedit.edit.apply.part_places import margin, weight
 from specedit.edit.apply.segments import Alignment
 from specedit.edit.apply.structure import VALUE, Definition, file_definitions, words_of_lines
@@ -47,11 +47,10 @@ SHOW, SPLIT = "show the lines that change", "split the change"
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """The file's new lines by the best reading, and what is doubtful in them; or why the snippet
-    cannot be laid at all."""
+    """The file's new lines, or what is doubtful, or why the snippet cannot be laid at all."""
 
     lines: tuple[str, ...] = ()
-    opened: tuple[Open, ...] = ()
+    doubtful: Doubtful | None = None
     refused: tuple[Ambiguity, ...] = ()
     exact: bool = True  # every line that stays is shown as the file has it
     left_over: bool = False  # a line is new although the file has it elsewhere
@@ -74,12 +73,12 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
         return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, language)))
     result = _aligned(comparison, file, old, language)
-    if result.refused or result.opened or result.left_over:
+    if result.refused or result.doubtful or result.left_over:
         rows = with_gaps(comparison.rows)
         if rows != comparison.rows:
             comparison.rows = rows
             other = _aligned(comparison, file, old, language)
-            result = result if other.refused or other.opened or other.left_over else other
+            result = result if other.refused or other.doubtful or other.left_over else other
     return result
 
 
@@ -114,7 +113,7 @@ def _aligned(
         refused += lost(comparison, file, old, best, language)
     if refused:
         return Laid(refused=tuple(refused))
-    doubtful = opened(comparison, file, alignment, best, written)
+    doubts, unsettled = doubtful(comparison, file, alignment, best, written)
     exact = all(
         not step.matched or row.part != LINE or row.text == columns[step.at].text
         for row, step in zip(rows, path, strict=True)
@@ -124,7 +123,7 @@ def _aligned(
         row.part == LINE and not step.matched and row.text.strip() in known
         for row, step in zip(rows, path, strict=True)
     )
-    return Laid(tuple(best), doubtful.opened, doubtful.refused, exact, left_over)
+    return Laid(tuple(best), doubts, unsettled, exact, left_over)
 
 
 def renamed(

@@ -28,14 +28,12 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """File lines [first, last) that new lines replace. Where there are `doubts`, it is one of
-    several readings."""
+    """File lines [first, last) that new lines replace."""
 
     first: int
     last: int
     lines: tuple[str, ...]
     how: str
-    doubts: tuple[Ambiguity, ...] = ()
 
 
 def clearer(file: Sequence[str], rows: Sequence[int], shown: Sequence[str]) -> str:
@@ -59,15 +57,14 @@ def short(line: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-Reading = tuple[Splice, ...]  # in order; none overlaps another
-
-
 @dataclass(frozen=True, slots=True)
 class Doubtful:
     """A snippet with several readings: a model may decide between them."""
 
-    lines: tuple[str, ...]  # of the file, with every other part of the change
-    readings: tuple[Reading, ...]  # the best first
+    lines: tuple[str, ...]  # of the file before it
+    readings: tuple[tuple[str, ...], ...]  # the file's new lines by each, the best first
+    shown: tuple[str, ...]  # its doubtful lines
+    doubts: tuple[Ambiguity, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +77,11 @@ class Merged:
     doubtful: Doubtful | None = None
 
 
-def joined(
-    lines: Sequence[str], splices: Sequence[Splice], first: int = 0, last: int | None = None
-) -> list[str]:
-    """The file lines [first, last) with the splices that begin there. `splices` are in order, and
-    none of them overlaps another or the range's ends."""
-    end = len(lines) if last is None else last
+def joined(lines: Sequence[str], splices: Sequence[Splice]) -> list[str]:
+    """The file lines with splices, which are in order and do not overlap."""
     result: list[str] = []
-    at = first
+    at = 0
     for splice in splices:
-        if first <= splice.first < end or splice.first == end == len(lines):
-            result += [*lines[at : splice.first], *splice.lines]
-            at = splice.last
-    return [*result, *lines[at:end]]
+        result += [*lines[at : splice.first], *splice.lines]
+        at = splice.last
+    return [*result, *lines[at:]]

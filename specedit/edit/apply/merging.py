@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from specedit.edit.apply.change import ChangeHunk, Part, Snippet
-from specedit.edit.apply.doubts import Open
 from specedit.edit.apply.laying import Laid, laid
 from specedit.edit.apply.merged import (
     Ambiguity,
@@ -35,7 +34,7 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         done, refused = splices(hunks, FileIndex(lines), lambda: trees.symbols(text, language))
         lines = joined(lines, done)
     exact = all(splice.how == "exact" for splice in done)
-    doubtful: Laid | None = None
+    waiting: list[tuple[Snippet, Doubtful]] = []  # merged when all others are
     for snippet in (part for part in parts if isinstance(part, Snippet)):
         result = _laid(snippet, lines, language)
         if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
@@ -43,42 +42,22 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
             continue
         refused += result.refused
         exact &= result.exact
-        if result.opened and doubtful is not None:
-            refused += [doubt for part in doubtful.opened for doubt in part.doubts]
-        if result.opened:
-            refused += (
-                [] if doubtful is None else [d for part in result.opened for d in part.doubts]
-            )
-            doubtful = result
+        if result.doubtful is not None:
+            waiting.append((snippet, result.doubtful))
         elif not result.refused:
             lines = list(result.lines)
+    if len(waiting) > 1:
+        refused += [doubt for _, doubtful in waiting for doubt in doubtful.doubts]
+    elif waiting and not refused:
+        result = _laid(waiting[0][0], lines, language)
+        if result.doubtful is not None:
+            return Merged(None, (), result.doubtful.doubts, result.doubtful)
+        refused += result.refused
+        lines = list(result.lines)
     if refused:
         return Merged(None, (), tuple(dict.fromkeys(refused)))
-    if doubtful is not None:
-        return _doubtful(doubtful)
     how = "exact" if exact else "matched"
     return Merged("\n".join(lines) + end, tuple(merged_parts(before, lines, how)))
-
-
-def _doubtful(result: Laid) -> Merged:
-    """The file with all but the doubtful parts, and the readings of these."""
-    lines: list[str] = []
-    spans: list[tuple[int, int, Open]] = []
-    at = 0
-    for part in result.opened:
-        lines += result.lines[at : part.first]
-        spans.append((len(lines), len(lines) + len(part.before), part))
-        lines += part.before
-        at = part.first + len(part.readings[0])
-    lines += result.lines[at:]
-    best = [Splice(a, b, part.readings[0], "matched", part.doubts) for a, b, part in spans]
-    readings = [tuple(best)]
-    for n, (a, b, part) in enumerate(spans):
-        for other in part.readings[1:]:
-            splice = Splice(a, b, other, "matched", part.doubts)
-            readings.append((*best[:n], splice, *best[n + 1 :]))
-    doubts = tuple(doubt for _, _, part in spans for doubt in part.doubts)
-    return Merged(None, (), doubts, Doubtful(tuple(lines), tuple(readings)))
 
 
 def _laid(snippet: Snippet, lines: Sequence[str], language: Language | None) -> Laid:
@@ -96,9 +75,9 @@ def _overlap(
 ) -> Ambiguity | None:
     """What a snippet changes that the parts before it changed, too. `result`: it on their lines."""
     done = [block for block in opcodes(before, lines) if block[0] != "equal"]
-    if result.refused or result.opened:
+    if result.refused or result.doubtful:
         alone = _laid(snippet, before, language)
-        blocks = opcodes(before, alone.lines) if not alone.refused and not alone.opened else []
+        blocks = opcodes(before, alone.lines) if not alone.refused and not alone.doubtful else []
         own = [(a, b) for tag, a, b, *_ in blocks if tag != "equal"]
         both = [(a, b) for _, a, b, *_ in done if any(a <= d and c <= b for c, d in own)]
     else:

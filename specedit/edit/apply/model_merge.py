@@ -1,9 +1,9 @@
 """The model decides between the readings of a snippet: its question, and what its answer means.
 
-A few lines around each doubtful part are open; all other parts are merged already. The answer is
-given up to the first line in which two readings differ, and the best reading is its prediction. The
-reading that the answer follows until all agree again is written, so that every line of the part is
-there and no reading's other lines are lost; an answer that follows none is refused.
+What the readings have differently is open, with a few lines around it; all else is merged already.
+The answer is given up to the first line in which two readings differ, and the best reading is its
+prediction. The reading that the answer follows until all agree again is written, so that every line
+of the part is there and no reading's other lines are lost; an answer that follows none is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
-from specedit.edit.apply.merged import Doubtful, Splice, joined
+from specedit.edit.apply.merged import Doubtful
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, RegionJob, expected, make_job
 from specedit.edit.prompt_form import with_prompt
@@ -22,23 +22,24 @@ from specedit.files.source import Source
 from specedit.models import catalogue
 from specedit.models.catalogue import PromptForm
 from specedit.settings import Settings
-from specedit.syntax.lines import common
+from specedit.syntax.lines import Opcode, common, opcodes
 
 ABOVE, BELOW = 10, 3  # lines open around what the readings change
-MOST = 150  # lines of one region
-END = "\n"  # behind the last line of an answer
+MOST = 150  # lines of a region
+END = "\n"  # after the last line of an answer
 
 _Lines = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRegion:
-    """Lines of the text in which every other part is merged, that the model writes anew."""
+    """Lines that the model writes anew, in the file with every other part of the change."""
 
-    first: int  # from 0
+    above: _Lines
     before: _Lines
-    readings: tuple[_Lines, ...]  # the best first
-    shown: _Lines  # the doubtful parts as the change shows them
+    below: _Lines
+    readings: tuple[_Lines, ...]  # of the region, the best first
+    shown: _Lines  # the doubtful lines as the change shows them
     why: str
 
     @property
@@ -66,65 +67,60 @@ def _text(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def open_regions(doubtful: Doubtful) -> list[OpenRegion]:
-    """What the doubtful parts open, in order; nothing where a region would be too large, or has one
-    reading alone."""
-    best, lines = doubtful.readings[0], doubtful.lines
-    sure = [one for one in best if not one.doubts]
-    spans: list[tuple[int, int, tuple[Splice, ...]]] = []
-    for n, part in enumerate(best):
-        if not part.doubts:
-            continue
-        own = [reading[n] for reading in doubtful.readings]
-        first = max(0, min(one.first for one in own) - ABOVE)
-        last = min(len(lines), max(one.last for one in own) + BELOW)
-        for reading in doubtful.readings:
-            for one in reading:  # a region ends beside another part, not in it
-                first = one.first if one.first < first < one.last else first
-                last = one.last if one.first < last < one.last else last
-        parts: tuple[Splice, ...] = (part,)
-        while spans and spans[-1][1] >= first:
-            start, end, before = spans.pop()
-            first, last, parts = min(start, first), max(end, last), (*before, *parts)
-        spans.append((first, last, parts))
-    result = []
-    for first, last, parts in spans:
-        readings = (tuple(joined(lines, one, first, last)) for one in doubtful.readings)
-        region = OpenRegion(
-            len(joined(lines, sure, 0, first)),
-            tuple(joined(lines, sure, first, last)),
-            tuple(dict.fromkeys(readings)),
-            tuple(line for part in parts for line in part.lines),
-            "; ".join(doubt.reason for part in parts for doubt in part.doubts),
-        )
-        depths = {indentation(_text(one)) for one in (region.before, *region.readings)}
-        if last - first > MOST or len(region.readings) < 2 or len(depths) > 1:
-            return []
-        result.append(region)
-    return result
+def open_region(doubtful: Doubtful) -> OpenRegion | None:
+    """What a snippet leaves open, with some lines around it; None where that is too large, or where
+    the readings begin at different indentations."""
+    lines, best, others = doubtful.lines, doubtful.readings[0], doubtful.readings[1:]
+    head = min(common(best, one) for one in others)
+    shortest = min(map(len, doubtful.readings))
+    tail = min(shortest - head, *(common(best[::-1], one[::-1]) for one in others))
+    (start, first), (end, last) = _widened(opcodes(lines, best), head, len(best) - tail)
+    low, high = max(0, start - ABOVE), min(len(best), end + BELOW)
+    left = len(best) - high
+    region = OpenRegion(
+        best[:low],
+        (*best[low:start], *lines[first:last], *best[end:high]),
+        best[high:],
+        tuple(dict.fromkeys(one[low : len(one) - left] for one in doubtful.readings)),
+        doubtful.shown,
+        "; ".join(doubt.reason for doubt in doubtful.doubts),
+    )
+    depths = {indentation(_text(one)) for one in (region.before, *region.readings)}
+    return region if high - low <= MOST and len(depths) == 1 else None
 
 
-def merge_job(
-    source: Source, doubtful: Doubtful, regions: Sequence[OpenRegion], settings: Settings
-) -> Job:
-    """The Job that asks the model about each region. It has no judge."""
-    text = "\n".join(joined(doubtful.lines, [s for s in doubtful.readings[0] if not s.doubts]))
+def _widened(
+    blocks: Sequence[Opcode], start: int, end: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """A span of the new lines, widened to whole changes; its ends with those in the file."""
+    low, high = (start, 0), (end, 0)
+    for tag, a, _, c, d in blocks:
+        if c <= start <= d:
+            low = (start, a + start - c) if tag == "equal" else (c, a)
+            break
+    for tag, a, b, c, d in reversed(blocks):
+        if c <= end <= d:
+            high = (end, a + end - c) if tag == "equal" else (d, b)
+            break
+    return low, high
+
+
+def merge_job(source: Source, region: OpenRegion, settings: Settings) -> Job:
+    """The Job that asks the model about a region. It has no judge."""
+    text = "\n".join((*region.above, *region.before, *region.below))
     text += "\n" if source.text.endswith("\n") else ""
     about = Source.from_bytes(source.name, source.encode(text), source.path)
     planned = make_job(about, whole(about), "", settings, expected(about, whole(about), settings))
-    form, jobs = catalogue.form_of(settings.model), []
-    for region in regions:
-        lines = (region.first + 1, region.first + len(region.before))
-        place, blocks = region_of(about, lines), (Block(*lines),)
-        plan = _plan(planned.plan, source.name, region, form)
-        jobs.append(RegionJob(place, blocks, 1.0, region.why, plan=plan, settled=region.settled))
+    lines = (len(region.above) + 1, len(region.above) + len(region.before))
+    plan = _plan(planned.plan, source.name, region, catalogue.form_of(settings.model))
+    place, blocks = region_of(about, lines), (Block(*lines),)
     return replace(
         planned,
         source=source,
         original=about,
         divisible=False,
-        regions=tuple(jobs),
-        partial=True,  # what stands behind the doubtful lines is not used
+        regions=(RegionJob(place, blocks, 1.0, region.why, plan=plan, settled=region.settled),),
+        partial=True,  # what stands after the doubtful lines is not used
         rated=False,
     )
 
@@ -152,19 +148,10 @@ def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None)
     )
 
 
-def placed(before: str, text: str, regions: Sequence[OpenRegion]) -> list[tuple[int, int]] | None:
-    """The lines [first, last) of each region in the merged text; None where one of them is none of
-    its readings, or anything else differs."""
-    old, new = before.split("\n"), text.split("\n")
-    result: list[tuple[int, int]] = []
-    at = done = 0
-    for region in regions:
-        start = at + region.first - done
-        if new[at:start] != old[done : region.first]:
-            return None
-        fitting = [own for own in region.readings if tuple(new[start : start + len(own)]) == own]
-        if not fitting:
-            return None
-        at, done = start + max(map(len, fitting)), region.first + len(region.before)
-        result.append((start, at))
-    return result if new[at:] == old[done:] else None
+def placed(text: str, region: OpenRegion) -> tuple[int, int] | None:
+    """The lines [first, last) of the region in the merged text; None where that is no reading."""
+    lines, first = tuple(text.removesuffix("\n").split("\n")), len(region.above)
+    for own in region.readings:
+        if lines == (*region.above, *own, *region.below):
+            return first, first + len(own)
+    return None

@@ -20,7 +20,6 @@ from specedit.edit.apply.scoring import similar_places
 from specedit.syntax.outline import Symbol
 
 FEW = 8  # places that a message lists
-COMPARED = 20_000  # lines of the texts that are compared whole; in more, what changes is compared
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
@@ -64,42 +63,19 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
     """The places that give different texts, blank lines and indentation left out; of several with
     one text the first."""
-    results: dict[object, HunkPlace] = {}
-    for place in places:
-        filled = _filled(hunk, place, index, "")
-        if isinstance(filled, Splice):
-            key: object
-            if len(places) * len(index.lines) <= COMPARED:
-                text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
-                key = tuple(filter(None, map(str.strip, text)))
-            else:
-                key = _changed(index.lines, filled)
-            results.setdefault(key, place)
-        elif place is places[0]:
-            return [place]
+    filled = [_filled(hunk, place, index, "") for place in places]
+    if filled and isinstance(filled[0], Ambiguity):
+        return [*places[:1]]
+    done = [
+        (place, one) for place, one in zip(places, filled, strict=True) if isinstance(one, Splice)
+    ]
+    low = min((one.first for _, one in done), default=0)
+    high = max((one.last for _, one in done), default=0)
+    results: dict[tuple[str, ...], HunkPlace] = {}
+    for place, one in done:
+        text = (*index.lines[low : one.first], *one.lines, *index.lines[one.last : high])
+        results.setdefault(tuple(filter(None, map(str.strip, text))), place)
     return list(results.values())
-
-
-def _changed(lines: Sequence[str], splice: Splice) -> tuple[int, tuple[str, ...], int]:
-    """The lines that a splice changes, with the number of equal lines before and after them: the
-    same where two splices give the same text."""
-    new, more = splice.lines, len(splice.lines) - (splice.last - splice.first)
-
-    def line(row: int) -> str:
-        if row < splice.first:
-            return lines[row]
-        own = row - splice.first
-        return new[own] if own < len(new) else lines[row - more]
-
-    count = len(lines) + more
-    most = min(len(lines), count)
-    start = splice.first
-    while start < most and line(start) == lines[start]:
-        start += 1
-    end = min(len(lines) - splice.last, most - start)
-    while end < most - start and line(count - 1 - end) == lines[-1 - end]:
-        end += 1
-    return start, tuple(map(line, range(start, count - end))), end
 
 
 def _decided(

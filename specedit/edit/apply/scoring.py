@@ -130,8 +130,6 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
                     worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
                     scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
-        elif equal:
-            insert[n] = 0.15
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
         if weights[n] >= 0.6:
             scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
@@ -229,9 +227,9 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         aligner = Aligner(Costs(table, skips, [NEVER] * len(old), insert, drop))
         best = max(best, aligner.best)
         path = aligner.path()
-        found.append((aligner.best, _of_path(path, signs, first)))
+        found.append((aligner.best, _of_path(path, first)))
         for number, at, total in islice(aligner.alternatives(path, SURE), MOST):
-            found.append((total, _of_path(aligner.path_through(number, at), signs, first)))
+            found.append((total, _of_path(aligner.path_through(number, at), first)))
     found.sort(key=lambda pair: -pair[0])
     if not found or not _enough(found[0][1], old, scores, weights, lines):
         return []
@@ -282,13 +280,6 @@ def _enough(
     return equal >= 1.0 and equal + near >= 0.5 * sum(weights)
 
 
-def _of_path(path: Sequence[AlignedLine], signs: Sequence[str], start: int) -> HunkPlace:
-    """The rows of an alignment with the lines from `start` on; context lines that the file has not
-    stand for as many others."""
-    rows = [step.at + start if step.matched else None for step in path]
-    known = [n for n, row in enumerate(rows) if row is not None]
-    for a, b in pairwise(known):
-        first, last = path[a].at + start, path[b].at + start
-        if b - a == last - first and set(signs[a + 1 : b]) <= {" "}:
-            rows[a:b] = range(first, last)
-    return HunkPlace(tuple(rows), "matched")
+def _of_path(path: Sequence[AlignedLine], start: int) -> HunkPlace:
+    """The rows of an alignment with the lines from `start` on."""
+    return HunkPlace(tuple(step.at + start if step.matched else None for step in path), "matched")

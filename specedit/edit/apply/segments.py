@@ -8,11 +8,10 @@ from itertools import pairwise
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.comparison import HEAD, LINE, Comparison, FileColumn, SnippetRow, opens
-from specedit.edit.apply.part_places import likeness, margin, same_line
+from specedit.edit.apply.part_places import margin
 from specedit.edit.apply.scoring import costs_of
 
 BLOCKS = 4  # times that an alignment is corrected by blocks
-SURELY = 0.8  # likeness of first lines from which two blocks are one
 
 
 class _Segment:
@@ -130,8 +129,7 @@ def _by_blocks(
     costs: Costs,
 ) -> bool:
     """Correct the costs where an alignment tears blocks apart: the line that closes a block belongs
-    to the line that opens it, and a block whose first line is only like another one, and that
-    shares nothing else with it, is new. Returns whether anything changed."""
+    to the line that opens it. Returns whether anything changed."""
     keys = {row.column for row in rows}
     ours, theirs = [row.text for row in rows], [column.text for column in columns]
     taken = {n for n, column in enumerate(columns) if column.key in keys}
@@ -149,34 +147,20 @@ def _by_blocks(
             changed = True
 
     for n, row in enumerate(rows):
-        if row.part != LINE:
+        if row.part != LINE or not _closes(row.text):
             continue
-        if _closes(row.text):
-            start = enclosing(ours, n)
-            if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
-                continue
-            if len(margin(ours[start])) != len(margin(row.text)):
-                continue  # it closes a block whose first line is left out
-            if opens(row.text) and _in_chain(ours, theirs, path, start, n):
-                continue
-            if path[start].matched:
-                end = _closing(theirs, path[start].at)
-                done = path[n].matched and path[n].at == end
-                done |= opens(row.text) and any(
-                    step.matched and step.at == end and ours[k].strip() == theirs[end].strip()
-                    for k, step in enumerate(path)
-                    if end is not None
-                )  # `} else {`, which another row is
-                if end is not None and _closes(theirs[end]) and end not in taken and not done:
-                    only(n, end)
-            elif not any(path[k].matched for k in range(start, n)):
-                only(n, None)
-        elif path[n].matched and opens(row.text):
-            old, end = theirs[path[n].at], _closing(ours, n)
-            if row.text.rstrip() == old.rstrip() or same_line(row.text, old) or end is None:
-                continue
-            inside = range(n + 1, end)
-            shared = any(path[k].matched and ours[k].strip() for k in inside)
-            if inside and not shared and likeness(row.text, old) < SURELY:
-                only(n, None)
+        start = enclosing(ours, n)
+        if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
+            continue
+        if len(margin(ours[start])) != len(margin(row.text)):
+            continue  # it closes a block whose first line is left out
+        if opens(row.text) and _in_chain(ours, theirs, path, start, n):
+            continue
+        if path[start].matched:
+            end = _closing(theirs, path[start].at)
+            done = path[n].matched and path[n].at == end
+            if end is not None and _closes(theirs[end]) and end not in taken and not done:
+                only(n, end)
+        elif not any(path[k].matched for k in range(start, n)):
+            only(n, None)
     return changed

@@ -57,7 +57,8 @@ def spread(chances: Sequence[Likely]) -> list[Likely]:
     """The same, a part of each block's chance handed on to the one behind it."""
     before = [0.0, *(TO_NEXT * chance.chance for chance in chances)]
     shares = [chance.chance + more for chance, more in zip(chances, before, strict=False)]
-    return [Likely(o.block, part / sum(shares)) for o, part in zip(chances, shares, strict=True)]
+    total = sum(shares)
+    return [Likely(o.block, part / total) for o, part in zip(chances, shares, strict=True)]
 
 
 def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evidence]:

@@ -7,8 +7,8 @@ shows the model why the first was refused. Where the first changed nothing, the 
 model's second choice where it was least sure (docs/research/2026-11-second-choice.md).
 Seeds are fixed (the settings' seed and the number of the try): the same command line gives the same
 tries. Earlier answers are predictions of later ones, which changes the speed and never the text.
-After an answer that repeats an earlier one, the next sampled answer begins as that one does and
-differs from all earlier ones from where the model's distribution allows another token.
+A sampled answer begins as the one before it does and differs from all earlier ones from where the
+model's distribution allows another token, so that no try repeats one.
 """
 
 from __future__ import annotations
@@ -75,21 +75,16 @@ def attempts(settings: Settings) -> Iterator[Trying]:
 def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
     """The Job of one try: the first one's, with its own sampling, predictions and feedback."""
     plan = replace(job.plan, sampling=attempt.sampling)
+    newest_first = tuple(dict.fromkeys(answer.text for answer in reversed(earlier)))
     if plan.prediction is not None:
-        texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
-        plan = replace(plan, predictions=tuple(dict.fromkeys(texts))[:MOST_PREDICTIONS])
+        texts = dict.fromkeys((*newest_first, *plan.predictions))
+        plan = replace(plan, predictions=tuple(texts)[:MOST_PREDICTIONS])
     if attempt.sampling.temperature > 0 and len(job.regions) <= 1:
-        plan = replace(plan, unlike=_repeated(earlier))
+        plan = replace(plan, unlike=newest_first)
     feedback = earlier[-1].problem if attempt.with_feedback and earlier else ""
     if feedback and plan.messages:
         plan = replace(plan, messages=prompt.with_feedback(plan.messages, feedback))
     return replace(job, plan=plan, feedback=feedback)
-
-
-def _repeated(earlier: Sequence[Earlier]) -> tuple[str, ...]:
-    """The earlier answers, if the last of them is another one again; it comes first then."""
-    texts = [one.text for one in reversed(earlier)]
-    return tuple(dict.fromkeys(texts)) if texts[:1] != [] and texts[0] in texts[1:] else ()
 
 
 def ask_try(

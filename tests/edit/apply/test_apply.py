@@ -457,6 +457,17 @@ def test_the_other_parts_are_merged_and_are_not_open(
     assert [one["how"] for one in parts] == ["matched", "model"]
 
 
+def test_a_snippet_after_a_doubtful_one_is_merged_too(
+    inside: Run, repo: Repository, script: Play
+) -> None:
+    script(answer="        return True\n```")
+    imports = MERGED["import-between-its-neighbours"][0]
+    both = f"```python\n{DOUBTFUL}```\n\n```python\n{imports}```\n"
+    done = inside("apply", "shop.py", stdin=both.encode())
+    wanted = changed(("import os\n", "import os\nimport re\n"), READINGS["replaced"][1])
+    assert repo.read("shop.py") == wanted, done.stderr.decode()
+
+
 def test_a_model_that_was_trained_to_merge_has_its_own_prompt(
     inside: Run, repo: Repository, script: Play
 ) -> None:
@@ -569,6 +580,41 @@ def test_a_change_that_was_taken_for_the_file_is_named(inside: Run, repo: Reposi
     repo.write("change.txt", MERGED["search-replace"][0])
     done = inside("apply", "change.txt", stdin=b"")
     assert done.returncode == 2 and b"Nothing came from stdin" in done.stderr
+
+
+SWAPPED = {  # the file of the change, which is given first, and its text
+    "SEARCH blocks": ("change.txt", MERGED["search-replace"][0]),
+    "a snippet": ("change.txt", MERGED["snippet-with-elisions"][0]),
+    "a model's answer": ("answer.md", f"Here:\n\n```python\n{MERGED['two-functions'][0]}```\n"),
+    "a diff in a source file's name": ("change.py", MERGED["patch-of-codex"][0]),
+}
+
+
+@pytest.mark.parametrize("name", SWAPPED)
+def test_a_change_given_before_its_file_is_refused_and_stays(
+    inside: Run, repo: Repository, name: str
+) -> None:
+    path, change = SWAPPED[name]
+    repo.write(path, change)
+    done = inside("apply", path, "shop.py", "--no-model")
+    assert done.returncode == 2 and f"specedit apply shop.py {path}" in done.stderr.decode()
+    assert (repo.read(path), repo.read("shop.py")) == (change, SHOP)
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [("shop.py", "snippet.py"), ("shop.py", "snippet.txt"), ("notes.txt", "notes.diff")],
+)
+def test_a_file_given_before_its_change_does_not_look_swapped(
+    inside: Run, repo: Repository, path: str, change: str
+) -> None:
+    snippet = MERGED["method-without-its-class"][0]
+    repo.write("snippet.py", snippet)
+    repo.write("snippet.txt", snippet)
+    repo.write("notes.txt", "first\nsecond\n")
+    repo.write("notes.diff", "--- a/notes.txt\n+++ b/notes.txt\n@@\n first\n-second\n+last\n")
+    done = inside("apply", path, change, "--no-model")
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_binary_input_is_an_error(inside: Run, repo: Repository) -> None:
