@@ -15,7 +15,7 @@ from specedit.errors import FileError, GitError, UsageError
 from specedit.files.git import ask
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
-from specedit.repeat.piece import leaf_text, parts
+from specedit.repeat.piece import BYTES, leaf_text, parts
 from specedit.scoping.languages import rules_of
 from specedit.syntax import trees
 from specedit.syntax.languages import Language, language_of
@@ -23,7 +23,8 @@ from specedit.syntax.languages import Language, language_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-
+MOST_FILES = 300  # of an example
+EXAMPLE = "Change one place by hand, then run specedit repeat; or --example OLD NEW."
 MOST_TOGETHER = 4  # statements that are replaced as one
 LARGEST = 20_000  # bytes of the nodes of a change that is an example
 _LISTS = ("arguments", "argument_list", "parameters", "parameter_list", "array", "list", "object")
@@ -124,8 +125,8 @@ class _Comparison:
     def __init__(self, file: ExampleFile) -> None:
         self.file = file
         self.language = file.language.name
-        self.old_data = file.before.encode("utf-8", "surrogatepass")
-        self.new_data = file.after.encode("utf-8", "surrogatepass")
+        self.old_data = file.before.encode(*BYTES)
+        self.new_data = file.after.encode(*BYTES)
 
     def changes(self) -> Iterator[NodeChange]:
         old = trees.parse(self.file.before, self.file.language).root_node
@@ -224,9 +225,6 @@ class _Comparison:
                     break
 
 
-MOST_FILES = 300  # of an example
-
-
 def is_commit(root: Path, name: str) -> bool:
     if name.startswith("-"):
         return False
@@ -238,32 +236,19 @@ def uncommitted(root: Path) -> list[ExampleFile]:
     """What the work tree changed in files of the last commit."""
     if not is_commit(root, "HEAD"):
         raise GitError("There is no commit yet, so there is no change.", hint=EXAMPLE)
-    examples = []
-    for path in _changed(root, "HEAD"):
-        try:
-            after = read_source(root / path).text
-        except FileError:
-            continue
-        examples += _example(root, path, "HEAD", after)
-    return examples
-
-
-EXAMPLE = "Change one place by hand, then run specedit repeat; or --example OLD NEW."
+    return _changed(root, "HEAD")
 
 
 def of_commit(root: Path, name: str) -> list[ExampleFile]:
     """What a commit changed, compared with its first parent."""
     if not is_commit(root, f"{name}^"):
         raise UsageError(f"{name} has no parent, so it changed nothing.", hint=EXAMPLE)
-    examples = []
-    for path in _changed(root, f"{name}^", name):
-        after = _blob(root, name, path)
-        if after is not None:
-            examples += _example(root, path, f"{name}^", after)
-    return examples
+    return _changed(root, f"{name}^", name)
 
 
-def _changed(root: Path, *commits: str) -> Sequence[str]:
+def _changed(root: Path, before: str, after: str = "") -> list[ExampleFile]:
+    """What changed in files of known languages up to the commit `after`, or the work tree."""
+    commits = [before, after] if after else [before]
     words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=M", *commits, "--")
     names = [os.fsdecode(name) for name in ask(root, *words)[1].split(b"\0") if name]
     known = [name for name in names if is_code(language_of(name))]
@@ -272,28 +257,23 @@ def _changed(root: Path, *commits: str) -> Sequence[str]:
             f"The example changes {len(known)} files; one place is enough.",
             hint="specedit repeat --example OLD NEW takes one file before and after.",
         )
-    return known
+    examples = []
+    for path in known:
+        try:
+            old = _committed(root, before, path)
+            new = _committed(root, after, path) if after else read_source(root / path)
+        except (FileError, GitError):  # not a text; a submodule
+            continue
+        if new.language is not None and old.text != new.text:
+            name = os.path.relpath(root / path, Path.cwd())
+            examples.append(ExampleFile(name, old.text, new.text, new.language))
+    return examples
+
+
+def _committed(root: Path, commit: str, path: str) -> Source:
+    return Source.from_bytes(path, ask(root, "cat-file", "blob", f"{commit}:{path}")[1])
 
 
 def is_code(language: Language | None) -> bool:
     """Whether a language is a programming language whose grammar and names are known."""
     return language is not None and bool(language.grammar) and rules_of(language.name) is not None
-
-
-def _example(root: Path, path: str, commit: str, after: str) -> list[ExampleFile]:
-    before = _blob(root, commit, path)
-    language = language_of(path, after)
-    if before is None or language is None or before == after:
-        return []
-    name = os.path.relpath(root / path, Path.cwd())
-    return [ExampleFile(name, before, after, language)]
-
-
-def _blob(root: Path, commit: str, path: str) -> str | None:
-    code, out = ask(root, "cat-file", "blob", f"{commit}:{path}", codes=(0, 128))
-    if code:
-        return None
-    try:
-        return Source.from_bytes(path, out).text
-    except FileError:
-        return None

@@ -29,11 +29,13 @@ from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.rename.tree import LARGE, origin
+from specedit.repeat.piece import BYTES
 from specedit.repeat.rewriting import Repeated, applied, rewritten
 from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
+from specedit.syntax.lines import common
 
 MOST_COMPLETED = 20  # files that get an import: for each, the work tree is searched
 INSTRUCTION = "Repeat the change `{}` -> `{}`. Change nothing else."
@@ -252,10 +254,9 @@ def _judged(
 
 
 def _replaced(text: str, place: Repeated) -> Replaced:
-    data = text.encode("utf-8", "surrogatepass")
-    start = place.start - place.kept_at_ends[0]
-    before = data[data.rfind(b"\n", 0, start) + 1 : start]
-    column = len(before.decode("utf-8", "replace")) + 1
+    before = text.encode(*BYTES)[: place.start].decode(*BYTES)
+    before = before.removesuffix(place.old[: common(place.old, place.whole_new)])
+    column = len(before) - before.rfind("\n")
     return Replaced(place.line, column, "code", place.old, place.whole_new, "fits the example")
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from specedit.repeat.evidence import NOTHING_FIXED, added_argument, missing_evidence, unproved
 from specedit.repeat.example import LARGEST, NodeChange, is_block, is_import_node
 from specedit.repeat.origin import FREE, MEMBER, UNKNOWN, Origins
-from specedit.repeat.piece import Piece, piece_of
+from specedit.repeat.piece import BYTES, Piece, piece_of
 from specedit.repeat.roles import (
     ARGUMENTS,
     DEFINING,
@@ -35,7 +35,7 @@ from specedit.repeat.roles import (
     stands_alone,
     with_parents,
 )
-from specedit.repeat.rule import RepeatRule, joined_text, pieces_text, shape
+from specedit.repeat.rule import RepeatRule, shape
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -81,7 +81,7 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 if level == EXACT and general is not None and not rule.takes_name:
                     continue
                 if level == EXACT and general is not None and general.doubt != NOTHING_FIXED:
-                    return replace(general, exact=rule.old_text, unproved=why)
+                    return replace(general, exact=rule.shown()[0], unproved=why)
                 return replace(rule, doubt=doubt, unproved=why)
             general = general or replace(rule, doubt=missing)
             if best is None or not any(piece.children for piece in best.before):
@@ -170,8 +170,7 @@ def _with_needs(
 
 
 def _piece(node: object, change: NodeChange, *, old: bool) -> Piece:
-    text = change.file.before if old else change.file.after
-    data = text.encode("utf-8", "surrogatepass")
+    data = (change.file.before if old else change.file.after).encode(*BYTES)
     return piece_of(node, data, change.file.language.name)  # type: ignore[arg-type]
 
 
@@ -216,7 +215,31 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
     after = tuple(opened(piece, top, before=False) for piece in new)
     if shape(before) == shape(after):
         return None
-    return _with_texts(change, before, after, origins)
+    old_source, new_source = change.file.before.encode(*BYTES), change.file.after.encode(*BYTES)
+    first = change.old[0].start_byte
+    line = old_source[old_source.rfind(b"\n", 0, first) + 1 : first]
+    names = {
+        piece.text: origins.of(piece.text)
+        for piece, parent in with_parents(before)
+        if piece.is_name and not piece.hole and is_own_name(piece, parent)
+        if piece.text not in SELVES
+    }
+    written: tuple[tuple[str, int, bytes], ...] = ()
+    if change.new:
+        start, end = change.new[0].start_byte, change.new[-1].end_byte
+        written = ((change.file.path, start, new_source[start:end]),)
+    return RepeatRule(
+        change.file.language.name,
+        before,
+        after,
+        old_source,
+        new_source,
+        indentation=line[: len(line) - len(line.lstrip())].decode("utf-8", "replace"),
+        origins=names,
+        calls=frozenset([call_form(change.old[-1])]),
+        examples=((change.file.path, change.line),),
+        written=written,
+    )
 
 
 def _unchanged(old: Sequence[Piece], new: Sequence[Piece]) -> dict[int, object]:
@@ -246,47 +269,6 @@ def _unchanged(old: Sequence[Piece], new: Sequence[Piece]) -> dict[int, object]:
             if a.key not in words:
                 result[id(a)] = result[id(b)] = (number, number_below)
     return result
-
-
-def _with_texts(
-    change: NodeChange, before: tuple[Piece, ...], after: tuple[Piece, ...], origins: Origins
-) -> RepeatRule:
-    data = change.file.after.encode("utf-8", "surrogatepass")
-    texts, gaps = pieces_text(after, data)
-    first = change.old[0].start_byte if change.old else 0
-    olds = change.file.before.encode("utf-8", "surrogatepass")
-    old_units = [unit for piece in before for unit in piece.units()]
-    old_texts, old_gaps = pieces_text(before, olds)
-    old_text = joined_text(old_units, old_texts, old_gaps)
-    line = olds[olds.rfind(b"\n", 0, first) + 1 : first]
-    indentation = line[: len(line) - len(line.lstrip())].decode("utf-8", "replace")
-    names = {
-        piece.text: origins.of(piece.text)
-        for piece, parent in with_parents(before)
-        if piece.is_name and not piece.hole and is_own_name(piece, parent)
-        if piece.text not in SELVES
-    }
-    return RepeatRule(
-        change.file.language.name,
-        before,
-        after,
-        gaps,
-        texts,
-        old_gaps,
-        old_text,
-        indentation,
-        names,
-        calls=frozenset([call_form(change.old[-1])]),
-        examples=((change.file.path, change.line),),
-        written=_written(change, data),
-    )
-
-
-def _written(change: NodeChange, data: bytes) -> tuple[tuple[str, int, bytes], ...]:
-    if not change.new:
-        return ()
-    start, end = change.new[0].start_byte, change.new[-1].end_byte
-    return ((change.file.path, start, data[start:end]),)
 
 
 def _letter(number: int) -> str:
@@ -347,17 +329,11 @@ def unified(rule: RepeatRule, other: RepeatRule) -> RepeatRule | None:
         rule,
         before=olds,
         after=news,
-        old_text=_unified_text(rule, olds),
         origins=names,
         calls=rule.calls | other.calls,
         examples=(*rule.examples, *other.examples),
         written=(*rule.written, *other.written),
     )
-
-
-def _unified_text(one: RepeatRule, pieces: Sequence[Piece]) -> str:
-    units = [unit for piece in pieces for unit in piece.units()]
-    return " ".join(unit.hole or unit.text for unit in units)
 
 
 def _names_what(piece: Piece) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import TooComplex
 from specedit.repeat.example import tokens
-from specedit.repeat.piece import Piece, leaf_text, parts
+from specedit.repeat.piece import BYTES, Piece, leaf_text, parts
 from specedit.repeat.roles import MEMBERS
 from specedit.repeat.rule import RepeatRule
 from specedit.syntax import trees
@@ -35,7 +35,7 @@ class Match:
 def matches(rule: RepeatRule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
     """Every place of a text that fits, in its order; of places in each other, the outer first. A
     TooComplex where they are too many."""
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode(*BYTES)
     found: dict[Span, Match] = {}
     for node in _candidates(pattern, root, data):
         match = fits(pattern, node, data, rule.language, receivers=rule.receivers)

@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from specedit.errors import FileError
 from specedit.rename.tree import origin
 from specedit.repeat.example import ExampleFile
+from specedit.repeat.piece import BYTES
 from specedit.repeat.rewriting import Repeated, still_parsing
 from specedit.syntax.languages import Language, language_of
 
@@ -135,8 +136,8 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
         old = text[starts[number] : starts[number + hunk.lines] - 1]
         new = _merged(hunk, old, matcher) if share >= ALIKE else None
         if new is not None and new != old:
-            first = len(text[: starts[number]].encode("utf-8", "surrogatepass"))
-            last = first + len(old.encode("utf-8", "surrogatepass"))
+            first = len(text[: starts[number]].encode(*BYTES))
+            last = first + len(old.encode(*BYTES))
             why = f"it is {round(100 * share)} % like the example"
             yield (
                 share,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+BYTES = ("utf-8", "surrogatepass")  # how a text becomes the bytes that offsets count
 QUOTES_ALIKE = frozenset({"python", "javascript", "typescript", "tsx"})
 _CLOSING = frozenset(")]}>")
 _LITERALS = ("string", "char_literal", "character_literal", "heredoc")

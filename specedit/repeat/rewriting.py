@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,15 +21,16 @@ from specedit.repeat.origin import (
     is_import,
     last_part,
 )
+from specedit.repeat.piece import BYTES
 from specedit.repeat.roles import call_form
 from specedit.repeat.rule import RepeatRule
 from specedit.syntax.languages import BY_NAME
+from specedit.syntax.lines import common
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_PARSES = 30  # of one file, to find the places that do not parse
-_BYTES = ("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,6 @@ class Repeated:
     line: int
     old: str
     new: str
-    kept_at_ends: tuple[int, int] = (0, 0)  # bytes that are whole units and stay as they are
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
     whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     doubt: str = ""  # why it is only proposed
@@ -63,7 +63,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     found = matches(rule, text, rule.before, root)
     if not found:
         return Rewritten(text)
-    data = text.encode(*_BYTES)
+    data = text.encode(*BYTES)
     here = Origins(text, BY_NAME[rule.language])
     others = [
         name
@@ -111,7 +111,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
                 skipped.append((place.line, "it would be assigned to itself"))
                 continue
             doubt = _doubt(rule, place, here, path) or _used_otherwise(rule, place, root)
-            least = _without_kept_ends(replace(place, doubt=doubt))
+            least = _changed_part(replace(place, doubt=doubt))
             if all(least.end <= other.start or other.end <= least.start for other in places):
                 places.append(least)
             else:
@@ -121,13 +121,17 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     return Rewritten(applied(text, sure), tuple(places), tuple(sorted(skipped)))
 
 
-def _without_kept_ends(place: Repeated) -> Repeated:
-    """The place without the units at its ends that stay as they are."""
-    first, last = place.kept_at_ends
-    new = place.new.encode(*_BYTES)
-    text = new[first : len(new) - last].decode(*_BYTES)
+def _changed_part(place: Repeated) -> Repeated:
+    """The place without the text at its ends that stays as it is."""
+    first = common(place.old, place.new)
+    old, new = place.old[first:], place.new[first:]
+    last = common(old[::-1], new[::-1])
     return replace(
-        place, start=place.start + first, end=place.end - last, new=text, whole_new=place.new
+        place,
+        start=place.start + len(place.old[:first].encode(*BYTES)),
+        end=place.end - len(old[len(old) - last :].encode(*BYTES)),
+        new=new[: len(new) - last],
+        whole_new=place.new,
     )
 
 
@@ -171,7 +175,7 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
     brought = {name.removeprefix("self.") for name, _ in rule.needs}
     while parent is not None:
         name_node = parent.child_by_field_name("name")
-        name = (name_node.text or b"").decode(*_BYTES) if name_node is not None else ""
+        name = (name_node.text or b"").decode(*BYTES) if name_node is not None else ""
         if name in brought and parent.child_by_field_name("body") is not None:
             return f"it is in the definition of `{name}`, which the change brings in"
         parent = parent.parent
@@ -276,11 +280,11 @@ def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> 
 
 def applied(text: str, places: Sequence[Repeated]) -> str:
     """The text with these places rewritten."""
-    data = text.encode(*_BYTES)
+    data = text.encode(*BYTES)
     for place in sorted(places, key=lambda one: one.start, reverse=True):
-        new = place.new.encode(*_BYTES)
+        new = place.new.encode(*BYTES)
         data = data[: place.start] + new + data[place.end :]
-    return data.decode(*_BYTES)
+    return data.decode(*BYTES)
 
 
 def _around(root: Node, match: Match) -> list[Node]:
@@ -292,7 +296,7 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
     """Where the text already is what the rule writes: only asked where that fits the rule again."""
     if not rule.after or rule.after[0].hole:
         return []
-    text = data.decode(*_BYTES)
+    text = data.decode(*BYTES)
     return [(one.start, one.end) for one in matches(rule, text, rule.after, root)]
 
 
@@ -337,7 +341,7 @@ def _checked(
         line = data.count(b"\n", 0, match.start) + 1
         skipped.append((line, "what stands there does not fit into the new form"))
     results.sort(key=lambda place: place.start)
-    return still_parsing(data.decode(*_BYTES), rule.language, results, skipped)
+    return still_parsing(data.decode(*BYTES), rule.language, results, skipped)
 
 
 def still_parsing(
@@ -374,12 +378,12 @@ def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[
     hole holds: nothing binds stronger across their ends."""
     if not rule.after:
         return [True] * len(places)
-    after = applied(data.decode(*_BYTES), places)
+    after = applied(data.decode(*BYTES), places)
     root = tree_of(after, rule.language)
     shift, results = 0, []
     for place in sorted(places, key=lambda one: one.start):
         start = place.start + shift
-        size = len(place.new.encode(*_BYTES))
+        size = len(place.new.encode(*BYTES))
         shift += size - (place.end - place.start)
         one = len(rule.after) == 1 and not rule.receivers  # else something stays before it
         spans = [(start, start + size)] if one else []
@@ -403,7 +407,7 @@ def _is_whole(root: Node, start: int, end: int) -> bool:
 
 def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) -> Repeated:
     def text_at(start: int, end: int) -> str:
-        return data[start:end].decode(*_BYTES)
+        return data[start:end].decode(*BYTES)
 
     line_start = data.rfind(b"\n", 0, match.start) + 1
     line = text_at(line_start, match.start)
@@ -419,7 +423,6 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
     ]
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
-    bounds: dict[int, tuple[int, int]] = {}  # bytes of each unit in the new text
     size = 0
     dropped = {  # the comma after a hole that holds nothing
         number + 1
@@ -437,8 +440,7 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
         else:
             text = text_at(*match.spans[at]) if at is not None else rule.texts[number]
         parts.append(text)
-        start, size = size, size + len(text.encode(*_BYTES))
-        bounds[number] = start, size
+        start, size = size, size + len(text.encode(*BYTES))
         if unit.hole:
             spans.append((start, size))
         if number < len(rule.gaps) and not (unit.hole and not holes[unit.hole]):
@@ -446,40 +448,14 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
             if gap is rule.gaps[number]:
                 gap = gap.replace(f"\n{rule.indentation}", f"\n{indentation}")
             parts.append(gap)
-            size += len(gap.encode(*_BYTES))
+            size += len(gap.encode(*BYTES))
     start, end = match.start, match.end
     new = "".join(parts)
     if not rule.after:
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
     old = text_at(match.start, match.end)
-    ends = _kept_at_ends(rule, match, bounds, old.encode(*_BYTES), new.encode(*_BYTES))
-    return Repeated(start, end, line_number, old, new, ends, tuple(spans))
-
-
-def _kept_at_ends(
-    rule: RepeatRule,
-    match: Match,
-    bounds: Mapping[int, tuple[int, int]],
-    old: bytes,
-    new: bytes,
-) -> tuple[int, int]:
-    """How many bytes of whole units stand unchanged at the start and at the end of a place."""
-    first = last = 0
-    for number, (_, end) in bounds.items():
-        at = rule.kept.get(number)
-        if at != number or match.spans[at][1] - match.start != end or old[:end] != new[:end]:
-            break
-        first = end
-    for number, (start, _) in reversed(list(bounds.items())):
-        at = rule.kept.get(number)
-        size = len(new) - start
-        if at is None or match.end - match.spans[at][0] != size or old[-size:] != new[-size:]:
-            break
-        if size + first > min(len(old), len(new)):
-            break
-        last = size
-    return first, last
+    return Repeated(start, end, line_number, old, new, tuple(spans))
 
 
 def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:

@@ -25,10 +25,8 @@ class RepeatRule:
     language: str
     before: tuple[Piece, ...]
     after: tuple[Piece, ...]
-    gaps: tuple[str, ...]  # of the example, between the units of `after`
-    texts: tuple[str, ...]  # of the units of `after`, as the example writes them
-    old_gaps: tuple[str, ...]  # of the example, between the units of `before`
-    old_text: str  # of `before`, with holes, in one line
+    old_source: bytes  # of the example: `before` has offsets in it, and `after` in the new one
+    new_source: bytes
     indentation: str = ""  # of the example's first line
     origins: Mapping[str, str] = field(default_factory=dict)  # of the names it looks for
     needs: tuple[tuple[str, str], ...] = ()  # names only in `after`, with their origins
@@ -52,6 +50,21 @@ class RepeatRule:
     @cached_property
     def new_units(self) -> tuple[Piece, ...]:
         return tuple(unit for one in self.after for unit in one.units())
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Of the units of `after`, as the example writes them."""
+        return _texts(self.new_units, self.new_source)
+
+    @cached_property
+    def gaps(self) -> tuple[str, ...]:
+        """Of the example, between the units of `after`."""
+        return _gaps(self.new_units, self.new_source)
+
+    @cached_property
+    def old_gaps(self) -> tuple[str, ...]:
+        """Of the example, between the units of `before`."""
+        return _gaps(self.old_units, self.old_source)
 
     @cached_property
     def kept(self) -> dict[int, int]:
@@ -127,27 +140,24 @@ class RepeatRule:
 
     def shown(self) -> tuple[str, str]:
         """Both sides as text, with holes."""
-        return self.old_text, joined_text(self.new_units, self.texts, self.gaps)
+        return _line(self.old_units, self.old_source), _line(self.new_units, self.new_source)
 
 
-def joined_text(units: Sequence[Piece], texts: Sequence[str], gaps: Sequence[str]) -> str:
-    """Units with what stands between them, in one line."""
-    parts = []
-    for number, unit in enumerate(units):
-        parts.append(unit.hole or texts[number])
-        if number < len(gaps):
-            parts.append(" " if "\n" in gaps[number] else gaps[number])
-    return "".join(parts)
+def _texts(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
+    return tuple(source[unit.start : unit.end].decode("utf-8", "replace") for unit in units)
 
 
-def pieces_text(pieces: Sequence[Piece], data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The text of each unit, and what stands between them."""
-    units = [unit for piece in pieces for unit in piece.units()]
-    texts = tuple(data[unit.start : unit.end].decode("utf-8", "replace") for unit in units)
-    gaps = tuple(
-        data[one.end : other.start].decode("utf-8", "replace") for one, other in pairwise(units)
+def _gaps(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
+    return tuple(
+        source[one.end : other.start].decode("utf-8", "replace") for one, other in pairwise(units)
     )
-    return texts, gaps
+
+
+def _line(units: Sequence[Piece], source: bytes) -> str:
+    """Units with what stands between them, in one line."""
+    words = [unit.hole or text for unit, text in zip(units, _texts(units, source), strict=True)]
+    gaps = [" " if "\n" in gap else gap for gap in _gaps(units, source)]
+    return "".join(word + gap for word, gap in zip(words, [*gaps, ""], strict=False))
 
 
 def shape(pieces: Sequence[Piece], *, names: bool = True) -> tuple[object, ...]:

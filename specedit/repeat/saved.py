@@ -17,7 +17,7 @@ from specedit.files import atomic, regular
 from specedit.repeat.origin import is_import
 from specedit.repeat.piece import Piece, piece_of
 from specedit.repeat.rewriting import rewritten
-from specedit.repeat.rule import RepeatRule, pieces_text
+from specedit.repeat.rule import RepeatRule
 from specedit.settings import nearest
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language
@@ -205,11 +205,8 @@ def rule_from_text(before: str, after: str, language: Language) -> RepeatRule:
             raise UsageError(f"{unit.hole} stands only in the new side.", hint=f"`{before}`")
     if [piece.key for piece in olds] == [piece.key for piece in news]:
         raise UsageError("Both sides of the example are the same: there is nothing to repeat.")
-    texts, gaps = pieces_text(news, _encoded(after).encode())
-    old_gaps = pieces_text(olds, _encoded(before).encode())[1]
-    return RepeatRule(
-        language.name, olds, tuple(news), gaps, texts, old_gaps, before, receivers=True
-    )
+    sources = _encoded(before).encode(), _encoded(after).encode()
+    return RepeatRule(language.name, olds, tuple(news), *sources, receivers=True)
 
 
 def _encoded(text: str) -> str:
