@@ -235,7 +235,8 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
             if len(taken.leaves) == len(each.leaves):
                 taken = each
             else:  # the others stay what they are
-                each.leaves = [leaf for leaf in each.leaves if leaf not in taken.leaves]
+                taken_ids = set(map(id, taken.leaves))
+                each.leaves = [leaf for leaf in each.leaves if id(leaf) not in taken_ids]
                 resolved_name.candidates.append(taken)
             resolved_name.chosen.append(taken)
             for path, part in resolved_name.parts(taken):
