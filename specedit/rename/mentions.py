@@ -17,7 +17,7 @@ from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax import identifiers as names
@@ -27,6 +27,7 @@ from specedit.syntax.lines import places_of
 CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
 WHOLE = re.compile(r"""[A-Za-z]*(["'])([\w.:]+)\1""")
 DOTTED = re.compile(r"(?<![\w.:/-])[^\W\d]\w*(?:[.:][^\W\d]\w*)+(?![\w/-])")
+NAMED_AFTER = "an example is named after what it shows"
 WHY = "the program finds it by this string"
 
 
@@ -34,9 +35,10 @@ def string_rewrites(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
 ) -> list[Rewrite]:
     """What is rewritten in the strings of a file of code."""
+    named = list(_named_after(project, path, typing, every, old, new))
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
     if re.search(word, project.text(path) or "") is None:
-        return []
+        return named
     chosen = _chosen_declarations(every)
     found = [
         *_in_paths(project, path, typing, chosen, old),
@@ -44,7 +46,26 @@ def string_rewrites(
         *_listed_members(path, typing, every, old),
     ]
     end = len(old.encode())
-    return [Rewrite(start, start + end, old, new, "string", WHY) for start in found]
+    return [*named, *(Rewrite(start, start + end, old, new, "string", WHY) for start in found)]
+
+
+def _named_after(
+    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
+) -> Iterator[Rewrite]:
+    """The functions whose names must say what they are about: `ExampleCart` in Go's tests."""
+    folder = posixpath.dirname(path)
+    before = {
+        typing.rules.named_after(declared, path)
+        for declared in _chosen_declarations(every)
+        if posixpath.dirname(project.path(declared.home)) == folder
+    } - {""}
+    for leaf, name in typing.scopes.leaves if before else ():
+        declared = typing.scopes.by_leaf.get(id(leaf))
+        for word in before:
+            whole = name == word + old or name.startswith(word + old + "_")
+            if whole and declared is not None and declared.kind in FUNCTIONS:
+                start = leaf.start + len(word.encode())
+                yield Rewrite(start, start + len(old.encode()), old, new, "derived", NAMED_AFTER)
 
 
 def _in_paths(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from specedit.check.finding import Finding, Spot
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
 from specedit.scoping.languages import rules_of
+from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
@@ -226,13 +227,38 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
             text, takes = "it may come from another module", True
         else:
             continue
+        taken = each
+        if each.kind == UNKNOWN:
+            taken = replace(each, leaves=_only_of(resolved_name, each, members, chosen_members))
+            takes = bool(taken.leaves)
         if takes:
-            resolved_name.chosen.append(each)
-            for path, part in resolved_name.parts(each):
+            if len(taken.leaves) == len(each.leaves):
+                taken = each
+            else:  # the others stay what they are
+                taken_ids = set(map(id, taken.leaves))
+                each.leaves = [leaf for leaf in each.leaves if id(leaf) not in taken_ids]
+                resolved_name.candidates.append(taken)
+            resolved_name.chosen.append(taken)
+            for path, part in resolved_name.parts(taken):
                 lines = part.lines
                 resolved_name.doubt(
                     path, f"{text} on {lines_text(lines)}; renamed there too", lines
                 )
+
+
+def _only_of(
+    resolved: ResolvedName, each: Meaning, members: Sequence[Meaning], chosen: Sequence[Meaning]
+) -> list[Branch]:
+    """The uses of unknown class that can be a chosen member, and no other one."""
+    others = [member for member in members if member not in chosen]
+    result = []
+    for leaf in each.leaves:
+        typing = resolved.typings[resolved.path_of(leaf)]
+        if any(can_mean(typing, leaf, member) for member in chosen) and not any(
+            can_mean(typing, leaf, member) for member in others
+        ):
+            result.append(leaf)
+    return result
 
 
 def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
@@ -246,7 +272,8 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
         )  # type parameters, which no member can mean
         sort = _is_other_sort(resolved, each, [it for it in resolved.chosen if it.is_member])
         own = each.kind == FREE and _is_of_language(resolved, each.leaves[0])
-        if each not in theirs and not _is_declared(each) and not (sort or own):
+        led = each.kind == "import" and _leads_elsewhere(resolved, each)
+        if each not in theirs and not _is_declared(each) and not (sort or own or led):
             why = {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
@@ -274,6 +301,19 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
                     resolved.others.setdefault(path, []).append(some)
 
 
+def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether imports bring in what is known not to be the chosen thing: a module, or what another
+    file declares."""
+    for declared in each.declared:
+        typing = resolved.typings.get(resolved.path_of(declared.leaf))
+        if typing is None or declared.kind != "import":
+            return False
+        found = typing.project.imported_declarations(typing, declared)
+        if not found and not resolved.rules.imports_module(declared):
+            return False
+    return bool(each.declared)
+
+
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether a member may override a chosen one: its class extends a variable's value."""
     homes = (
@@ -294,10 +334,15 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     if chosen and all(_is_local(meaning) for meaning in chosen):
         kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
         return "parameter" in kinds and leaf.place in rules.keys
+    if each.kind == UNKNOWN and chosen and _names_type(resolved, leaf):
+        return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     if each.kind == UNKNOWN and chosen and not any(_is_of_class(it) for it in chosen):
         project = resolved.typings[path].project
         values = (rules.is_read_from_values(project, d) for it in chosen for d in it.declared)
         return not rules.is_value_member(leaf) and any(values)
+    if each.kind == UNKNOWN and chosen:
+        known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
+        return any(can_mean(resolved.typings[path], leaf, meaning) for meaning in known or chosen)
     if each.kind == FREE and chosen and _names_type(resolved, leaf):
         return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.scope import FUNCTIONS, Declared
-from specedit.scoping.typing import Known, Typing, type_part
-from specedit.syntax.branch import Branch, first_of
+from specedit.scoping.typing import Known, Typing, is_alone, only_result, type_part
+from specedit.syntax.branch import Branch, first_of, last_of
 
 MOST = 12  # steps through calls
 FIRST, LAST, SAME = "first", "last", "same"  # the argument that a method gives; or all of them
@@ -131,7 +131,7 @@ def written(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
 
 def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
     rules = typing.rules
-    while node.type in rules.passes_on:
+    while node.type in rules.passes_on or is_alone(node, rules):
         inner = first_of(node)
         if inner is None:
             return None
@@ -142,7 +142,11 @@ def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
         leaf = typing.called_leaf(node)
         called = typing.called(leaf, deep + 1) if leaf is not None else None
         if called is not None:
-            return type_part(called, rules) if called.kind in FUNCTIONS else None
+            typed = type_part(called, rules) if called.kind in FUNCTIONS else None
+            return only_result(typed, rules)
+        if leaf is not None and typing.scopes.text(leaf) in rules.allocates:
+            listed = last_of(node)
+            return first_of(listed) if listed is not None else None
     elif (typed := typing.type_written(node, deep)) is not None:
         return typed
     member = _member(typing, node)
@@ -162,6 +166,8 @@ def _of_name(typing: Typing, node: Branch, deep: int) -> Branch | None:
     if typed is not None and not inferred:
         return typed
     if declared.node.type in rules.loops:
+        if not rules.takes_element(declared):
+            return None
         value = declared.node.part("right") or declared.node.part("value")
         over = written(home, value, deep + 1)
         if over is None or is_keyed(home, value, over):

@@ -315,6 +315,8 @@ class Typing(Lookup):
         if kind in rules.plain:
             return (self.scopes.plain,)
         if kind in rules.casts:
+            if (function := self._function_of(first_of(node))) is not None:
+                return self.type_of_declared(function, deep + 1)
             return self.named_type(
                 node.part("type") or node.part("right") or last_of(node), deep + 1
             )
@@ -340,6 +342,14 @@ class Typing(Lookup):
             return self._type_of_call(node, deep)
         return None
 
+    def _function_of(self, node: Branch | None) -> Declared | None:
+        """Go: the generic function of `New[int](x)`, which reads as a conversion."""
+        if node is None or node.first(*self.rules.arguments) is None:
+            return None
+        leaf = next((one for one in node.walk() if one.type in self.rules.names), node)
+        declared = self.resolved(self.lookup(self.scopes.label(leaf), leaf))
+        return declared if declared is not None and declared.kind in FUNCTIONS else None
+
     def _type_of_name(self, node: Branch, deep: int) -> Known:
         leaf = (node.first(*self.rules.names) if node.type in self.rules.holders else None) or node
         name = self.scopes.label(leaf)
@@ -362,7 +372,8 @@ class Typing(Lookup):
         if foreign and self._takes_types(leaf):  # `Assert.IsType<Order>(x)` may give an Order
             return None
         if owners and foreign:
-            return owners if name[:1].isupper() or not self.is_called(leaf) else None
+            theirs = not self.rules.gives_own(owners[0].module or "")
+            return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
         result = self.members(owners, name, self.is_called(leaf))
         if leaf.parent is not None and leaf.parent.type in self.rules.calls:
             result = [self._overload(one, leaf.parent) for one in result[:1]]
@@ -410,7 +421,12 @@ class Typing(Lookup):
         if callee.type in self.rules.names:
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))
             if declared is None:
-                return None
+                plain = self.scopes.text(callee) in self.rules.gives_plain
+                return (self.scopes.plain,) if plain else None
+            if declared.kind == "import" and not self.rules.gives_own(
+                self.rules.module_of(self.scopes, declared)
+            ):
+                return self._imported(declared)
             makes = declared.kind == "import" and declared.name[:1].isupper()
             if makes or declared.kind in ("class", *FUNCTIONS):
                 return self.type_of_declared(declared, deep + 1)
@@ -459,7 +475,7 @@ class Typing(Lookup):
         if declared.kind == "parameter" and self.rules.is_instance(declared):
             result = self.enclosing(declared.node)
             return (result,) if result else None
-        typed = type_part(declared, self.rules)
+        typed = only_result(type_part(declared, self.rules), self.rules)
         if typed is not None:
             found_types = self.named_type(typed, deep + 1)
             if found_types is not None or self.scopes.text(typed) not in self.rules.inferred:
@@ -467,6 +483,8 @@ class Typing(Lookup):
         if declared.kind in FUNCTIONS:
             return self._returned(declared, deep)
         if declared.node.type in self.rules.loops:
+            if not self.rules.takes_element(declared):
+                return None
             over = declared.node.part("right") or declared.node.part("value")
             return None if self._is_keyed(over, deep) else self.element_of(over, deep + 1)
         value = self.rules.value_part(declared)
@@ -493,13 +511,22 @@ class Typing(Lookup):
         leaf = self.called_leaf(value)
         # A step of 3: `x, y = x.f()` asks for the type of `x` again here and below.
         called = self.called(leaf, deep + 3) if leaf is not None else None
-        results = type_part(called, self.rules) if called is not None else None
+        results = self._results(called) if called is not None else None
         if results is not None:
             listed = results.named_children()
             several = results.type in self.rules.results and number < len(listed)
             return self.named_type(listed[number], deep + 1) if several else None
         known = self.type_of(value, deep + 1)
         return known if known and all(owner.module is not None for owner in known) else None
+
+    def _results(self, called: Declared) -> Branch | None:
+        """What a function says that it gives, or the one that a variable is."""
+        if called.kind in FUNCTIONS or (typed := type_part(called, self.rules)) is not None:
+            return type_part(called, self.rules) if called.kind in FUNCTIONS else typed
+        value = (self.home(called) or self).rules.value_part(called)
+        while value is not None and is_alone(value, self.rules):
+            value = first_of(value)
+        return value.part("result") if value is not None else None
 
     def _callee(self, call: Branch) -> Branch | None:
         where = self.rules.calls[call.type]
@@ -541,6 +568,19 @@ class Typing(Lookup):
             if node.type in self.rules.returns:
                 return self.type_of(first_of(node), deep + 1)
         return None
+
+
+def is_alone(node: Branch, rules: Rules) -> bool:
+    """Whether a list of values has one."""
+    return node.type in rules.targets and len(node.named_children()) == 1
+
+
+def only_result(typed: Branch | None, rules: Rules) -> Branch | None:
+    """Go: the type of the one result that `(made []Order)` names; any other type is itself."""
+    if typed is None or typed.type not in rules.results:
+        return typed
+    listed = typed.named_children()
+    return listed[0].part("type") or listed[0] if len(listed) == 1 else typed
 
 
 def type_part(declared: Declared, rules: Rules) -> Branch | None:

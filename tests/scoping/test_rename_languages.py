@@ -59,6 +59,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "starts",
         "wrappers",
         "builtins",
+        "gives_plain",
         "keywords",
         "overriding",
     ),

@@ -161,6 +161,7 @@ class _Comparing:
         self._lines = self.result.lines = reindented(shown, own, pairs, self._index)
         self._whole: dict[int, tuple[Definition, int]] = {}  # first line: definition, where it ends
         self._partial: dict[Definition, int] = {}  # the line from which on it is shown
+        self._closed: set[Definition] = set()  # whose last line is shown
         self._added: dict[int, list[str]] = {}  # what stands before a line of the file
         chunks = self._chunks(0, len(self._lines), own, pairs, self._every, None)
         self.result.rows = _joined(chunks)
@@ -326,8 +327,22 @@ class _Comparing:
         head = (self._lines[own.first],)
         start.append(SnippetRow(head, own.first, HEAD, old, (HEAD, old.first)))
         start[0] = replace(start[0], begins=solid)
-        end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
-        chunks = self._chunks(own.first + 1, own.last, own.children, inner, old.children, old)
+        a, b = own.last - 1, old.last - 1
+        ours, theirs = self._lines[a].strip(), self._file[b].strip()
+        closing = (ours[:1] in "}])" and theirs[:1] in "}])") or ours == theirs
+        word = ours.split(None, 1)[0] if ours else ""
+        closing |= word in ("return", "end") and word == theirs.split(None, 1)[0]
+        closing &= a > own.first and b > old.first and not self._kinds[a] and bool(ours)
+        closing &= all(child.last <= a for child in own.children)
+        closing &= all(child.last <= b for child in old.children)
+        if closing:
+            self._closed.add(old)
+            end = SnippetRow((self._lines[a],), a, HEAD, old, (HEAD, b), ends=solid)
+        else:
+            end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
+        chunks = self._chunks(
+            own.first + 1, own.last - closing, own.children, inner, old.children, old
+        )
         chunks[0] = [*start, *chunks[0]]
         chunks[-1] = [*chunks[-1], end]
         return chunks
@@ -496,7 +511,8 @@ class _Comparing:
         begins = {begin: old for old, begin in self._partial.items()}
         ends: dict[int, list[Definition]] = {}
         for old in self._partial:
-            ends.setdefault(old.last, []).append(old)
+            if old not in self._closed:
+                ends.setdefault(old.last, []).append(old)
         glued = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
         gone = self._removed_lines()
         defining = {one.first for one in self._every if one.kind != VALUE}
@@ -529,6 +545,8 @@ class _Comparing:
                 continue
             above = tuple(self._file[begins[n].top : n]) if n in begins else ()
             part = HEAD if n in heads else LINE
+            if any(old.last - 1 == n for old in self._closed):
+                part = HEAD
             line = self._file[n]
             free = any(name in line for name in names)
             moved = bool(line.strip()) and line.strip() in new

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Hashable, Iterator, Mapping
 
+from specedit.scoping import uses as kinds
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
@@ -94,6 +95,23 @@ class Go(HeldRules):
         known = named.node.part("type") if named is not None else None
         return known is None or known.type not in ("struct_type", "interface_type", *_UNCALLED)
 
+    def imports_module(self, imported: Declared) -> bool:
+        return True
+
+    def takes_element(self, looped: Declared) -> bool:
+        """The second of `for key, value := range orders`."""
+        holder = looped.leaf.parent
+        names = holder.named_children() if holder is not None else []
+        return len(names) > 1 and names[1] is looped.leaf
+
+    def named_after(self, declared: Declared, path: str) -> str:
+        """`ExampleCart_Total`: `go vet` wants an example to be of something that there is."""
+        if not path.endswith("_test.go") or not declared.name[:1].isupper():
+            return ""
+        if declared.owner is None:
+            return "Example" if declared.kind in ("function", "class") else ""
+        return f"Example{declared.owner.name}_" if declared.kind == "method" else ""
+
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """A method names its type's parameters anew in its receiver."""
         receiver = member.node.part("receiver")
@@ -114,6 +132,8 @@ class Go(HeldRules):
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
+        if leaf.place == "package_clause.":
+            return [(kinds.MODULE, "")]
         if leaf.place == "literal_element." and element is not None:
             key = _key(uses, element) if element.field == "key" else None
             return [key if key is not None else uses.bare(leaf, "value")]
@@ -256,6 +276,8 @@ RULES = Go(
     self_words=frozenset(),
     super_words=frozenset(),
     in_order=True,
+    takes=places("parameter_declaration"),
+    spreads_results=True,
     strings=places("interpreted_string_literal raw_string_literal"),
     quoted=places("interpreted_string_literal"),
     starts=places("init main"),
@@ -286,7 +308,7 @@ RULES = Go(
 
 PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 DOTTED = re.compile(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
-MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+MODULE_PATH = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 REPLACED = re.compile(
     r"^[^\S\n]*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE
 )
@@ -365,7 +387,7 @@ def _modules(project: Project) -> dict[str, list[tuple[str, str]]]:
         results: dict[str, list[tuple[str, str]]] = {"": []}
         for config in project.called("go.mod"):
             text, folder = project.text(config) or "", posixpath.dirname(config)
-            if (match := MODULE.search(text)) is not None:
+            if (match := MODULE_PATH.search(text)) is not None:
                 results[""].append((match[1], folder))
             for replaced, place in REPLACED.findall(text):
                 there = posixpath.normpath(posixpath.join(folder, place))

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from keyword import kwlist
 
-from specedit.scoping.languages.python_modules import PythonImports, PythonModules
+from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
@@ -74,6 +74,19 @@ class Python(PythonModules):
             for to, value in pairs:
                 if to.type == "attribute" and text(to) == f"self.{name}":
                     yield value
+
+    def gives_own(self, module: str) -> bool:
+        return module.split(".")[0] not in GIVE_THEIR_OWN
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """A class in the file of a module, or in its stub."""
+        twin = twin_of(project, project.path(owner.home))
+        if twin and owner.node.type == "class_definition":
+            yield from project.owners((twin,), owner.name)
+
+    def is_plain_function(self, declared: Declared) -> bool:
+        around = declared.node.parent
+        return around is None or around.type != "decorated_definition"
 
     def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
         """`class A(made.base)` in a function that is given `made`."""
@@ -294,6 +307,13 @@ RULES = Python(
     wrappers=places("Optional Final ClassVar Annotated"),
     rest_parameters=places("dictionary_splat_pattern"),
     reads_class=True,
+    gives_plain=places(
+        "ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id input",
+        "int len list memoryview oct open ord range repr set str tuple",
+    ),
+    takes=places("identifier default_parameter typed_default_parameter typed_parameter"),
+    names_arguments=places("keyword_argument"),
+    gives_instance=True,
     plain=places(
         "concatenated_string dictionary dictionary_comprehension float integer list",
         "list_comprehension set set_comprehension string tuple",
@@ -304,6 +324,11 @@ RULES = Python(
 )
 
 
+GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are given
+    "base64 binascii datetime decimal errno fnmatch fractions glob gzip hashlib hmac math os",
+    "pathlib platform re secrets shutil stat string struct subprocess tempfile textwrap time",
+    "unicodedata uuid zlib",
+)
 OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 

@@ -38,6 +38,9 @@ class PythonModules(Rules):
         leaf = module or named
         return scopes.text(leaf) if leaf is not None else ""
 
+    def imports_module(self, imported: Declared) -> bool:
+        return _written(imported)[0] is None
+
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """What a module has from elsewhere: a package's modules, and what `import *` brings."""
         place = owner.folder
@@ -50,7 +53,10 @@ class PythonModules(Rules):
             yield from from_stars(project, place, name)
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
-        yield from from_stars(project, project.path(here.scopes), name)
+        path = project.path(here.scopes)
+        yield from from_stars(project, path, name)
+        if twin := twin_of(project, path):
+            yield from project.top_level(twin, name)
 
     def along_path(
         self, project: Project, folder: str, words: Sequence[str]
@@ -134,6 +140,13 @@ def _stars(typing: Typing) -> Iterator[str]:
             if statement.type == "import_from_statement" and statement.first("wildcard_import"):
                 module = statement.part("module_name")
                 yield typing.scopes.text(module) if module is not None else ""
+
+
+def twin_of(project: Project, path: str) -> str:
+    """The stub of a module, or the module of a stub; "" where there is none."""
+    stem, end = posixpath.splitext(path)
+    other = stem + {".py": ".pyi", ".pyi": ".py"}.get(end, "")
+    return other if other != path and other in project.paths else ""
 
 
 def _inner(project: Project, place: str, name: str) -> Declared | None:

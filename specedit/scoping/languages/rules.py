@@ -105,6 +105,10 @@ class Rules(Tables):
         path = imported.node.first(*self.module_paths)
         return scopes.text(path).strip("'\"`") if path is not None else ""
 
+    def imports_module(self, imported: Declared) -> bool:
+        """Whether an import gives a whole module, and nothing that a module declares."""
+        return False
+
     def brings(self, call: Branch, text: Text) -> str | None:
         """The module that a call gives: `require("x")`."""
         return None
@@ -189,6 +193,10 @@ class Rules(Tables):
         """The object whose member a string names: `getattr(x, "name")`."""
         return None
 
+    def named_after(self, declared: Declared, path: str) -> str:
+        """How the functions of another file begin whose names must say what they are about."""
+        return ""
+
     def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
         """The class whose members a list of strings names, where a string is in one."""
         return None
@@ -249,7 +257,24 @@ class Rules(Tables):
         """Whether a member's type allows that it is called."""
         return declared.kind in FUNCTIONS or self.fields_are_called
 
+    # what a use of unknown class says: `languages.calls`
+
+    def is_plain_function(self, one: Declared) -> bool:
+        """Whether a function takes the parameters that are written for it."""
+        return True
+
     # types
+
+    def takes_element(self, looped: Declared) -> bool:
+        """Whether a variable of a loop is what the loop takes out, and no key or part of it."""
+        holder = looped.leaf.parent
+        return (
+            holder is None or holder.type not in self.targets or len(holder.named_children()) == 1
+        )
+
+    def gives_own(self, module: str) -> bool:
+        """Whether what a function of another project's module gives may be ours."""
+        return True
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """The values that a class's methods give an attribute which it does not declare."""

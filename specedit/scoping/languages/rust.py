@@ -10,14 +10,14 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.rust_modules import RustModules, path_of
+from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Known, Typing, type_part
-from specedit.scoping.uses import METHOD, UNKNOWN, Uses
+from specedit.scoping.uses import FOREIGN, METHOD, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of
 
 TAKES = places("unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked")
@@ -267,6 +267,8 @@ class Rust(RustModules):
         path = uses.typing.rules.receiver(leaf) if "scoped" in parent.type else None
         if path is not None and path.type in ("crate", "self", "super"):
             return [uses.member(uses.typing.type_of(path))]
+        if path is not None and _is_of_other_crate(uses, path):
+            return [(FOREIGN, uses.scopes.text(path).split("::")[0])]
         if leaf.place == "field_expression.field" and _is_added(uses, leaf):
             return [(UNKNOWN, METHOD)]
         if leaf.place == "macro_invocation.macro":
@@ -349,6 +351,15 @@ _AROUND = places("generic_type scoped_type_identifier reference_type")  # a clas
 _PATTERNS = places("let_declaration let_condition match_pattern for_expression parameter")
 
 
+def _is_of_other_crate(uses: Uses, path: Branch) -> bool:
+    """`other::thing`, where no crate of the tree, module or import is called `other`."""
+    first = next(inner for inner in path.walk() if not inner.children)
+    name = uses.scopes.text(first)
+    if first.type != "identifier" or not name[:1].islower() or is_crate(uses.typing, name):
+        return False
+    return all(uses.typing.lookup(name, first, hint) is None for hint in ("type", "value"))
+
+
 def _is_added(uses: Uses, leaf: Branch) -> bool:
     """Whether a trait of these files may add a called method to a type of another crate."""
     owners = [declaration.owner for declaration in uses.declared if declaration.owner is not None]
@@ -425,6 +436,7 @@ RULES = Rust(
     members_apart=True,
     field_reads=places("field_expression.field"),
     in_order=True,
+    takes=places("parameter"),
     strings=places("string_literal raw_string_literal char_literal"),
     shorthands=places("shorthand_field_identifier shorthand_field_initializer."),
     adds_to=places("impl_item"),

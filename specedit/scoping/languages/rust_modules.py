@@ -90,6 +90,12 @@ class RustModules(Rules):
         return _owner(project, result) if result is not None else None
 
 
+def is_crate(here: Typing, name: str) -> bool:
+    """Whether a crate of the tree has this name in a file."""
+    project = here.project
+    return _prelude(project, here, name) is not None or _crates(project).get(name) is not None
+
+
 def _prelude(project: Project, here: Typing, name: str) -> Declared | None:
     """`extern crate a as b;` at the top of a crate, which all its files see."""
     root = _root(project, project.path(here.scopes))

@@ -76,6 +76,7 @@ class Tables:
     super_words: frozenset[str] = frozenset({"super"})
     self_types: frozenset[str] = NONE  # words that mean the class around them
     # types of expressions
+    gives_plain: frozenset[str] = NONE  # functions that give things of the language's own classes
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     # methods of the library -> what they give of the types that their receiver's is given
@@ -89,6 +90,10 @@ class Tables:
     # declaration -> what the value stands behind: the "leaf" of the name, or the whole "node"
     unnamed_values: Mapping[str, str] = field(default_factory=_empty)
     listed: str = ""  # the field of a call's arguments, where methods may be overloaded
+    takes: frozenset[str] = NONE  # parameters that take one argument each
+    names_arguments: frozenset[str] = NONE  # arguments that name their parameter
+    gives_instance: bool = False  # a method's first parameter is what it is called on (Python)
+    spreads_results: bool = False  # the results of one call may be all arguments (Go)
     allocates: frozenset[str] = NONE  # functions that give what their first argument names (Go)
     loops: frozenset[str] = NONE
     indexes: frozenset[str] = NONE  # expressions that take one out of many

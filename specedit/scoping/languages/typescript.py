@@ -106,6 +106,7 @@ RULES = TypeScript(
             """
         ),
         inferred=places("any unknown"),
+        takes=places("required_parameter optional_parameter"),
         wrappers=places("Readonly Partial Required NonNullable Exclude Extract Pick Omit"),
     )
 )

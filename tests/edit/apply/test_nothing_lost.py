@@ -218,6 +218,33 @@ func (b *Builder) All() *Builder {
 \treturn b
 }
 """
+WRAPPER = """pub struct Duration(StdDuration);
+
+impl Deref for Duration {
+    type Target = StdDuration;
+    fn deref(&self) -> &StdDuration {
+        &self.0
+    }
+}
+
+impl From<StdDuration> for Duration {
+    fn from(val: StdDuration) -> Self {
+        Duration(val)
+    }
+}
+
+impl From<Duration> for StdDuration {
+    fn from(val: Duration) -> Self {
+        val.0
+    }
+}
+
+impl FromStr for Duration {
+    fn from_str(text: &str) -> Self {
+        parse(text)
+    }
+}
+"""
 REFUSED = {  # file, text, snippet, words of the refusal
     "an overload in a namespace": (
         "jobs.cs",
@@ -255,6 +282,16 @@ REFUSED = {  # file, text, snippet, words of the refusal
         "```python\n        rows = parse(text)\n        check(rows)\n```\n\n"
         '```python\n        log("rows", rows)\n        check(rows)\n        count(rows)\n```\n',
         "overlaps with another part of the change make one part of both",
+    ),
+    "a block whose name others have in theirs": (
+        "wrapper.rs",
+        WRAPPER,
+        "// ...\n\nimpl From<Duration> for StdDuration {\n    fn from(val: Duration) -> Self {\n"
+        "        val.0\n    }\n}\n\nimpl Duration {\n"
+        "    /// Returns the wrapped value.\n    pub const fn into_inner(self) -> StdDuration {\n"
+        "        self.0\n    }\n}\n\nimpl From<StdDuration> for Duration {\n    // ...\n}\n\n"
+        "// ...\n",
+        "removes `Duration.deref`",
     ),
     "a case that may be new": (
         "tools.go",

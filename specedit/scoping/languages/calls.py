@@ -1,0 +1,107 @@
+"""What a call says of a method where the class before it is not known: `x.name(1, 2)` does not call
+one that takes a single argument.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places
+from specedit.scoping.meaning import Meaning, scopes_of
+from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.typing import Typing
+from specedit.syntax.branch import Branch
+
+MANY = places("splat spread ellipsis variadic")  # in the types of what stands for any number
+CLASSES = places("cls class klass type super")  # words that variables of classes are called by
+ANY_MORE = ("*", "params ", "this ")  # before a parameter that takes any number, or none
+LISTS = ("argument_list", "arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a call: how many have no name, and the names of the others; and whether it
+    is on an instance, as far as the words tell."""
+
+    count: int
+    names: frozenset[str]
+    bound: bool
+
+
+def can_mean(typing: Typing, leaf: Branch, meaning: Meaning) -> bool:
+    """Whether a member of something of unknown class can be this member."""
+    given = _given(typing, leaf) if meaning.is_member and meaning.declared else None
+    if given is None:
+        return True
+    return any(_can_take(typing.rules, scopes_of(one).text, one, given) for one in meaning.declared)
+
+
+def _given(typing: Typing, leaf: Branch) -> Given | None:
+    """What a call of the member gives it; None where it is not called, or that is not written."""
+    rules, text = typing.rules, typing.scopes.text
+    receiver = rules.receiver(leaf)
+    call = leaf.around(*rules.calls) if receiver is not None and typing.is_called(leaf) else None
+    listed = call.part("arguments") if call is not None else None
+    if receiver is None or listed is None or listed.type not in LISTS or not rules.takes:
+        return None
+    if leaf.parent is not None and "scoped" in leaf.parent.type:  # Rust: `T::name(of, 1)`
+        return None
+    every = [one for one in listed.named_children() if "comment" not in one.type]
+    if any(_has(one, MANY) for one in every):
+        return None
+    if rules.spreads_results and len(every) == 1 and every[0].type in rules.calls:
+        return None
+    named = [one.part("name") for one in every if one.type in rules.names_arguments]
+    names = frozenset(text(name) for name in named if name is not None)
+    return Given(len(every) - len(names), names, _is_instance(text(receiver)))
+
+
+def _is_instance(receiver: str) -> bool:
+    """Whether a variable, or a member of one, is no class, as its name tells."""
+    words = receiver.split(".")
+    last = words[-1].strip("_")
+    named = all(map(str.isidentifier, words)) and last[:1].islower()
+    return named and CLASSES.isdisjoint(last.split("_"))
+
+
+def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> bool:
+    """Whether a function may be called so; True where that is not known."""
+    listed = _parameters(function) if rules.is_plain_function(function) else None
+    if listed is None:
+        return True
+    least, most, names = 0, 0, set[str]()
+    for one in listed.named_children():
+        if "comment" in one.type or "self" in one.type or text(one).startswith("this:"):
+            continue
+        spelling = text(one)
+        if one.type not in rules.takes or "..." in spelling or spelling.startswith(ANY_MORE):
+            return True
+        names |= {text(inner) for inner in one.walk() if inner.type in rules.names}
+        count = max(1, sum(child.field == "name" for child in one.children))  # Go: `a, b int`
+        most += count
+        least += 0 if _is_optional(one) else count
+    if rules.gives_instance:
+        least, most = least - 1, most - given.bound
+    return given.names <= names and least <= given.count + len(given.names) <= most
+
+
+def _parameters(function: Declared) -> Branch | None:
+    """Those of a function, or of what a field's type or its value is."""
+    inner: Branch | None = function.node
+    if function.kind not in (*FUNCTIONS, "field"):
+        return None
+    for _ in range(4):
+        if inner is None or (listed := inner.part("parameters")) is not None:
+            return listed if inner is not None else None
+        named = inner.named_children()
+        inner = inner.part("type") or inner.part("value") or (named[0] if len(named) == 1 else None)
+    return None
+
+
+def _is_optional(parameter: Branch) -> bool:
+    return parameter.first("=", "?") is not None or parameter.part("value") is not None
+
+
+def _has(node: Branch, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(node.type.split("_"))
