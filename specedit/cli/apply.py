@@ -60,15 +60,17 @@ def apply(
             hint=f"specedit apply {near(file)} CHANGE reads a file. "
             f"Is {near(file)} the change? specedit apply < {near(file)}",
         )
-    if file and change not in (None, "-") and Path(file).is_file():
-        assert change is not None
-        if looks_swapped(file, read(file).text, change, text):
-            raise UsageError(
-                f"FILE and CHANGE look swapped: {near(change)} is a source file, "
-                f"and {near(file)} is not.",
-                hint=f"specedit apply {near(change)} {near(file)}, or to merge {near(change)} "
-                f"into {near(file)}: specedit apply {near(file)} < {near(change)}",
-            )
+    if (
+        (file and Path(file).is_file())
+        and (change and change != "-")
+        and looks_swapped(file, read(file).text, change, text)
+    ):
+        raise UsageError(
+            f"FILE and CHANGE look swapped: {near(change)} is a source file, "
+            f"and {near(file)} is not.",
+            hint=f"specedit apply {near(change)} {near(file)}, or to merge {near(change)} "
+            f"into {near(file)}: specedit apply {near(file)} < {near(change)}",
+        )
     changes = changes_of(text)
     parts = parts_by_file(changes, file or "")
     if file and not resolved.values.quiet and (others := left_out(changes, file)):

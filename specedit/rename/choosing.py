@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
-from specedit.rename.resolution import ResolvedName, is_foreign
+from specedit.rename.resolution import ResolvedName, is_foreign, without
 from specedit.scoping.meaning import Meaning, stored_parameters
 from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Typing
@@ -129,7 +129,7 @@ def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
     for meaning in loose:
         if meaning.kind == FREE and main.is_member:  # only where the member is visible
             inside = [leaf for leaf in meaning.leaves if _is_inside(leaf, main, typing)]
-            outside = _without(meaning.leaves, inside)
+            outside = without(meaning.leaves, inside)
             if inside and outside:
                 candidates.append(Meaning(FREE, leaves=outside))
                 meaning.leaves = inside
@@ -138,15 +138,10 @@ def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
         if meaning.kind == FREE and _is_apart(meaning, main, typing):
             continue
         if meaning is not main and meaning.kind in joins:
-            main.leaves += _without(meaning.leaves, main.leaves)
+            main.leaves += without(meaning.leaves, main.leaves)
             candidates.remove(meaning)
             notes.append(doubt(f"taken for the same: {describe(meaning)}", meaning.lines))
     return notes
-
-
-def _without(leaves: Sequence[Branch], others: Sequence[Branch]) -> list[Branch]:
-    present = set(map(id, others))
-    return [leaf for leaf in leaves if id(leaf) not in present]
 
 
 def _is_inside(leaf: Branch, main: Meaning, typing: Typing) -> bool:

@@ -235,8 +235,7 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
             if len(taken.leaves) == len(each.leaves):
                 taken = each
             else:  # the others stay what they are
-                taken_ids = set(map(id, taken.leaves))
-                each.leaves = [leaf for leaf in each.leaves if id(leaf) not in taken_ids]
+                each.leaves = without(each.leaves, taken.leaves)
                 resolved_name.candidates.append(taken)
             resolved_name.chosen.append(taken)
             for path, part in resolved_name.parts(taken):
@@ -244,6 +243,12 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
                 resolved_name.doubt(
                     path, f"{text} on {lines_text(lines)}; renamed there too", lines
                 )
+
+
+def without(leaves: Sequence[Branch], others: Sequence[Branch]) -> list[Branch]:
+    """The leaves that are none of the others."""
+    present = set(map(id, others))
+    return [leaf for leaf in leaves if id(leaf) not in present]
 
 
 def _only_of(
@@ -254,9 +259,7 @@ def _only_of(
     result = []
     for leaf in each.leaves:
         typing = resolved.typings[resolved.path_of(leaf)]
-        if any(can_mean(typing, leaf, member) for member in chosen) and not any(
-            can_mean(typing, leaf, member) for member in others
-        ):
+        if can_mean(typing, leaf, chosen) and not can_mean(typing, leaf, others):
             result.append(leaf)
     return result
 
@@ -342,7 +345,7 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         return not rules.is_value_member(leaf) and any(values)
     if each.kind == UNKNOWN and chosen:
         known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
-        return any(can_mean(resolved.typings[path], leaf, meaning) for meaning in known or chosen)
+        return can_mean(resolved.typings[path], leaf, known or chosen)
     if each.kind == FREE and chosen and _names_type(resolved, leaf):
         return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(

@@ -262,16 +262,20 @@ def _changed(root: Path, before: str, after: str = "") -> list[ExampleFile]:
         try:
             old = _committed(root, before, path)
             new = _committed(root, after, path) if after else read_source(root / path)
-        except (FileError, GitError):  # not a text; a submodule
+        except FileError:  # not a text
             continue
-        if new.language is not None and old.text != new.text:
+        if old is None or new is None or new.language is None:
+            continue
+        if old.text != new.text:
             name = os.path.relpath(root / path, Path.cwd())
             examples.append(ExampleFile(name, old.text, new.text, new.language))
     return examples
 
 
-def _committed(root: Path, commit: str, path: str) -> Source:
-    return Source.from_bytes(path, ask(root, "cat-file", "blob", f"{commit}:{path}")[1])
+def _committed(root: Path, commit: str, path: str) -> Source | None:
+    """A file of a commit; None where git has no text for it, as for a submodule."""
+    code, data = ask(root, "cat-file", "blob", f"{commit}:{path}", codes=(0, 128))
+    return None if code else Source.from_bytes(path, data)
 
 
 def is_code(language: Language | None) -> bool:

@@ -346,7 +346,7 @@ class Typing(Lookup):
         """Go: the generic function of `New[int](x)`, which reads as a conversion."""
         if node is None or node.first(*self.rules.arguments) is None:
             return None
-        leaf = next((one for one in node.walk() if one.type in self.rules.names), node)
+        leaf = next((inner for inner in node.walk() if inner.type in self.rules.names), node)
         declared = self.resolved(self.lookup(self.scopes.label(leaf), leaf))
         return declared if declared is not None and declared.kind in FUNCTIONS else None
 

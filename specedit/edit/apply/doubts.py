@@ -43,8 +43,8 @@ def doubtful(
     best: Sequence[str],
     written: Callable[[_Path], list[str]],
 ) -> tuple[Doubtful | None, tuple[Ambiguity, ...]]:
-    """What may be meant otherwise in an alignment, and what no other reading settles, which is
-    refused. Readings that differ in blank lines alone are one."""
+    """The other readings of an alignment, between which a model may decide, and the doubts for
+    which it is refused. Readings that differ in blank lines alone are one."""
     path, bind = alignment.path, comparison.bound
     rows, columns = comparison.rows, comparison.columns
     essence = _essence(best)

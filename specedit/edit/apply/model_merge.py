@@ -71,9 +71,9 @@ def open_region(doubtful: Doubtful) -> OpenRegion | None:
     """What a snippet leaves open, with some lines around it; None where that is too large, or where
     the readings begin at different indentations."""
     lines, best, others = doubtful.lines, doubtful.readings[0], doubtful.readings[1:]
-    head = min(common(best, one) for one in others)
+    head = min(common(best, other) for other in others)
     shortest = min(map(len, doubtful.readings))
-    tail = min(shortest - head, *(common(best[::-1], one[::-1]) for one in others))
+    tail = min(shortest - head, *(common(best[::-1], other[::-1]) for other in others))
     (start, first), (end, last) = _widened(opcodes(lines, best), head, len(best) - tail)
     low, high = max(0, start - ABOVE), min(len(best), end + BELOW)
     left = len(best) - high
@@ -81,11 +81,11 @@ def open_region(doubtful: Doubtful) -> OpenRegion | None:
         best[:low],
         (*best[low:start], *lines[first:last], *best[end:high]),
         best[high:],
-        tuple(dict.fromkeys(one[low : len(one) - left] for one in doubtful.readings)),
+        tuple(dict.fromkeys(reading[low : len(reading) - left] for reading in doubtful.readings)),
         doubtful.shown,
         "; ".join(doubt.reason for doubt in doubtful.doubts),
     )
-    depths = {indentation(_text(one)) for one in (region.before, *region.readings)}
+    depths = {indentation(_text(part)) for part in (region.before, *region.readings)}
     return region if high - low <= MOST and len(depths) == 1 else None
 
 
@@ -149,7 +149,8 @@ def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None)
 
 
 def placed(text: str, region: OpenRegion) -> tuple[int, int] | None:
-    """The lines [first, last) of the region in the merged text; None where that is no reading."""
+    """The lines [first, last) of the region in the merged text; None where it holds none of the
+    readings."""
     lines, first = tuple(text.removesuffix("\n").split("\n")), len(region.above)
     for own in region.readings:
         if lines == (*region.above, *own, *region.below):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 Key = Callable[[str], str]
@@ -57,6 +57,13 @@ class FileIndex:
     @cached_property
     def weights(self) -> list[float]:
         return [weight(line) for line in self.lines]
+
+    @cached_property
+    def told(self) -> tuple[list[str], list[int]]:
+        """The lines that are not blank, without indentation, and how many stand before each line
+        of the file and before its end."""
+        lines = [line.strip() for line in self.lines]
+        return list(filter(None, lines)), [0, *accumulate(map(bool, lines))]
 
     def keys(self, level: int) -> list[str]:
         if level not in self._keys:

@@ -67,14 +67,18 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
     if filled and isinstance(filled[0], Ambiguity):
         return [*places[:1]]
     done = [
-        (place, one) for place, one in zip(places, filled, strict=True) if isinstance(one, Splice)
+        (place, splice)
+        for place, splice in zip(places, filled, strict=True)
+        if isinstance(splice, Splice)
     ]
-    low = min((one.first for _, one in done), default=0)
-    high = max((one.last for _, one in done), default=0)
+    lines, before = index.told  # a change has many hunks, a hunk many places, a file many lines
+    low = before[min((splice.first for _, splice in done), default=0)]
+    high = before[max((splice.last for _, splice in done), default=0)]
     results: dict[tuple[str, ...], HunkPlace] = {}
-    for place, one in done:
-        text = (*index.lines[low : one.first], *one.lines, *index.lines[one.last : high])
-        results.setdefault(tuple(filter(None, map(str.strip, text))), place)
+    for place, splice in done:
+        own = filter(None, map(str.strip, splice.lines))
+        first, last = before[splice.first], before[splice.last]
+        results.setdefault((*lines[low:first], *own, *lines[last:high]), place)
     return list(results.values())
 
 

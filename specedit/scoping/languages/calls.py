@@ -4,6 +4,7 @@ one that takes a single argument.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.scoping.languages.rules import Rules, Text
@@ -29,12 +30,19 @@ class Given:
     bound: bool
 
 
-def can_mean(typing: Typing, leaf: Branch, meaning: Meaning) -> bool:
-    """Whether a member of something of unknown class can be this member."""
-    given = _given(typing, leaf) if meaning.is_member and meaning.declared else None
-    if given is None:
-        return True
-    return any(_can_take(typing.rules, scopes_of(one).text, one, given) for one in meaning.declared)
+def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
+    """Whether a member of something of unknown class can be one of these."""
+    given = _given(typing, leaf) if meanings else None
+    return any(
+        given is None
+        or not meaning.is_member
+        or not meaning.declared
+        or any(
+            _can_take(typing.rules, scopes_of(declared).text, declared, given)
+            for declared in meaning.declared
+        )
+        for meaning in meanings
+    )
 
 
 def _given(typing: Typing, leaf: Branch) -> Given | None:
@@ -47,18 +55,18 @@ def _given(typing: Typing, leaf: Branch) -> Given | None:
         return None
     if leaf.parent is not None and "scoped" in leaf.parent.type:  # Rust: `T::name(of, 1)`
         return None
-    every = [one for one in listed.named_children() if "comment" not in one.type]
-    if any(_has(one, MANY) for one in every):
+    every = [argument for argument in listed.named_children() if "comment" not in argument.type]
+    if any(_has(argument, MANY) for argument in every):
         return None
     if rules.spreads_results and len(every) == 1 and every[0].type in rules.calls:
         return None
-    named = [one.part("name") for one in every if one.type in rules.names_arguments]
+    named = [argument.part("name") for argument in every if argument.type in rules.names_arguments]
     names = frozenset(text(name) for name in named if name is not None)
     return Given(len(every) - len(names), names, _is_instance(text(receiver)))
 
 
 def _is_instance(receiver: str) -> bool:
-    """Whether a variable, or a member of one, is no class, as its name tells."""
+    """Whether the name of a variable or of a member says that it is no class."""
     words = receiver.split(".")
     last = words[-1].strip("_")
     named = all(map(str.isidentifier, words)) and last[:1].islower()
@@ -71,16 +79,16 @@ def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> boo
     if listed is None:
         return True
     least, most, names = 0, 0, set[str]()
-    for one in listed.named_children():
-        if "comment" in one.type or "self" in one.type or text(one).startswith("this:"):
+    for parameter in listed.named_children():
+        spelling = text(parameter)
+        if "comment" in parameter.type or "self" in parameter.type or spelling.startswith("this:"):
             continue
-        spelling = text(one)
-        if one.type not in rules.takes or "..." in spelling or spelling.startswith(ANY_MORE):
+        if parameter.type not in rules.takes or "..." in spelling or spelling.startswith(ANY_MORE):
             return True
-        names |= {text(inner) for inner in one.walk() if inner.type in rules.names}
-        count = max(1, sum(child.field == "name" for child in one.children))  # Go: `a, b int`
-        most += count
-        least += 0 if _is_optional(one) else count
+        names |= {text(inner) for inner in parameter.walk() if inner.type in rules.names}
+        count = sum(child.field == "name" for child in parameter.children)  # Go: `a, b int`
+        most += max(1, count)
+        least += 0 if _is_optional(parameter) else max(1, count)
     if rules.gives_instance:
         least, most = least - 1, most - given.bound
     return given.names <= names and least <= given.count + len(given.names) <= most

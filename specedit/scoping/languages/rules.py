@@ -259,7 +259,7 @@ class Rules(Tables):
 
     # what a use of unknown class says: `languages.calls`
 
-    def is_plain_function(self, one: Declared) -> bool:
+    def is_plain_function(self, declared: Declared) -> bool:
         """Whether a function takes the parameters that are written for it."""
         return True
 
