@@ -136,7 +136,10 @@ def _lines(found: Found) -> list[str]:
     """What is looked for, and the places by file."""
     from specedit.view.colours import count
 
-    lines = [f"{before} -> {after}" for before, after in (rule.shown() for rule in found.rules)]
+    rules = dict.fromkeys(
+        " -> ".join(rule.shown()) for rule in found.rules
+    )  # one for each language
+    lines = list(rules)
     files = [(name, file) for name, file in found.files.items() if file.sure]
     if files:
         where = [f"{name} ({len(file.sure)})" for name, file in files[:SHOWN]]

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import ARGUMENTS, MEMBERS, SELVES, is_callee, is_own_name, with_parents
+from specedit.repeat.roles import (
+    ARGUMENTS,
+    MEMBERS,
+    SELVES,
+    is_callee,
+    is_own_name,
+    is_type_parameter,
+    with_parents,
+)
 
 if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
@@ -38,11 +46,6 @@ def weight(word: str) -> float:
     return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
 
 
-def _is_type_parameter(name: str) -> bool:
-    """Whether a name is one by convention: `T`, `TResult`."""
-    return name[:1] == "T" and (len(name) == 1 or (name[1].isupper() and not name.isupper()))
-
-
 def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
     text = piece.text
     if not piece.named:
@@ -57,7 +60,7 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -
         return 0.2
     if is_own_name(piece, parent):
         origin = origins.get(text, FREE)
-        if origin == LOCAL or (origin == FREE and _is_type_parameter(text)):
+        if origin == LOCAL or (origin == FREE and is_type_parameter(text)):
             return 0.2
         if is_import(origin):
             return 1.0
@@ -186,7 +189,7 @@ def _is_known(name: str, rule: RepeatRule, origins: Origins, *, called: bool = F
         return True
     if origin != FREE:
         return False
-    is_class = name[:1].isupper() and rule.language in CLASSES and not _is_type_parameter(name)
+    is_class = name[:1].isupper() and rule.language in CLASSES and not is_type_parameter(name)
     return is_class or origins.is_builtin(name) or (called and rule.language == "c")
 
 

@@ -122,7 +122,7 @@ def _with_needs(
     values = {
         piece.text
         for piece, parent in with_parents(rule.before)
-        if piece.is_name and not is_callee(piece, parent)
+        if is_own_name(piece, parent) and not is_callee(piece, parent)
     }
     needs: dict[str, str] = {}
     selves = ""
@@ -354,7 +354,7 @@ def rules_of(
         elif (known := rules.get(rule.key)) is not None:
             rules[rule.key] = replace(
                 known,
-                unproved="",
+                unproved=known.unproved if known.only_takes_member else "",
                 calls=known.calls | rule.calls,
                 examples=(*known.examples, *rule.examples),
                 written=(*known.written, *rule.written),

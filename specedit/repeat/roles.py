@@ -66,6 +66,11 @@ def is_callee(piece: Piece, parent: Piece | None) -> bool:
     )
 
 
+def is_type_parameter(name: str) -> bool:
+    """Whether a name is one by convention: `T`, `TResult`."""
+    return name[:1] == "T" and (len(name) == 1 or (name[1].isupper() and not name.isupper()))
+
+
 def stands_alone(piece: Piece, parent: Piece | None) -> bool:
     """Whether a name is a value: neither called nor something of which a member is read."""
     if is_callee(piece, parent):

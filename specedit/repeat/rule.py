@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from specedit.repeat.origin import FREE, LOCAL, MEMBER, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import is_own_name, with_parents
+from specedit.repeat.roles import is_own_name, is_type_parameter, with_parents
 
 _MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the example's tokens
 # white space and comments, each in one way alone: a search stays linear
@@ -131,8 +131,18 @@ class RepeatRule:
         if self.added or len(self.before) != 1 or len(self.after) != 1:
             return False
         new = {unit.text for unit in self.new_units}
-        gone = any(u.is_name and not u.hole and u.text not in new for u in self.old_units)
-        return gone and not any(origin in (LOCAL, MEMBER) for _, origin in self.needs)
+        gone = (u.text for u in self.old_units if u.is_name and not u.hole and u.text not in new)
+        return any(not is_type_parameter(name) for name in gone) and not any(
+            origin in (LOCAL, MEMBER) for _, origin in self.needs
+        )
+
+    @cached_property
+    def only_takes_member(self) -> bool:
+        """Whether all that goes away is a member of something of which no type is known."""
+        if len(self.after) != 1 or not self.after[0].hole:
+            return False
+        names = [(p, up) for p, up in with_parents(self.before) if p.is_name and not p.hole]
+        return bool(names) and not any(is_own_name(piece, parent) for piece, parent in names)
 
     @property
     def key(self) -> object:
