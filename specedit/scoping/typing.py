@@ -31,7 +31,8 @@ class Typing(Lookup):
 
     def is_called(self, leaf: Branch) -> bool:
         """Whether the member after the dot is called."""
-        calls, access = self.rules.calls, leaf.parent
+        leaf, calls = self.rules.carrier(leaf), self.rules.calls
+        access = leaf.parent
         assert access is not None
         holder = leaf if access.type in calls else access
         around = holder.parent

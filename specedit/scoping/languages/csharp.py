@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from specedit.scoping import held
 from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
@@ -48,17 +49,21 @@ class CSharpNamespaces(HeldRules):
             yield from _types(project, name, {owner.folder or owner.name})
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""
+        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
+        has the name."""
         if node.type not in ("identifier", "qualified_name", "member_access_expression"):
             return None
         text = here.scopes.text(node) if node.end - node.start <= 200 else ""
-        if text not in _spaces(project):
+        spaces = _spaces(project)
+        tries = (f"{space}.{text}".lstrip(".") for space in _around(project, here))
+        whole = next((one for one in tries if one in spaces), None) if text else None
+        if whole is None:
             return None
         first = next(inner for inner in node.walk() if not inner.children)
         nearest = here.lookup(text.split(".")[0], first)
         if nearest is not None and nearest.kind != "namespace":
             return None
-        return project.package(text, here.scopes, here.scopes.root).owner
+        return project.package(whole, here.scopes, here.scopes.root).owner
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """The other parts of a partial type."""
@@ -105,6 +110,16 @@ def _visible(project: Project, text: str) -> set[str]:
     return seen | {used for world, static, used in usings if world and not static}
 
 
+def _around(project: Project, here: Typing) -> list[str]:
+    """The namespaces that a file is in, the innermost first; "" is around them all."""
+
+    def read() -> list[str]:
+        own = NAMESPACE.findall(project.text(project.path(here.scopes)) or "")
+        return [*sorted(_with_outer(own), key=len, reverse=True), ""]
+
+    return project.remembered(("namespaces around", id(here)), read)
+
+
 def _spaces(project: Project) -> set[str]:
     """Every namespace of the tree, and what they are in."""
 
@@ -124,11 +139,19 @@ def _with_outer(spaces: Iterable[str]) -> set[str]:
 
 
 class CSharp(CSharpNamespaces):
+    def carrier(self, leaf: Branch) -> Branch:
+        """`Make<int>`, which stands where `Make` could."""
+        return leaf.parent if leaf.place == "generic_name." and leaf.parent else leaf
+
+    def label(self, leaf: Branch, text: Text) -> str:
+        return text(leaf.children[0] if leaf.type == "generic_name" else leaf)
+
     def is_type(self, leaf: Branch) -> bool:
-        """Not the method in `Make<int>(1)`."""
-        generic = leaf.parent
-        is_called = generic is not None and generic.place == "invocation_expression.function"
-        return super().is_type(leaf) and not (is_called and leaf.place == "generic_name.")
+        """Not the method in `Make<int>(1)`, or in `a.Make<int>(1)`."""
+        whole = self.carrier(leaf)
+        around = whole.parent if whole.place in self.members else whole
+        is_called = around is not None and around.place == "invocation_expression.function"
+        return super().is_type(leaf) and not (is_called and whole is not leaf)
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if entry == "parameter here" and "record" in scopes.scope_of(node).node.type:
@@ -164,6 +187,7 @@ class CSharp(CSharpNamespaces):
         return None
 
     def receiver(self, leaf: Branch) -> Branch | None:
+        leaf = self.carrier(leaf)
         if leaf.place != "member_binding_expression.name":
             return super().receiver(leaf)
         holder = leaf.around("conditional_access_expression")
@@ -265,6 +289,7 @@ RULES = CSharp(
         member_binding_expression.name: ?
         qualified_name.name: qualifier
         alias_qualified_name.name: alias
+        generic_name.: ?
         """
     ),
     keys=table(
@@ -323,6 +348,7 @@ RULES = CSharp(
     ),
     casts=places("cast_expression as_expression"),
     unnamed_values=table("variable_declarator: leaf"),
+    holders=places("generic_name"),
     builds=places("object_creation_expression implicit_object_creation_expression"),
     loops=places("foreach_statement"),
     indexes=places("element_access_expression"),
