@@ -254,10 +254,10 @@ class Typing(Lookup):
             leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
         ]
         names = [self.scopes.text(leaf) for leaf in leaves]
+        if (names or [self.scopes.text(node).lstrip(": ")])[0] in self.rules.inferred:
+            return None
         if not names:
             return (self.scopes.plain,)
-        if names[0] in self.rules.inferred:
-            return None
         outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
         first = self.lookup(names[0], leaves[0], "type") if outer else None
         if first is not None and first.kind == "import":
@@ -318,9 +318,10 @@ class Typing(Lookup):
         if kind in rules.casts:
             if (function := self._function_of(first_of(node))) is not None:
                 return self.type_of_declared(function, deep + 1)
-            return self.named_type(
-                node.part("type") or node.part("right") or last_of(node), deep + 1
-            )
+            typed = node.part("type") or node.part("right") or last_of(node)
+            if typed is not None and self.scopes.text(typed) in rules.inferred:
+                return self.type_of(node.part("value") or first_of(node), deep + 1)
+            return self.named_type(typed, deep + 1)
         if kind in rules.builds:
             return self.named_type(
                 node.part("type")
