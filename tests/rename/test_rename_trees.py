@@ -130,6 +130,11 @@ MAY_BE = {
     "typescript-argument": ("a.ts", "import { make } from 'b'\nmake({ |size: 1 })", "by make"),
     "typescript-member": ("a.ts", "class A implements URL { get |port() { return '' } }", "by URL"),
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "java-both": (
+        "A.java",
+        "interface B { int size(); }\nclass A implements B, C { public int |size() {} }",
+        "by C",
+    ),
     "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
     "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
     "go-interface": (
@@ -139,6 +144,10 @@ MAY_BE = {
     ),
 }
 OWN = {
+    "java-marker": (
+        "A.java",
+        "interface B { int b(); }\nclass A implements B, Serializable { public int |b() {} }",
+    ),
     "java-constant": (
         "E.java",
         "enum E { A { @Override int |f() { return 1; } }; abstract int f(); }",

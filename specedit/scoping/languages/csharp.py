@@ -248,6 +248,14 @@ def _text(declared: Declared, node: Branch) -> str:
 RULES = CSharp(
     overriding=places("override"),
     implementing=places("public"),
+    requires=table(
+        """
+        ICloneable: Clone
+        IComparable: CompareTo
+        IDisposable: Dispose
+        IEquatable: Equals
+        """
+    ),
     names=places("identifier implicit_parameter"),
     scopes=table(
         """

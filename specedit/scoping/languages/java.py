@@ -111,6 +111,14 @@ RULES = Java(
     named_files=True,
     overriding=places("@Override"),
     implementing=places("public"),
+    requires=table(
+        """
+        Cloneable Serializable: -
+        AutoCloseable Closeable: close
+        Comparable: compareTo
+        Runnable: run
+        """
+    ),
     bounds=places("type_bound"),
     names=places("identifier type_identifier"),
     scopes=table(
