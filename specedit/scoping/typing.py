@@ -131,6 +131,8 @@ class Typing(Lookup):
             return tuple(own)
         if declared is not None and declared.kind == "import":
             return self._imported(declared)
+        if declared is None and (space := self.rules.namespace(self.project, self, name)):
+            return (space,)
         return tuple(self.scopes.owners_named(name)) or self._builtin(name)
 
     def _aliased(self, declared: Declared) -> Branch | None:

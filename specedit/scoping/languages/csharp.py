@@ -21,6 +21,7 @@ from specedit.syntax.branch import Branch
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+USED = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
@@ -31,8 +32,12 @@ class CSharpNamespaces(HeldRules):
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """A type of a namespace that is visible here, and what `using static` shows."""
         text = project.text(project.path(here.scopes)) or ""
-        shown = _types(project, name, _visible(project, text))
-        yield from (declared for declared in shown if declared.home is not here.scopes)
+        used = {used for _, static, used in USING.findall(text) if not static}
+        used |= {f"{space}.{one}" for space in _around(project, here) for one in used}
+        spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
+        for near in (*spaces, used | _used_everywhere(project)):
+            shown = _types(project, name, near)
+            yield from (declared for declared in shown if declared.home is not here.scopes)
         for _, static, used in USING.findall(text):
             space, _, holder = used.rpartition(".")
             for one in _types(project, holder, {space} if space else None) if static else ():
@@ -54,16 +59,18 @@ class CSharpNamespaces(HeldRules):
         if node.type not in ("identifier", "qualified_name", "member_access_expression"):
             return None
         text = here.scopes.text(node) if node.end - node.start <= 200 else ""
-        spaces = _spaces(project)
-        tries = (f"{space}.{text}".lstrip(".") for space in _around(project, here))
-        whole = next((one for one in tries if one in spaces), None) if text else None
-        if whole is None:
+        space = self.namespace(project, here, text)
+        if space is None:
             return None
         first = next(inner for inner in node.walk() if not inner.children)
         nearest = here.lookup(text.split(".")[0], first)
-        if nearest is not None and nearest.kind != "namespace":
-            return None
-        return project.package(whole, here.scopes, here.scopes.root).owner
+        return space if nearest is None or nearest.kind == "namespace" else None
+
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        spaces = _spaces(project)
+        tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
+        whole = next((one for one in tries if one in spaces), None) if name else None
+        return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """The other parts of a partial type."""
@@ -100,14 +107,17 @@ def _types(project: Project, name: str, spaces: set[str] | None) -> Iterator[Dec
                 yield declaration
 
 
-def _visible(project: Project, text: str) -> set[str]:
-    """The namespaces whose types a text can name."""
-    own = {"", *_with_outer(NAMESPACE.findall(text))}
-    used_here = [used for _, static, used in USING.findall(text) if not static]
-    seen = own | {f"{space}.{used}".lstrip(".") for space in own for used in used_here}
-    files = project.matching(r"global\s+using", (".cs",))
-    usings = (one for path in files for one in USING.findall(project.text(path) or ""))
-    return seen | {used for world, static, used in usings if world and not static}
+def _used_everywhere(project: Project) -> set[str]:
+    """The namespaces of `global using`, and those that a project's file names."""
+
+    def read() -> set[str]:
+        files = project.matching(r"global\s+using", (".cs",))
+        usings = (one for path in files for one in USING.findall(project.text(path) or ""))
+        named = project.matching(USED.pattern, (".csproj", ".props", ".targets"))
+        more = (used for path in named for used in USED.findall(project.text(path) or ""))
+        return {used for world, static, used in usings if world and not static} | set(more)
+
+    return project.remembered("used everywhere", read)
 
 
 def _around(project: Project, here: Typing) -> list[str]:
@@ -324,6 +334,8 @@ RULES = CSharp(
     labels=places("goto_statement. labeled_statement."),
     bases=places("base_list"),
     bare_members=True,
+    parts_alone=True,
+    shows_all=True,
     overloads=True,
     in_order=True,
     strings=places("string_literal verbatim_string_literal raw_string_literal"),
@@ -372,7 +384,7 @@ RULES = CSharp(
     plain=places(
         "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
         "predefined_type array_creation_expression implicit_array_creation_expression",
-        "integer_literal character_literal",
+        "integer_literal character_literal typeof_expression",
     ),
     builtins=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
     keywords=places(

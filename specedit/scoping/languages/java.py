@@ -171,6 +171,7 @@ RULES = Java(
     labels=places("labeled_statement. break_statement. continue_statement."),
     bases=places("superclass super_interfaces extends_interfaces"),
     bare_members=True,
+    shows_all=True,
     overloads=True,
     listed="arguments",
     methods_apart=True,
@@ -211,7 +212,7 @@ RULES = Java(
     arguments=places("type_arguments"),
     paths=places("scoped_identifier scoped_type_identifier"),
     inferred=places("var"),
-    plain=places("string_literal character_literal array_creation_expression"),
+    plain=places("string_literal character_literal class_literal array_creation_expression"),
     builtins=places(
         "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
         "System Thread java javax",

@@ -174,6 +174,10 @@ class Rules(Tables):
         """The module that an expression stands for."""
         return None
 
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        """The namespace that a name stands for which no file declares as a whole."""
+        return None
+
     def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
         """The module that a declaration takes in from another file: `mod x;`."""
         return None

@@ -120,6 +120,8 @@ class Tables:
     # which names are separate
     named_files: bool = False  # a class's file is named after it (Java, PHP)
     bare_members: bool = False  # members are visible without a receiver
+    shows_all: bool = False  # a file's text and its classes' bases say all that it can name
+    parts_alone: bool = False  # a class goes on in other files as `Rules.parts` says alone (C#)
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
