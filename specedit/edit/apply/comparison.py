@@ -476,7 +476,7 @@ class _Comparing:
         if solid:
             at = max(one.last for one in solid)
         elif holder is not None:
-            at = holder.last - _closes(self._file[holder.last - 1])
+            at = holder.last - _ends(self._file[holder.last - 1])
             while at and not self._file[at - 1].strip():
                 at -= 1
         else:
@@ -621,5 +621,10 @@ def opens(line: str) -> bool:
     return line.rstrip()[-1:] in ("{", "(", "[", ":")
 
 
-def _closes(line: str) -> bool:
-    return line.strip()[:1] in ("}", ")", "]") or line.strip() == "end"
+def closes(line: str) -> bool:
+    """Whether a block ends at the beginning of a line."""
+    return line.strip()[:1] in ("}", ")", "]")
+
+
+def _ends(line: str) -> bool:
+    return closes(line) or line.strip() == "end"

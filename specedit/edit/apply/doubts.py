@@ -14,6 +14,7 @@ from specedit.edit.apply.comparison import (
     Comparison,
     FileColumn,
     SnippetRow,
+    closes,
     opens,
 )
 from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
@@ -99,10 +100,14 @@ def _essence(lines: Sequence[str]) -> list[str]:
 
 
 def _beside(path: _Path, n: int) -> list[AlignedLine]:
-    """The alignment with a matched row as a new one above or below its line."""
+    """The alignment with a matched row, and the new rows below it, above or below its line."""
     several = n + 1 < len(path) and not path[n + 1].kept
     at = path[n].at + (path[n].kept and several)
-    return [*path[:n], AlignedLine(at, False, path[n].kept), *path[n + 1 :]]
+    end = n + 1
+    while end < len(path) and not (path[end].kept or path[end].matched or path[end].gone):
+        end += 1
+    below = [AlignedLine(at, False) for _ in path[n + 1 : end]]
+    return [*path[:n], AlignedLine(at, False, path[n].kept), *below, *path[end:]]
 
 
 def _chunks(path: _Path) -> Iterator[range]:
@@ -127,9 +132,11 @@ def _edges(
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if changed and (_in_run(path, n, equal) or _one_opening(rows[n], columns, path[n].at)):
+            if not changed or _in_run(path, n, equal):
                 continue
-            if changed and not same_line(rows[n].text, columns[path[n].at].text):
+            text, other = rows[n].text, columns[path[n].at].text
+            same = closes(text) and closes(other) and margin(text) == margin(other)
+            if not (same or same_line(text, other) or _one_opening(rows[n], columns, path[n].at)):
                 yield n, [path[n].at]
         for n in sorted({chunk.start, chunk.stop - 1}):
             row = rows[n]
@@ -204,10 +211,8 @@ def in_new_block(rows: Sequence[SnippetRow], path: _Path, n: int) -> bool:
             return False
         if rows[above].text.strip():
             size = len(margin(rows[above].text))
-            closes = rows[n].text.strip()[:1] in ("}", ")", "]")
-            if size < depth or (
-                closes and size == depth and rows[above].text.rstrip()[-1:] in "{(["
-            ):
+            ends = closes(rows[n].text) and size == depth
+            if size < depth or (ends and rows[above].text.rstrip()[-1:] in "{(["):
                 return not path[above].matched and not path[above].gone
     return False
 

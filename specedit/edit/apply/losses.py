@@ -87,8 +87,8 @@ def lost(
 
 def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:
     """Whether a definition has another name now, and its lines."""
-    before = [line for line in file[old.first + 1 : old.last] if weight(line) >= TELLING]
-    after = [line for line in lines[new.first + 1 : new.last] if weight(line) >= TELLING]
+    before = [line for line in file[old.first + 1 : old.last] if weight(line) == 1]
+    after = [line for line in lines[new.first + 1 : new.last] if weight(line) == 1]
     same = (Counter(before) & Counter(after)).total()
     return old.kind == new.kind and same > 0 and 2 * same >= max(len(before), len(after))
 
