@@ -401,13 +401,8 @@ class _Comparing:
         for n in range(first, last):
             if self._kinds[n] != REMOVED or n in inner:
                 continue
-            names = names_removed(self._lines[n], {definition.name for definition in old})
-            named = [
-                definition
-                for definition in old
-                if {definition.name, definition.name.rpartition(".")[2]} & names
-                and definition not in shown
-            ]
+            names = names_removed(self._lines[n], set().union(*map(_names, old)))
+            named = [one for one in old if _names(one) & names and one not in shown]
             above = [old.last for one, old in pairs.items() if one.last <= n]
             below = [old.first for one, old in pairs.items() if one.first > n]
             low, high = max(above, default=0), min(below, default=len(self._file))
@@ -609,6 +604,11 @@ def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
     if above.part not in BOUND or below.part not in BOUND:
         return False
     return above.ends or below.begins
+
+
+def _names(definition: Definition) -> set[str]:
+    """The name of a definition, with that of its holder and without."""
+    return {definition.name, definition.name.rpartition(".")[2]}
 
 
 def _mark(line: str) -> str:

@@ -152,19 +152,22 @@ def many_dropped(
 ) -> Iterator[Ambiguity]:
     """The places where two rows stand side by side, and many lines of the file between them."""
     at, new = 0, 0
-    for row, step in zip(rows, path, strict=True):
+    for n, (row, step) in enumerate(zip(rows, path, strict=True)):
         if step.kept:
             at, new = step.at, 0
         if not step.matched:
             new += sum(map(_is_code, row.lines)) if not step.gone else 0
             continue
         gone = [
-            column for column in columns[at : step.at] if _is_code(column.text) and not column.free
+            column
+            for column in columns[at : step.at]
+            if _is_code(column.text) and not (column.free or column.moved)
         ]
         if len(gone) > MANY + MANY_FOR_ONE * new:
             places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
             reason = f"leaves out {len(gone)} lines above it without `...`"
-            yield Ambiguity(row.text.strip(), reason, places, "put `...` where they stay")
+            first = next((one.text.strip() for one in rows[n:] if one.text.strip()), "")
+            yield Ambiguity(first, reason, places, "put `...` where they stay")
         at, new = step.at + 1, 0
 
 

@@ -135,10 +135,8 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
             scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
         scores[n, equal] = 0.95 * worth
         scores[n, exact.get((row.owner, row.text), [])] = worth
-        last = n + 1 == len(rows) or rows[n + 1].apart
-        if ((row.apart or last) and row.text.strip() and equal) or any(
-            columns[k].defines for k in equal
-        ):
+        at_edge = row.text.strip() and (_at_edge(rows, n, -1) or _at_edge(rows, n, 1))
+        if (at_edge and equal) or any(columns[k].defines for k in equal):
             insert[n] += EDGE
     for n, k in bind.items():
         scores[n, k] = 2.0
@@ -149,6 +147,17 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
             gone[n] = _gone_cost(rows, n, same)
     drop = np.array([_drop(column) for column in columns])
     return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
+
+
+def _at_edge(rows: Sequence[SnippetRow], n: int, step: int) -> bool:
+    """Whether lines are left out beside a row, or, where it has a word, beside the brackets that
+    follow it."""
+    word = weight(rows[n].text) >= 0.6
+    while not rows[n].apart if step < 0 else n + 1 < len(rows) and not rows[n + 1].apart:
+        n += step
+        if not word or not 0 <= n < len(rows) or weight(rows[n].text) >= 0.6:
+            return False
+    return True
 
 
 def _one_list(*lines: str) -> bool:
