@@ -28,6 +28,7 @@ SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
 _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
+_EDGES = ('"""', "'''", "/**", "/*", "*/", "<!--", "-->")
 _NAME = re.compile(r"[\w$.:]*[\w$](?:\(\))?")
 
 
@@ -45,7 +46,8 @@ class ShownLines:
         above = ""
         for line, kind in zip(self.lines, self.kinds, strict=True):
             if kind:
-                line = f"{margin(line)}pass" if colons and above.endswith(":") else ""
+                quote = _edge(line.strip())
+                line = f"{margin(line)}pass" if colons and above.endswith(":") else quote
             above = line.strip() or above
             result.append(line)
         return result
@@ -193,7 +195,16 @@ def _left_out(text: str) -> bool:
     if comment and comment[0] + comment[-1] in ("()", "[]"):
         return True
     own = text.strip().removeprefix("* ") if comment is None else comment
-    return bool(_DOTS.fullmatch(own)) or stands_in(text.strip())
+    return bool(_DOTS.fullmatch(own)) or stands_in(text.strip()) or bool(_edge(text))
+
+
+def _edge(text: str) -> str:
+    """What begins or ends a comment or string of several lines in the line of a marker."""
+    for edge in _EDGES if comment_text(text) is None else ():
+        if text.count(edge) == 1 and edge in (text[: len(edge)], text[-len(edge) :]):
+            rest = text.removeprefix(edge).removesuffix(edge).strip().removeprefix("* ")
+            return edge if _DOTS.fullmatch(rest) or stands_in(f"# {rest}") else ""
+    return ""
 
 
 def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:
