@@ -21,7 +21,14 @@ from specedit.edit.apply.comparison import (
     with_gaps,
 )
 from specedit.edit.apply.doubts import doubtful
-from specedit.edit.apply.losses import broken, comments_for_code, lost, many_dropped, not_removed
+from specedit.edit.apply.losses import (
+    broken,
+    comments_for_code,
+    doubled,
+    lost,
+    many_dropped,
+    not_removed,
+)
 from specedit.edit.apply.markers import (
     LEFT_OUT,
     REMOVED,
@@ -73,7 +80,8 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
-        return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, language)))
+        now = file_definitions(whole, language)
+        return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, now)))
     result = _aligned(comparison, file, old, language)
     if result.refused or result.doubtful or result.left_over:
         rows = with_gaps(comparison.rows)
@@ -112,7 +120,9 @@ def _aligned(
     refused = [*not_removed(comparison, path, file), *comments_for_code(rows, columns, path)]
     refused += [*many_dropped(rows, columns, path), *broken(comparison, path, file)]
     if not refused:
-        refused += lost(comparison, file, old, best, language)
+        now = file_definitions(best, language)
+        refused += lost(comparison, file, old, best, now)
+        refused += doubled(comparison, file, old, best, now)
     if refused:
         return Laid(refused=tuple(refused))
     doubts, unsettled = doubtful(comparison, file, alignment, best, written)

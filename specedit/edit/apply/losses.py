@@ -17,15 +17,15 @@ from specedit.edit.apply.structure import (
     TYPE,
     VALUE,
     Definition,
-    file_definitions,
+    share_of,
     words_of_lines,
 )
-from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
 TELLING = 0.6  # least weight of a line that says which definition it is of
 TAIL = 5  # lines of code at the end of a definition that a snippet may leave out
 MANY, MANY_FOR_ONE = 10, 3  # lines of code that two rows may drop, and more for each new one
+MOST_LINES = 0.5  # least share of lines of a function that becomes a method
 FEW = 2  # lines of code that a comment may replace
 
 
@@ -34,10 +34,11 @@ def lost(
     file: Sequence[str],
     old: Sequence[Definition],
     new: Sequence[str],
-    language: Language | None,
+    now: Sequence[Definition],
 ) -> Iterator[Ambiguity]:
-    """The file's definitions that are gone, although the change does not say so."""
-    found = list(_paths(file_definitions(new, language)))
+    """The file's definitions that are gone, although the change does not say so. `now`: those of
+    the new lines."""
+    found = list(_paths(now))
     left: dict[tuple[str, ...], dict[int, str]] = {}  # first lines of those that are there
     for path, definition in found:
         left.setdefault(path, {})[definition.first] = new[definition.first].strip()
@@ -75,14 +76,48 @@ def lost(
             continue
         if definition.kind == VALUE and definition.name not in left_words:
             continue  # nothing uses it
-        now = next((one for one in renamed if _continues(definition, one, file, new)), None)
-        if now is not None:
-            renamed.remove(now)
+        other = next((one for one in renamed if _continues(definition, one, file, new)), None)
+        if other is not None:
+            renamed.remove(other)
             continue
         reason = f"removes `{'.'.join(path)}`, and the change does not say so"
         hint = f"put `...` where it stays, or a comment: `{definition.name} removed`"
         place = (definition.first + 1, definition.last)
         yield Ambiguity(file[definition.first].strip(), reason, (place,), hint)
+
+
+def doubled(
+    comparison: Comparison,
+    file: Sequence[str],
+    old: Sequence[Definition],
+    new: Sequence[str],
+    now: Sequence[Definition],
+) -> Iterator[Ambiguity]:
+    """The functions that would stay beside a new method of their name with most of their lines, and
+    methods beside such a function."""
+    had, found = dict(_by_holder(old)), _by_holder(now)
+    stay = {
+        key: one
+        for key, one in had.items()
+        if one not in comparison.shown and one not in comparison.removed
+    }
+    for (holder, name), definition in found:
+        if definition.kind != CALLED or (holder, name) in had:
+            continue
+        for (other, same), left in stay.items():
+            beside = same == name and left.kind == CALLED and bool(other) != bool(holder)
+            if beside and share_of(definition, left, new, file) >= MOST_LINES:
+                place = ((left.first + 1, left.last),)
+                reason = f"is `{left.name}` in another holder, which would stay"
+                hint = f"show `{left.name}`, or say in a comment: `{left.name} removed`"
+                yield Ambiguity(new[definition.first].strip(), reason, place, hint)
+
+
+def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[tuple[str, str], Definition]]:
+    """The members of each holder, by its name and theirs."""
+    for path, definition in _paths(tree):
+        holder, _, name = ".".join(path).rpartition(".")
+        yield (holder, name), definition
 
 
 def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:

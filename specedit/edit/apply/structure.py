@@ -220,7 +220,7 @@ def paired(
         head = lines[definition.first].strip()
         named = candidates(definition)
         equal = [one for one in named if file[one.first].strip() == head and one not in taken]
-        shares = {other: _share(definition, other, lines, file) for other in named}
+        shares = {other: share_of(definition, other, lines, file) for other in named}
         likelier = [
             other
             for other in named
@@ -250,7 +250,10 @@ def paired(
             reverse=True,
             key=lambda rate: rate[:2],
         )
-        if not rated or (rated[0][0] == 0 and (overloads or len(named) > 1)):
+        if not named and (moved := _with_holder(definition, old, lines, file)):
+            pairs.append((definition, moved))
+            taken.add(moved)
+        elif not rated or (rated[0][0] == 0 and (overloads or len(named) > 1)):
             fresh.append(definition)
         elif len(rated) == 1 or rated[0][0] >= rated[1][0] + LEAD:
             pairs.append((definition, rated[0][2]))
@@ -259,6 +262,23 @@ def paired(
             unsure.append((definition, tuple(rate[2] for rate in rated)))
     pairs.sort(key=lambda pair: pair[0].first)
     return Pairing(tuple(pairs), tuple(fresh), tuple(unsure))
+
+
+def _with_holder(
+    own: Definition, old: Sequence[Definition], lines: Sequence[str], file: Sequence[str]
+) -> Definition | None:
+    """The one definition with a holder in place of none, or none in place of one, as of a Go
+    function that becomes a method, and with the comment above."""
+    remark = [line.strip() for line in lines[own.top : own.first]]
+    found = [
+        other
+        for other in old
+        if own.kind == other.kind == CALLED
+        and (own.name.endswith(f".{other.name}") or other.name.endswith(f".{own.name}"))
+        and remark == [line.strip() for line in file[other.top : other.first]] != []
+        and share_of(own, other, lines, file) >= ENOUGH
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _in_order(
@@ -303,13 +323,13 @@ def _alike(
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
     of the others. Of an overload, parameters are added to the first line or taken out."""
     head = likeness(lines[own.first], file[old.first])
-    share = _share(own, old, lines, file)
+    share = share_of(own, old, lines, file)
     same = head >= SAME_HEAD
     same &= not overload or head >= OVERLOAD or same_line(lines[own.first], file[old.first])
     return head + share if same or share >= ENOUGH else 0.0
 
 
-def _share(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
+def share_of(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
     """How much of the shorter of two definitions is in the other one."""
     texts = lines[own.first : own.last], file[old.first : old.last]
     ours, theirs = (Counter(line.strip() for line in text if weight(line) == 1) for text in texts)
