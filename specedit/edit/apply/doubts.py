@@ -18,7 +18,7 @@ from specedit.edit.apply.comparison import (
     opens,
 )
 from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
-from specedit.edit.apply.part_places import likeness, margin, same_line, weight
+from specedit.edit.apply.part_places import likeness, margin, same_line, sets_again, weight
 from specedit.edit.apply.segments import Alignment
 from specedit.syntax.lines import common
 
@@ -135,8 +135,9 @@ def _edges(
             if not changed or _in_run(path, n, equal):
                 continue
             text, other = rows[n].text, columns[path[n].at].text
-            same = closes(text) and closes(other) and margin(text) == margin(other)
-            if not (same or same_line(text, other) or _one_opening(rows[n], columns, path[n].at)):
+            same = same_line(text, other) and not sets_again(text, other)
+            same |= closes(text) and closes(other) and margin(text) == margin(other)
+            if not (same or _one_opening(rows[n], columns, path[n].at)):
                 yield n, [path[n].at]
         for n in sorted({chunk.start, chunk.stop - 1}):
             row = rows[n]

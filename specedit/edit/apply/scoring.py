@@ -23,6 +23,7 @@ from specedit.edit.apply.part_places import (
     FileIndex,
     HunkPlace,
     likeness,
+    same_call,
     same_line,
     squeezed,
     weight,
@@ -79,7 +80,7 @@ class Likeness:
         result: list[tuple[int, float]] = []
         for _, _, text in candidates:
             ratio = likeness(line, text)
-            if ratio >= LIKE or same_line(line, text):
+            if ratio >= LIKE or same_line(line, text) or same_call(line, text):
                 result += [(row, ratio) for row in texts[text]]
         return result
 
@@ -127,7 +128,7 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
                         of_list |= any(_one_list(row.text, text, other) for other in beside)
                     if of_list and not same_one:
                         continue
-                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
+                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (max(ratio, LIKE) - 0.5)
                     scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
