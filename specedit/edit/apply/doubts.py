@@ -27,6 +27,7 @@ MOST = 60  # alternatives that are looked at
 OPENING = 0.8  # least likeness of first lines of one block,
 LIKE, AROUND = 0.6, 200  # where no other line of so many around it is so like it
 MOVED = 0.7  # least likeness of a line that may have moved
+ENDS_BLOCK = frozenset(("return", "throw", "raise", "break", "continue"))
 FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
@@ -85,7 +86,7 @@ def doubtful(
         reason = f"fits {len(numbers)} places equally" if len(numbers) > 1 else EITHER
         doubt(n, reason, numbers, list(others.values()))
     refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
-    refused += tuple(_repeated(comparison, file))
+    refused += (*_repeated(comparison, file), *_unreached(rows, columns, path))
     if refused:
         return None, (*refused, *doubts)
     if not doubts:
@@ -278,6 +279,25 @@ def _moved(
             reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
             place = (below.number + 1, below.number + 1)
             yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")
+
+
+def _unreached(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path
+) -> Iterator[Ambiguity]:
+    """New lines that end a block above lines of it that the snippet does not show."""
+    for n, row in enumerate(rows):
+        ends = n + 1 == len(rows) or path[n + 1].kept
+        word = row.text.split(None, 1)[0].rstrip(";") if row.text.strip() else ""
+        if row.part != LINE or path[n].matched or not ends or word not in ENDS_BLOCK:
+            continue
+        below = next((column for column in columns[path[n].at :] if column.text.strip()), None)
+        if below is None or below.owner != row.owner or opens(below.text):
+            continue
+        if margin(below.text) == margin(row.text) and not closes(below.text):
+            place = (below.number + 1, below.number + 1)
+            hint = "show the line below it, or remove that with a diff"
+            reason = f"would keep the line below it from running: `{short(below.text.strip())}`"
+            yield Ambiguity(row.text.strip(), reason, (place,), hint)
 
 
 def _near(rows: Sequence[SnippetRow], n: int) -> range:
