@@ -17,7 +17,7 @@ from specedit.edit.apply.structure import (
     TYPE,
     VALUE,
     Definition,
-    share_of,
+    rewritten,
     words_of_lines,
 )
 from specedit.syntax.lines import opcodes
@@ -25,7 +25,6 @@ from specedit.syntax.lines import opcodes
 TELLING = 0.6  # least weight of a line that says which definition it is of
 TAIL = 5  # lines of code at the end of a definition that a snippet may leave out
 MANY, MANY_FOR_ONE = 10, 3  # lines of code that two rows may drop, and more for each new one
-MOST_LINES = 0.5  # least share of lines of a function that becomes a method
 FEW = 2  # lines of code that a comment may replace
 
 
@@ -93,31 +92,31 @@ def doubled(
     new: Sequence[str],
     now: Sequence[Definition],
 ) -> Iterator[Ambiguity]:
-    """The functions that would stay beside a new method of their name with most of their lines, and
+    """The functions that would stay beside a new method of their name with most of their text, and
     methods beside such a function."""
-    had, found = dict(_by_holder(old)), _by_holder(now)
-    stay = {
-        key: one
-        for key, one in had.items()
-        if one not in comparison.shown and one not in comparison.removed
-    }
-    for (holder, name), definition in found:
-        if definition.kind != CALLED or (holder, name) in had:
-            continue
-        for (other, same), left in stay.items():
-            beside = same == name and left.kind == CALLED and bool(other) != bool(holder)
-            if beside and share_of(definition, left, new, file) >= MOST_LINES:
+    found = list(_by_holder(now))
+    there = {(holder, name) for holder, name, _ in found}
+    stay: dict[str, list[tuple[str, Definition]]] = {}
+    had: set[tuple[str, str]] = set()
+    for holder, name, definition in _by_holder(old):
+        had.add((holder, name))
+        if (holder, name) in there and definition not in comparison.shown:
+            stay.setdefault(name, []).append((holder, definition))
+    for holder, name, definition in found:
+        for other, left in stay.get(name, ()) if (holder, name) not in had else ():
+            called = definition.kind == left.kind == CALLED
+            if called and bool(other) != bool(holder) and rewritten(definition, left, new, file):
                 place = ((left.first + 1, left.last),)
-                reason = f"is `{left.name}` in another holder, which would stay"
+                reason = f"is like `{left.name}`, which would stay"
                 hint = f"show `{left.name}`, or say in a comment: `{left.name} removed`"
                 yield Ambiguity(new[definition.first].strip(), reason, place, hint)
 
 
-def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[tuple[str, str], Definition]]:
-    """The members of each holder, by its name and theirs."""
+def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[str, str, Definition]]:
+    """The names of holders and members."""
     for path, definition in _paths(tree):
         holder, _, name = ".".join(path).rpartition(".")
-        yield (holder, name), definition
+        yield holder, name, definition
 
 
 def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:
@@ -125,7 +124,11 @@ def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Seq
     before = [line for line in file[old.first + 1 : old.last] if weight(line) == 1]
     after = [line for line in lines[new.first + 1 : new.last] if weight(line) == 1]
     same = (Counter(before) & Counter(after)).total()
-    return old.kind == new.kind and same > 0 and 2 * same >= max(len(before), len(after))
+    if old.kind != new.kind:
+        return False
+    if f".{old.name}".endswith(f".{new.name}") or f".{new.name}".endswith(f".{old.name}"):
+        return old.name != new.name and rewritten(new, old, lines, file)
+    return same > 0 and 2 * same >= max(len(before), len(after))
 
 
 def _paths(

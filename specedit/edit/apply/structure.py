@@ -32,6 +32,7 @@ _STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using
 BY_INDENTATION = frozenset({"python"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 OVERLOAD = 0.9  # least likeness of first lines of one overload
+MOSTLY, LONGEST = 0.7, 100  # likeness of the text of functions, of at most so many lines
 LEAD = 0.1  # by which one of several definitions must be likest
 LIKELIER = 0.3  # by which another holder's member is likelier than one with the same first line
 _FUNCTION = re.compile(
@@ -268,17 +269,25 @@ def _with_holder(
     own: Definition, old: Sequence[Definition], lines: Sequence[str], file: Sequence[str]
 ) -> Definition | None:
     """The one definition with a holder in place of none, or none in place of one, as of a Go
-    function that becomes a method, and with the comment above."""
+    function that becomes a method, with the comment above as far as one is shown."""
     remark = [line.strip() for line in lines[own.top : own.first]]
     found = [
         other
         for other in old
         if own.kind == other.kind == CALLED
         and (own.name.endswith(f".{other.name}") or other.name.endswith(f".{own.name}"))
-        and remark == [line.strip() for line in file[other.top : other.first]] != []
-        and share_of(own, other, lines, file) >= ENOUGH
+        and (not remark or remark == [line.strip() for line in file[other.top : other.first]])
+        and rewritten(own, other, lines, file)
     ]
     return found[0] if len(found) == 1 else None
+
+
+def rewritten(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> bool:
+    """Whether two functions have most of their text in common."""
+    if max(own.last - own.first, old.last - old.first) > LONGEST:
+        return share_of(own, old, lines, file) >= ENOUGH
+    texts = lines[own.first + 1 : own.last], file[old.first + 1 : old.last]
+    return likeness(*map("".join, texts)) >= MOSTLY
 
 
 def _in_order(
