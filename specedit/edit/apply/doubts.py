@@ -128,17 +128,21 @@ def _edges(
         step = path[n]
         return step.matched and (n in bind or rows[n].text.strip() == columns[step.at].text.strip())
 
+    def certain(n: int) -> bool:
+        """Whether a changed row is its line, and no other one beside it."""
+        text, other = rows[n].text, columns[path[n].at].text
+        same = text.strip() != other.strip() and same_line(text, other)
+        same &= not sets_again(text, other)
+        return same or (closes(text) and closes(other) and margin(text) == margin(other))
+
     for chunk in _chunks(path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if not changed or _in_run(path, n, equal):
+            if not changed or _in_run(path, n, certain):
                 continue
-            text, other = rows[n].text, columns[path[n].at].text
-            same = same_line(text, other) and not sets_again(text, other)
-            same |= closes(text) and closes(other) and margin(text) == margin(other)
-            if not (same or _one_opening(rows[n], columns, path[n].at)):
+            if not certain(n) and not _one_opening(rows[n], columns, path[n].at):
                 yield n, [path[n].at]
         for n in sorted({chunk.start, chunk.stop - 1}):
             row = rows[n]
@@ -195,13 +199,12 @@ def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> boo
     return both and alike == [columns[at]] and likeness(row.text, columns[at].text) >= OPENING
 
 
-def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:
-    """Whether rows beside each other replace lines beside each other."""
-    for above in (n - 1, n):
-        if 0 <= above < len(path) - 1 and not path[above + 1].kept:
-            both = path[above].matched and path[above + 1].matched
-            if both and not equal(above) and not equal(above + 1):
-                return path[above].at + 1 == path[above + 1].at
+def _in_run(path: _Path, n: int, certain: Callable[[int], bool]) -> bool:
+    """Whether a row and one beside it that is certain replace lines beside each other."""
+    for other in (n - 1, n + 1):
+        if 0 <= other < len(path) and not path[max(n, other)].kept and path[other].matched:
+            if certain(other):
+                return path[other].at - path[n].at == other - n
     return False
 
 
