@@ -4,6 +4,7 @@ chunks, and the readings of each doubtful part."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
@@ -61,14 +62,14 @@ def doubtful(
             doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = _near(rows, n)
             texts.update(dict.fromkeys(others))
 
-    for n, ats in _edges(rows, columns, path, bind):
+    for n, ats, new in _edges(rows, columns, path, bind):
         numbers = [columns[at].number for at in ats]
         if path[n].matched:
-            doubt(n, BESIDE, numbers, [_beside(path, n)])
+            doubt(n, BESIDE, numbers, [_beside(path, n, new)])
         else:
             paths = (alignment.through(n, at) for at in ats)
             doubt(n, EITHER, numbers, [one for one in paths if one is not None])
-    for chunk in _chunks(path):
+    for chunk in _chunks(rows, path):
         if (added := _only_added(rows, columns, path, chunk)) is not None:
             n, first, last, adding = added
             numbers = [columns[first].number, columns[last].number]
@@ -100,29 +101,30 @@ def _essence(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _beside(path: _Path, n: int) -> list[AlignedLine]:
-    """The alignment with a matched row, and the new rows below it, above or below its line."""
-    several = n + 1 < len(path) and not path[n + 1].kept
-    at = path[n].at + (path[n].kept and several)
-    end = n + 1
-    while end < len(path) and not (path[end].kept or path[end].matched or path[end].gone):
-        end += 1
-    below = [AlignedLine(at, False) for _ in path[n + 1 : end]]
-    return [*path[:n], AlignedLine(at, False, path[n].kept), *below, *path[end:]]
+def _beside(path: _Path, n: int, new: range) -> list[AlignedLine]:
+    """The alignment with a matched row, and the rows from it to the end of its chunk, as new ones
+    beside its line."""
+    head = n > new.start  # the old lines stay above
+    at = path[n].at + head
+    rows = [AlignedLine(at, False, k == new.start and (head or path[k].kept)) for k in new]
+    rest = list(path[new.stop :])
+    if rest and not head:
+        rest[0] = replace(rest[0], kept=True)
+    return [*path[: new.start], *rows, *rest]
 
 
-def _chunks(path: _Path) -> Iterator[range]:
-    """The rows between lines that stay."""
-    starts = [*(n for n in range(len(path)) if path[n].kept or not n), len(path)]
-    for start, end in pairwise(starts):
+def _chunks(rows: Sequence[SnippetRow], path: _Path) -> Iterator[range]:
+    """The rows between lines that stay or are left out."""
+    starts = [n for n in range(len(path)) if path[n].kept or rows[n].apart or not n]
+    for start, end in pairwise([*starts, len(path)]):
         yield range(start, end)
 
 
 def _edges(
     rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path, bind: Mapping[int, int]
-) -> Iterator[tuple[int, list[int]]]:
+) -> Iterator[tuple[int, list[int], range]]:
     """The rows that are unsure at the open ends of chunks, with the columns that they replace, or
-    may be."""
+    may be, and the rows from each to that end."""
 
     def equal(n: int) -> bool:
         step = path[n]
@@ -135,7 +137,7 @@ def _edges(
         same &= not sets_again(text, other)
         return same or (closes(text) and closes(other) and margin(text) == margin(other))
 
-    for chunk in _chunks(path):
+    for chunk in _chunks(rows, path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
@@ -143,7 +145,8 @@ def _edges(
             if not changed or _in_run(path, n, certain):
                 continue
             if not certain(n) and not _one_opening(rows[n], columns, path[n].at):
-                yield n, [path[n].at]
+                new = range(chunk.start, n + 1) if n < first else range(n, chunk.stop)
+                yield n, [path[n].at], new
         for n in sorted({chunk.start, chunk.stop - 1}):
             row = rows[n]
             if path[n].matched or path[n].gone or row.fresh or row.part != LINE:
@@ -155,7 +158,7 @@ def _edges(
                 if column.owner == row.owner and column.text.rstrip() == text and not column.fixed
             ]
             if at and not in_new_block(rows, path, n):
-                yield n, at[:FEW]
+                yield n, at[:FEW], range(n, n)
 
 
 def _only_added(
@@ -201,11 +204,9 @@ def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> boo
 
 def _in_run(path: _Path, n: int, certain: Callable[[int], bool]) -> bool:
     """Whether a row and one beside it that is certain replace lines beside each other."""
-    for other in (n - 1, n + 1):
-        if 0 <= other < len(path) and not path[max(n, other)].kept and path[other].matched:
-            if certain(other):
-                return path[other].at - path[n].at == other - n
-    return False
+    beside = [k for k in (n - 1, n + 1) if 0 <= k < len(path) and not path[max(n, k)].kept]
+    sure = [k for k in beside if path[k].matched and certain(k)]
+    return any(path[k].at - path[n].at == k - n for k in sure)
 
 
 def in_new_block(rows: Sequence[SnippetRow], path: _Path, n: int) -> bool:

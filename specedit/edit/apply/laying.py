@@ -191,7 +191,7 @@ def _whole_file(
     if lines[solid[0]] != code[0] or min(share, defined) < least:
         return None
     tail = len(file) - 1 - max(n for n, line in enumerate(file) if line.strip())
-    return [*lines[solid[0] : solid[-1] + 1], *[""] * tail]
+    return _in_white_space_of(file, [*lines[solid[0] : solid[-1] + 1], *[""] * tail])
 
 
 def merged_lines(
