@@ -64,7 +64,7 @@ def move(old: str, new: str, settings: Settings) -> int:
     report = Report("rename", tuple(edit for _, edit in planned))
     if not (settings.check or settings.diff):
         recorder = Recorder(home(), "rename", Wish(f"{old} to {new}"))
-        kept = [one for one in planned if one[1].changed or tree.path(one[1].path) in moved]
+        kept = [file for file in planned if file[1].changed or tree.path(file[1].path) in moved]
         recorder.write_all(
             [(source, edit.after) for source, edit in kept], absolute(tree.root, moved.items())
         )

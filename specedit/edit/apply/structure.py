@@ -72,21 +72,22 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     depth = min((len(margin(line)) for line in shown.code(False) if line.strip()), default=0)
     heads = [f"{_OPENING[language.name]}\n"] if language.name in _OPENING else [""]
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
-    fewest, best, shift = 1 << 30, "", 0
+    fewest, shift = 1 << 30, 0
+    found: list[Symbol] = []
     for code in (shown.code(indented), shown.balanced()):
         body = "".join(f"{line[depth:] if line[:depth].isspace() else line}\n" for line in code)
         for head in heads:
             text = head + body + "}\n" * head.count("{")
-            faults = len(trees.errors(text, language) or ())
+            faults, defined = trees.faults_and_symbols(text, language)
             if faults < fewest:
-                fewest, best, shift = faults, text, head.count("\n")
+                fewest, found, shift = faults, defined, head.count("\n")
         if not fewest or indented:
             break
     if fewest:
         return []  # the definitions of a text that does not parse are not reliable
     symbols = [
         replace(symbol, first_line=symbol.first_line - shift, last_line=symbol.last_line - shift)
-        for symbol in trees.symbols(best, language, nested=True)
+        for symbol in found
         if symbol.first_line > shift and symbol.own_name not in _STATEMENTS
     ]
     lines, kinds = shown.lines, shown.kinds
