@@ -45,6 +45,10 @@ class Rules(Tables):
         """Names that the grammar does not tell as such, each as a leaf of its own."""
         return ()
 
+    def other_spelling(self, name: str) -> str:
+        """What files may write that mean a name; the name itself where there is nothing else."""
+        return name
+
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         """Whether a sign tells a place from every word of the language."""
         return False
