@@ -85,6 +85,7 @@ RULES = TypeScript(
             """
         ),
         type_names=places("type_identifier"),
+        type_places=places("nested_type_identifier.module"),
         bases=places("extends_clause extends_type_clause implements_clause"),
         open_types=places("enum_declaration"),
         passes_on=places("non_null_expression"),
