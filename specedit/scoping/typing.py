@@ -364,6 +364,8 @@ class Typing(Lookup):
         if declared is None:
             owners = tuple(self.scopes.owners_named(name)) or self._builtin(name)
             return owners or (() if name[:1].isupper() else None)
+        if (known := self.rules.tested(self, leaf, deep)) is not None:
+            return known
         result = self.type_of_declared(declared, deep + 1)
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
 

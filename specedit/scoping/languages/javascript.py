@@ -194,6 +194,10 @@ class JavaScript(JavaScriptModules):
     ) -> Iterator[Rewrite]:
         return moved_imports(project, moved, here)
 
+    def takes_element(self, looped: Declared) -> bool:
+        """Not where a pattern takes the element apart."""
+        return looped.leaf.parent is looped.node
+
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
         if leaf.type == "shorthand_property_identifier":
             owners = uses.typing.type_of(leaf.parent)

@@ -292,6 +292,10 @@ class Rules(Tables):
         """The class that a test says a variable has, whose own type says none."""
         return None
 
+    def tested(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """The class that a test around a place says a variable has there, whatever its own is."""
+        return None
+
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
         """The class of what an expression of `takes_out` takes out of another: `x.unwrap()`."""
         return None
