@@ -119,12 +119,23 @@ REQUIRED = {  # a file, the place of a name, and what requires the name
     "go-init": ("a.go", "package a\nfunc |init() {}\n", "the language"),
     "csharp-explicit": ("A.cs", "class A : IB { object IB.|Size { get; } }", "by IB"),
     "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
+    "typescript-imported": (
+        "a.ts",
+        "import { Kind } from 'kinds'\nconst a: Kind<B> = { |size: 1 }",
+        "by Kind<B>",
+    ),
     "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
     "constructor": ("a.ts", "class A { |constructor() {} }", "by `new`"),
 }
 MAY_BE = {
+    "typescript-argument": ("a.ts", "import { make } from 'b'\nmake({ |size: 1 })", "by make"),
     "typescript-member": ("a.ts", "class A implements URL { get |port() { return '' } }", "by URL"),
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "java-both": (
+        "A.java",
+        "interface B { int size(); }\nclass A implements B, C { public int |size() {} }",
+        "by C",
+    ),
     "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
     "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
     "go-interface": (
@@ -134,6 +145,10 @@ MAY_BE = {
     ),
 }
 OWN = {
+    "java-marker": (
+        "A.java",
+        "interface B { int b(); }\nclass A implements B, Serializable { public int |b() {} }",
+    ),
     "java-constant": (
         "E.java",
         "enum E { A { @Override int |f() { return 1; } }; abstract int f(); }",
@@ -276,6 +291,10 @@ def test_a_go_name_that_other_packages_use_stays_exported() -> None:
 
 
 LEFT = {
+    "typescript-any": (
+        "a.ts",
+        "class A { |size = 1 }\nclass B { size = 1 }\nconst f = (x: any) => x.size",
+    ),
     "python-base-of-a-parameter": (
         "a.py",
         "class A:\n    |size = 1\n\ndef f(made):\n    class B(made.base):\n        size = 2\n",

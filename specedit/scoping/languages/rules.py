@@ -142,12 +142,12 @@ class Rules(Tables):
         if declared.owner is None:
             return None
         words, above = set(_head(declared, typing.scopes.text)), typing.above(declared.owner)
-        if any(declared.name in up.members for up in above):
-            return None
-        if self.overriding & words:
+        own = any(declared.name in up.members for up in above)
+        if self.overriding & words and not own:
             return "what it overrides", True
         known = {up.name for up in above}
         bases = [base for up in (declared.owner, *above) for base in up.bases if base not in known]
+        bases = [b for b in bases if declared.name in self.requires.get(b, declared.name).split()]
         sort = declared.kind == "method" or (declared.kind == "field" and not self.fields_hide)
         may_be = sort and self.implementing & words and "static" not in words
         return (bases[0], False) if bases and may_be else None
@@ -176,6 +176,10 @@ class Rules(Tables):
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The module that an expression stands for."""
+        return None
+
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        """The namespace that a name stands for which no file declares as a whole."""
         return None
 
     def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
