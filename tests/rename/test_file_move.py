@@ -81,6 +81,15 @@ def test_uses_through_an_imported_package_follow_a_file(
     assert runs(repo), repo.read("src/through.py")
 
 
+def test_a_string_that_is_a_path_to_a_module_follows(inside: Run, repo: Repository) -> None:
+    named = (
+        'USER = "shop.user.User"\nMODULE = "shop.user"\nFILE = "user.py"\nTEXT = "see shop.user"\n'
+    )
+    repo.commit({"src/settings.py": named})
+    assert inside("rename", "src/shop/user.py", "src/shop/sub/account.py").returncode == 0
+    assert repo.read("src/settings.py") == named.replace('"shop.user', '"shop.sub.account')
+
+
 def test_a_variable_called_like_a_package_is_not_the_package(inside: Run, repo: Repository) -> None:
     repo.commit({"src/other.py": "import shop.page\n\n\ndef f(shop):\n    return shop.user\n"})
     done = inside("rename", "src/shop/user.py", "src/shop/account.py")
