@@ -7,6 +7,7 @@ the file that is not a package, and below `src` and the like.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from specedit.scoping.languages.rules import Rules
@@ -220,6 +221,7 @@ def _file(project: Project, place: str) -> str | None:
     return place if place in project.folders and place not in ("", ".") else None
 
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 INITS = ("__init__.py", "__init__.pyi")
 
 
@@ -231,6 +233,7 @@ class PythonImports:
         self._project, self._moved, self._typing = project, moved, typing
         self._folder = posixpath.dirname(path)
         self._new_folder = posixpath.dirname(moved.get(path, path))
+        self._new = frozenset(moved.values())
         self._text = typing.scopes.text
 
     def rewrites(self) -> Iterator[Rewrite]:
@@ -240,6 +243,8 @@ class PythonImports:
                 found += self._from(node)
             elif node.type == "import_statement":
                 found += self._import(node)
+            elif node.type == "string":
+                found += self._quoted(node)
         yield from dict.fromkeys(found)  # two imports may lead to one use
 
     def _resolved(self, dotted: str) -> str:
@@ -266,7 +271,8 @@ class PythonImports:
         return ".".join(after[len(root) :])
 
     def _is_package(self, folder: str) -> bool:
-        return any(posixpath.join(folder, init) in self._project.paths for init in INITS)
+        places = [posixpath.join(folder, init) for init in INITS]
+        return any(path in self._project.paths or path in self._new for path in places)
 
     def _from(self, node: Branch) -> Iterator[Rewrite]:
         module = node.part("module_name")
@@ -375,6 +381,25 @@ class PythonImports:
                 elif not self._is_taken(new.partition(".")[0]):
                     yield self._replaced(use, new)
                     yield self._added(node, f"import {new}")
+
+    def _quoted(self, node: Branch) -> Iterator[Rewrite]:
+        """A string that is a dotted path to a moved module, or to what it has: `"shop.user.User"`,
+        which settings and `mock.patch` name."""
+        content = node.first("string_content")
+        match = _DOTTED.fullmatch(self._text(content)) if content is not None else None
+        if content is None or match is None or len(node.children) > 3:  # 3: with its quotes
+            return
+        parts = match[0].split(".")
+        for count in range(len(parts), 0, -1):
+            dotted = ".".join(parts[:count])
+            old = self._resolved(dotted)
+            if old not in self._moved:
+                continue
+            inside = self._project.text(old) or ""
+            if count == len(parts) or re.search(rf"\b{parts[count]}\b", inside):
+                name = self._name(dotted, old, self._moved[old])
+                yield self._replaced(content, ".".join([name, *parts[count:]]))
+            return
 
     def _is_taken(self, name: str) -> bool:
         return any(label == name for _, label in self._typing.scopes.leaves)

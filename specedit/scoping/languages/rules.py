@@ -6,6 +6,7 @@ what it needs; what stands here is right for a language without surprises.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from specedit.scoping.uses import Uses
 
 Text = Callable[[Branch], str]
+
+
+_OF_FOLDER = frozenset({"__init__", "index", "mod"})  # such a file is what its folder means
 
 
 class Rules(Tables):
@@ -212,6 +216,16 @@ class Rules(Tables):
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
         """Where a table gives out a function under a name, and the module that has the table."""
         yield from ()
+
+    def is_module(self, project: Project, path: str, name: str) -> bool:
+        """Whether a file is the module, or a part of the package, that is called `name`."""
+        folder, file = posixpath.split(path)
+        stem = file.partition(".")[0]
+        return name == (posixpath.basename(folder) if stem in _OF_FOLDER else stem)
+
+    def is_hidden(self, project: Project, home: str, path: str, name: str) -> bool:
+        """Whether a file cannot use what another, `home`, declares, because of how it is called."""
+        return False
 
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
