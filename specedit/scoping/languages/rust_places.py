@@ -7,10 +7,12 @@ and the other way round.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
 
 from specedit.errors import UsageError
 from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.rust_modules import around_of, follow
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
@@ -131,7 +133,51 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
         path = around[number - 2] if (number := around.index(built)) > 1 else None
         variants = typing.members(typing.type_of(path) or (), named) if path is not None else []
         return uses.member(typing.class_of(variants[0]) if variants else typing.named(named, built))
-    return uses.bare(leaf, "any")
+    path = next(
+        (used[uses.name] for used in _imports_around(uses, leaf) if uses.name in used), None
+    )
+    if path is None:
+        return uses.bare(leaf, "any")
+    project, here = uses.typing.project, uses.typing
+    found = follow(project, around_of(project, here, leaf), path)
+    return next((one for one in found if one.name == uses.name), (EXTERNAL, ""))
+
+
+def _imports_around(uses: Uses, leaf: Branch) -> Iterator[dict[str, list[str]]]:
+    """What `use a::{b, c::d};` brings into the tokens around a name: each with its path."""
+    for tokens in leaf.up():
+        if tokens.type != "token_tree":
+            return
+        yield uses.typing.project.remembered(
+            ("used in tokens", id(tokens)), partial(_imports_of, tokens, uses.scopes.text)
+        )
+
+
+def _imports_of(tokens: Branch, text: Text) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    row = tokens.children
+    for number, token in enumerate(row):
+        if text(token) == "use":
+            ends = (at for at in range(number, len(row)) if text(row[at]) == ";")
+            _add_imports(row[number + 1 : next(ends, len(row))], [], text, result)
+    return result
+
+
+def _add_imports(
+    row: Sequence[Branch], path: list[str], text: Text, result: dict[str, list[str]]
+) -> None:
+    whole = list(path)
+    words = [*(text(token) for token in row), ""]
+    for number, token in enumerate(row):
+        if token.type == "token_tree":
+            _add_imports(token.children[1:-1], whole, text, result)
+        elif words[number] == ",":
+            whole = list(path)
+        elif words[number].isidentifier() and words[number] != "as":
+            renamed = number > 0 and words[number - 1] == "as"
+            whole = whole if renamed else [*whole, words[number]]
+            if renamed or words[number + 1] not in ("::", "as"):
+                result[words[number]] = whole
 
 
 def _built_by(uses: Uses, tokens: Branch, at: int) -> Branch | None:
