@@ -111,15 +111,19 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
     """A macro's tokens have no structure but their neighbours."""
     parent = leaf.parent
     assert parent is not None
-    at = parent.children.index(leaf)
-    before = parent.children[at - 1] if at else None
+    row = parent.children
+    at = row.index(leaf)
+    before = row[at - 1] if at else None
     sign = uses.scopes.text(before) if before is not None else ""
     if sign in (".", "::") and at > 1:
         receiver = parent.children[at - 2]
         chained = at > 2 and uses.scopes.text(parent.children[at - 3]) in (".", "::")
         is_path = receiver.type in _PATHS or uses.scopes.text(receiver) == "$crate"
         if is_path and not (chained and sign == "."):
-            return uses.member(uses.typing.type_of(receiver))
+            key = uses.member(uses.typing.type_of(receiver))
+            start = max(n for n in range(at) if n == 0 or uses.scopes.text(row[n]) in ";{}")
+            used = any(uses.scopes.text(token) == "use" for token in row[start:at])
+            return (used and key == (UNKNOWN, "") and _imported_in_tokens(uses, leaf)) or key
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
     if sign == "fn":  # a function of its own, unless the macro implements a trait
         owners = (
@@ -133,14 +137,17 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
         path = around[number - 2] if (number := around.index(built)) > 1 else None
         variants = typing.members(typing.type_of(path) or (), named) if path is not None else []
         return uses.member(typing.class_of(variants[0]) if variants else typing.named(named, built))
-    path = next(
-        (used[uses.name] for used in _imports_around(uses, leaf) if uses.name in used), None
-    )
-    if path is None:
-        return uses.bare(leaf, "any")
-    project, here = uses.typing.project, uses.typing
-    found = follow(project, around_of(project, here, leaf), path)
-    return next((one for one in found if one.name == uses.name), (EXTERNAL, ""))
+    return _imported_in_tokens(uses, leaf) or uses.bare(leaf, "any")
+
+
+def _imported_in_tokens(uses: Uses, leaf: Branch) -> Hashable | None:
+    """What a name means that `use` brings in among the tokens around it."""
+    name, here = uses.name, uses.typing
+    for used in _imports_around(uses, leaf):
+        if name in used:
+            found = follow(here.project, around_of(here.project, here, leaf), used[name])
+            return next((one for one in found if one.name == name), (EXTERNAL, ""))
+    return None
 
 
 def _imports_around(uses: Uses, leaf: Branch) -> Iterator[dict[str, list[str]]]:
