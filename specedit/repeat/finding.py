@@ -92,14 +92,12 @@ def find(
         except FileError as problem:
             found.left[name] = problem.reason
             continue
-        live = [rule for rule in rules if rule.may_stand_in(text)]
-        if not live:
-            continue
         language = language_of(name, text)
+        here = [rule for rule in rules if language is not None and rule.language == language.name]
         places: list[Repeated] = []
         skipped: list[tuple[int, str]] = []
-        for rule in live:
-            if language is None or language.name != rule.language:
+        for rule in here:
+            if not rule.may_stand_in(text):
                 continue
             try:
                 result = rewritten(rule, text, name)
