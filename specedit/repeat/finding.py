@@ -30,7 +30,7 @@ from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.rename.tree import LARGE, origin
 from specedit.repeat.piece import BYTES
-from specedit.repeat.rewriting import Repeated, applied, rewritten
+from specedit.repeat.rewriting import NEAR, Repeated, applied, rewritten
 from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings
@@ -93,10 +93,11 @@ def find(
             found.left[name] = problem.reason
             continue
         language = language_of(name, text)
-        here = [rule for rule in rules if language is not None and rule.language == language.name]
+        kind = language.name if language is not None else ""
+        here = [(number, rule) for number, rule in enumerate(rules) if rule.language == kind]
         places: list[Repeated] = []
         skipped: list[tuple[int, str]] = []
-        for rule in here:
+        for number, rule in here:
             if not rule.may_stand_in(text):
                 continue
             try:
@@ -110,7 +111,7 @@ def find(
                     place.end <= repeated.start or repeated.end <= place.start
                     for repeated in places
                 ):
-                    places.append(place)
+                    places.append(replace(place, rule=number))
                 else:
                     skipped.append((place.line, "it overlaps another place"))
         if (places or skipped) and not named and (why := origin(name, text)):
@@ -119,6 +120,42 @@ def find(
             places.sort(key=lambda one: one.start)
             found.files[name] = FoundFile(name, text, tuple(places), tuple(sorted(skipped)))
     return found
+
+
+def kinds_of(found: Found) -> list[list[tuple[str, Repeated]]]:
+    """The proposals with their files, those of one rule and one reason together."""
+    kinds: dict[tuple[int, str], list[tuple[str, Repeated]]] = {}
+    for name, file in found.files.items():
+        for place in file.doubtful:
+            kinds.setdefault((place.rule, place.doubt), []).append((name, place))
+    return list(kinds.values())
+
+
+def settled(found: Found, is_meant: Callable[[str, Repeated], bool]) -> Found:
+    """Without proposals: `is_meant` is asked about the first and the last of each kind, and where
+    both are meant the others of that kind are; about every near place."""
+    meant: set[tuple[str, Repeated]] = set()
+    for places in kinds_of(found):
+        if places[0][1].rule == NEAR:
+            meant.update(place for place in places if is_meant(*place))
+            continue
+        if not is_meant(*places[0]):
+            continue
+        meant.add(places[0])
+        if len(places) > 1 and is_meant(*places[-1]):
+            meant.update(places)
+    files = {
+        name: replace(
+            file,
+            places=tuple(
+                replace(place, doubt="")
+                for place in file.places
+                if not place.doubt or (name, place) in meant
+            ),
+        )
+        for name, file in found.files.items()
+    }
+    return replace(found, files=files, checked={})
 
 
 def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]:

@@ -177,9 +177,7 @@ class _Matcher:
 
     def _bind(self, hole: str, nodes: Sequence[Node], at: int = 0) -> bool:
         if hole in self.repeated:
-            words = tuple(
-                word for node in nodes for word in tokens(node, self.data, self.language)
-            )
+            words = tuple(word for node in nodes for word in tokens(node, self.data, self.language))
             if self.bound.setdefault(hole, words) != words:
                 return False
         self.spans.append((nodes[0].start_byte, nodes[-1].end_byte) if nodes else (at, at))

@@ -30,6 +30,7 @@ from specedit.syntax.lines import common
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+NEAR = -1  # of no rule, but of lines that are like the example's
 MOST_PARSES = 30  # of one file, to find the places that do not parse
 
 
@@ -45,6 +46,7 @@ class Repeated:
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
     whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     doubt: str = ""  # why it is only proposed
+    rule: int = 0  # which of several rules it is of, or `NEAR`
 
 
 @dataclass(frozen=True, slots=True)

@@ -524,6 +524,26 @@ def test_at_a_terminal_one_answer_decides_about_proposals(
     assert shop.read("b.py") == (new if "b" in written else text)
 
 
+@pytest.mark.parametrize(
+    ("typed", "code", "written"),
+    [(b"t\ny\ny\n", 0, "bcd"), (b"t\ny\nn\n", 0, "b"), (b"t\nn\n", 2, "")],
+    ids=["both", "first", "none"],
+)
+def test_two_places_of_a_kind_tell_whether_the_others_are_meant(
+    shop: Repository, typed: bytes, code: int, written: str
+) -> None:
+    text = "def f(x):\n    x.get_elements(1)\n"
+    new = text.replace("get_elements", "items")
+    shop.commit({f"{name}.py": text for name in "abcd"})
+    shop.write("a.py", new)
+    result, shown = at_a_terminal(typed, "repeat")
+    assert result == code and "where two of each kind tell [t]" in shown
+    assert "-     x.get_elements(1)\r\n" in shown and "+     x.items(1)\r\n" in shown
+    assert shown.count("Is it meant?") == typed.count(b"\n") - 1
+    for name in "bcd":
+        assert shop.read(f"{name}.py") == (new if name in written else text)
+
+
 def test_check_and_diff_write_nothing(shop: Repository) -> None:
     own = changed(shop)
     assert run("--check").returncode == 1
