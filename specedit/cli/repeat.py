@@ -151,6 +151,8 @@ def _lines(found: Found) -> list[str]:
         " -> ".join(rule.shown()) for rule in found.rules
     )  # one for each language
     lines = list(rules)
+    if any(rule.fits_again for rule in found.rules):
+        lines.append("what is written fits the rule again; each place is changed once")
     files = [(name, file) for name, file in found.files.items() if file.sure]
     if files:
         where = [f"{name} ({len(file.sure)})" for name, file in files[:SHOWN]]

@@ -125,6 +125,13 @@ class RepeatRule:
         return shape(self.before, names=False) == shape(self.after, names=False)
 
     @cached_property
+    def fits_again(self) -> bool:
+        """Whether what is written at a place is a place itself."""
+        return len(self.before) == 1 and any(
+            _covers(self.before[0], inner) for piece in self.after for inner in piece.walk()
+        )
+
+    @cached_property
     def takes_name(self) -> bool:
         """Whether one expression or statement loses a name and gets no variable, which tells its
         places in one file."""
@@ -160,6 +167,19 @@ def _texts(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
 def _gaps(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
     return tuple(
         source[one.end : other.start].decode("utf-8", "replace") for one, other in pairwise(units)
+    )
+
+
+def _covers(pattern: Piece, piece: Piece) -> bool:
+    """Whether a pattern fits a piece, whatever their holes hold."""
+    if pattern.hole:
+        return piece.named
+    if piece.hole or pattern.kind != piece.kind or pattern.text != piece.text:
+        return False
+    if any(child.many for child in pattern.children):
+        return True
+    return len(pattern.children) == len(piece.children) and all(
+        _covers(one, other) for one, other in zip(pattern.children, piece.children, strict=True)
     )
 
 
