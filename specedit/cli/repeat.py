@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from specedit.repeat.rewriting import Repeated
 
 SHOWN = 12  # files that the list names
+PROPOSED = 500  # places that may be meant, of one rule; --yes writes more
 
 
 @settings_options(
@@ -51,7 +52,7 @@ def repeat(
     from dataclasses import replace
 
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, answered, resolve_targets
+    from specedit.cli.targets import Targets, answered, resolve_targets, says_yes
     from specedit.edit.report import Report
     from specedit.files.recorder import Wish
     from specedit.repeat import request
@@ -59,7 +60,7 @@ def repeat(
 
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
-    found = request.found(wanted, hunk, settings)
+    found = request.found(wanted, hunk, settings, most=None if says_yes(resolved) else PROPOSED)
     if near:
         found = request.with_near(found, wanted)
     if wanted.saved is not None and wanted.saved.files:

@@ -83,10 +83,14 @@ def find(
     read: Callable[[str], str],
     *,
     named: bool = False,
+    most: int | None = None,
 ) -> Found:
-    """The places of the rules in these files. `named`: the user named them, generated or not."""
+    """The places of the rules in these files. `named`: the user named them, generated or not;
+    `most`: proposals, after which a rule whose other places are proposals is not looked for."""
     found = Found(rules)
-    for name in names:
+    counts = [0] * len(rules)  # of proposals
+    own = {path for rule in rules for path, _ in rule.examples}
+    for name in sorted(names, key=lambda name: name not in own):
         try:
             text = read(name)
         except FileError as problem:
@@ -100,12 +104,16 @@ def find(
         for number, rule in here:
             if not rule.may_stand_in(text):
                 continue
+            if most is not None and counts[number] >= most and (rule.doubt or rule.unproved):
+                found.left[name] = f"not searched, since {most:,} places may be meant already"
+                continue
             try:
                 result = rewritten(rule, text, name)
             except FileError as problem:
                 found.left[name] = problem.reason
                 break
             skipped += result.skipped
+            counts[number] += sum(bool(place.doubt) for place in result.places)
             for place in result.places:
                 if all(
                     place.end <= repeated.start or repeated.end <= place.start

@@ -230,20 +230,23 @@ def _languages(names: Sequence[str]) -> list[Language]:
     return [BY_NAME[name] for name in sorted(found)]
 
 
-def found(request: RepeatRequest, hunk: str, settings: Settings) -> Found:
-    """The places of the request's rules, of those that `hunk` chooses."""
+def found(
+    request: RepeatRequest, hunk: str, settings: Settings, *, most: int | None = None
+) -> Found:
+    """The places of the request's rules, of those that `hunk` chooses; at most about so many
+    proposals of each."""
     rules = list(request.rules)
     if hunk and hunk != "all":
         rules = [rules[number - 1] for number in _numbers(hunk, len(rules))]
     names = request.names or candidates(_root(), rules, Path.cwd())
     if len(rules) > 1 and not hunk and not rules[0].receivers:
-        every = [find([rule], names, read_text, named=request.named) for rule in rules]
+        every = [find([rule], names, read_text, named=request.named, most=most) for rule in rules]
         live = [resolved for resolved in every if resolved.sure or resolved.doubtful]
         if len(live) > 1:
             raise UsageError(_several(every), hint="--hunk N chooses one, --hunk 1,2 or all more.")
         result = live[0] if live else every[0]
     else:
-        result = find(rules, names, read_text, named=request.named)
+        result = find(rules, names, read_text, named=request.named, most=most)
     return without_broken(result, settings)
 
 

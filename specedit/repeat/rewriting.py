@@ -79,7 +79,6 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     skipped: list[tuple[int, str]] = []
     kept: list[Match] = []
     done = [] if rule.fits_its_result else _done_before(rule, root, data)
-    again = any(unit.many for unit in rule.old_units)  # what is written fits as it stands
     own = [
         (start, start + len(new))
         for example, start, new in rule.written
@@ -88,12 +87,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     for match, line in zip(found, lines, strict=True):
         if any(start < match.end and match.start < end for start, end in own):
             continue  # the example itself
-        if any(
-            start <= match.start
-            and match.end <= end
-            and (again or (start, end) != (match.start, match.end))
-            for start, end in done
-        ):
+        if any(start <= match.start and match.end <= end for start, end in done):
             skipped.append((line, "it is as the example made it already"))
         elif any(bad.has_error for bad in _around(root, match)):
             skipped.append((line, "the code there does not parse"))
