@@ -37,7 +37,9 @@ def _alone() -> bool:
     """Whether no thread has to be waited for."""
     import threading
 
-    return all(one.daemon or one is threading.main_thread() for one in threading.enumerate())
+    return all(
+        thread.daemon or thread is threading.main_thread() for thread in threading.enumerate()
+    )
 
 
 def _quiet() -> None:

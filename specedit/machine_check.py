@@ -78,8 +78,8 @@ def lines(start: Path | None = None, topics: tuple[str, ...] = ()) -> Facts:
             found = list(parts[topic]()) if topic in parts else []
         except (SpeceditError, OSError) as error:
             found = [_failed(topic, error)]
-        for one in found:
-            yield Fact(one.topic, harmless(one.text), harmless(one.advice), one.state)
+        for fact in found:
+            yield Fact(fact.topic, harmless(fact.text), harmless(fact.advice), fact.state)
 
 
 def _failed(topic: str, error: Exception) -> Fact:

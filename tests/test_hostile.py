@@ -65,7 +65,7 @@ def _apply(path: Path) -> int:
 def _snippet(path: Path) -> int:
     lines = path.read_text().splitlines()
     change = path.with_name("change.txt")
-    change.write_text("\n".join([*lines[:2], "// ... existing code ...", "added", *lines[-2:]]))
+    change.write_text("\n".join([*lines[:2], "// ... existing code ...", "added", *lines[2:][-2:]]))
     return _run("apply", path.name, change.name, "--no-model", "--diff")
 
 

@@ -116,8 +116,12 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
             results.update(dict.fromkeys(check(change)))
     except TooComplex as problem:
         return [Finding("not-checked", f"names not checked: {problem.reason}")]
-    ordered = sorted(results, key=lambda one: one.line or 0)
-    few = [one for kind in checks.verdicts for one in [o for o in ordered if o.kind == kind][:MOST]]
+    ordered = sorted(results, key=lambda finding: finding.line or 0)
+    few = [
+        finding
+        for kind in checks.verdicts
+        for finding in [o for o in ordered if o.kind == kind][:MOST]
+    ]
     return list(_by_verdict(few, checks))
 
 
@@ -171,7 +175,9 @@ def _syntax(change: Change) -> Iterator[Finding]:
         return
     first = (fresh((fault.what for fault in old), new, lambda fault: fault.what) or new)[0]
     changed = [hunk.after[0] + 1 for hunk in hunks(change.before.text, after)]
-    line = next((one for one in changed if first.line <= one <= first.last_line), first.line)
+    line = next(
+        (number for number in changed if first.line <= number <= first.last_line), first.line
+    )
     lines = after.split("\n")
     shown = lines[min(line, len(lines)) - 1].strip()[:40]
     what = first.what if line == first.line else f"unexpected `{shown}`"

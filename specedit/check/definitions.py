@@ -58,7 +58,7 @@ def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
     added = [symbol for symbol in new if symbol.name not in names]
     gone = list(_discontinued(gone, added, change))
     held_by_gone = {symbol.qualified for symbol in old} - places  # members go with what held them
-    gone = [one for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
+    gone = [symbol for symbol in gone if symbol.qualified.rpartition(".")[0] not in held_by_gone]
     if not TAKES_AWAY.search(change.instruction):
         return [symbol.qualified for symbol in gone], []
     words = _words(change.instruction)
@@ -148,21 +148,21 @@ def _unique(parsed: ParsedText) -> dict[str, tuple[Symbol, int]]:
 def renamed_definitions(change: Change) -> Iterator[Finding]:
     """Definitions that are gone by name although the instruction asks for no other names."""
     instruction, old, new = change.instruction, change.before.symbols, change.after.symbols
-    old_names, new_names = {one.name for one in old}, {one.name for one in new}
+    old_names, new_names = {symbol.name for symbol in old}, {symbol.name for symbol in new}
     words = set(re.findall(r"[A-Za-z_$][\w$]*", instruction))
-    added = [one for one in new if one.name not in old_names]
-    if TAKES_AWAY.search(instruction) or any(one.own_name in words for one in added):
+    added = [symbol for symbol in new if symbol.name not in old_names]
+    if TAKES_AWAY.search(instruction) or any(symbol.own_name in words for symbol in added):
         return
-    for one in old:
-        if one.kind not in _NAMED_KINDS or one.name in new_names:
+    for symbol in old:
+        if symbol.kind not in _NAMED_KINDS or symbol.name in new_names:
             continue
-        if one.own_name.startswith("_") or one.own_name in words:
+        if symbol.own_name.startswith("_") or symbol.own_name in words:
             continue
-        if not _is_used(one.name, change.after.text):
-            other = next((new for new in added if new.kind == one.kind), None)
+        if not _is_used(symbol.name, change.after.text):
+            other = next((new for new in added if new.kind == symbol.kind), None)
             now = f": it is `{other.name}` now" if other is not None else ""
             line = other.first_line if other is not None else 1
-            yield at("renamed", line, f"the instruction does not rename `{one.name}`{now}")
+            yield at("renamed", line, f"the instruction does not rename `{symbol.name}`{now}")
 
 
 def _discontinued(
@@ -206,8 +206,8 @@ def _body(symbol: Symbol, lines: Sequence[str]) -> Counter[str]:
     return words
 
 
-def _alike(one: Counter[str], other: Counter[str]) -> float:
-    return 2 * (one & other).total() / max(1, one.total() + other.total())
+def _alike(words: Counter[str], other: Counter[str]) -> float:
+    return 2 * (words & other).total() / max(1, words.total() + other.total())
 
 
 def _own_word(name: str) -> str:

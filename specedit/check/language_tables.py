@@ -42,8 +42,8 @@ def is_elsewhere(change: Change, name: str) -> bool:
     if not own.is_file():
         return True
     try:
-        others = [one for one in own.parent.glob("*.go") if one.name != own.name]
-        texts = [one.read_text(encoding="utf-8", errors="replace") for one in others]
+        others = [path for path in own.parent.glob("*.go") if path.name != own.name]
+        texts = [path.read_text(encoding="utf-8", errors="replace") for path in others]
     except OSError:
         return True
     return any(map(word.search, texts))
@@ -181,7 +181,9 @@ _JAVA_ACCESSES = words("field_access.object method_invocation.object")
 def _java_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
     imports = [child for child in parsed.root.children if child.type == "import_declaration"]
     if name in builtin_names.JAVA_TYPES:
-        return leaf.type == "type_identifier" and not any(one.first("asterisk") for one in imports)
+        return leaf.type == "type_identifier" and not any(
+            statement.first("asterisk") for statement in imports
+        )
     if leaf.type != "identifier" or not name[:1].islower() or name in ("log", "logger"):
         return False
     if leaf.parent is None or "annotation" in leaf.parent.type or leaf.place in _JAVA_PACKAGES:
@@ -191,7 +193,7 @@ def _java_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
         whole = whole.parent
         if (part := whole.part("field")) is not None and parsed.text_of(part)[:1].isupper():
             return False  # `java.util.List`: a package
-    opened = any(one.first("static") and one.first("asterisk") for one in imports)
+    opened = any(statement.first("static") and statement.first("asterisk") for statement in imports)
     return not opened and not _java_inherits(leaf)
 
 

@@ -42,7 +42,7 @@ def unreachable_code(change: Change) -> Iterator[Finding]:
     """One for each block that ends too early, unless the block before did so, too."""
     known = [change.before.text_of(node) for node, _ in _unreachable(change.before)]
     text_of = change.after.text_of
-    for node, ending in fresh(known, _unreachable(change.after), lambda one: text_of(one[0])):
+    for node, ending in fresh(known, _unreachable(change.after), lambda found: text_of(found[0])):
         first = text_of(node).split("\n", 1)[0][:60]
         yield at("unreachable", node.line, f"`{first}` never runs: `{ending}` stands before it")
 
@@ -202,7 +202,7 @@ def placeholders(before: str, after: str) -> list[tuple[int, str]]:
     """Lines of `after` that stand for missing code, and that `before` had not."""
     lines = enumerate(map(str.strip, after.split("\n")), 1)
     stand_ins = [(number, line) for number, line in lines if stands_in(line)]
-    return fresh(map(str.strip, before.split("\n")), stand_ins, lambda one: one[1])
+    return fresh(map(str.strip, before.split("\n")), stand_ins, lambda found: found[1])
 
 
 def stands_in(line: str) -> bool:
@@ -336,7 +336,7 @@ def wrong_returns(change: Change) -> Iterator[Finding]:
     if change.after.language.name != "go":
         return
     known = (text for _, text in _wrong(change.before))
-    for leaf, text in fresh(known, _wrong(change.after), lambda one: one[1]):
+    for leaf, text in fresh(known, _wrong(change.after), lambda found: found[1]):
         yield at("returns", leaf.line, text)
 
 

@@ -78,7 +78,11 @@ class ParsedText:
             return []
         scopes, module_of = self._typing.scopes, self._typing.rules.module_of
         declared = scopes.by_leaf.values()
-        return [(one, module_of(scopes, one)) for one in declared if one.kind == "import"]
+        return [
+            (declaration, module_of(scopes, declaration))
+            for declaration in declared
+            if declaration.kind == "import"
+        ]
 
     @cached_property
     def free_names(self) -> dict[str, list[Branch]]:
@@ -94,7 +98,7 @@ class ParsedText:
         for leaf, name in scopes.leaves:
             if name not in uses:
                 of_name = declared.get(name, [])
-                uses[name] = Uses(self._typing, name, of_name, lambda one, other: None)
+                uses[name] = Uses(self._typing, name, of_name, lambda declaration, other: None)
             keys = uses[name].keys(leaf)
             if any(isinstance(key, tuple) and key[0] == FREE for key in keys):
                 free.setdefault(name, []).append(leaf)

@@ -169,9 +169,9 @@ class Verification:
                 after = check.remarks(Path(self._scratch.name))
             except CheckerError as problem:
                 return str(problem)
-            known = (self._comparable(one.text) for one in before)
-            found = fresh(known, after, lambda one: self._comparable(one.text))
-            new += [f"{check.name}: {one.text}" for one in found]
+            known = (self._comparable(message.text) for message in before)
+            found = fresh(known, after, lambda message: self._comparable(message.text))
+            new += [f"{check.name}: {message.text}" for message in found]
         more = f"; and {len(new) - SHOWN} more" if len(new) > SHOWN else ""
         return "; ".join(new[:SHOWN]) + more
 

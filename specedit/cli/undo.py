@@ -98,16 +98,16 @@ def _show(done: Undone) -> None:
 
     console = colours.terminal()
     console.print(Text(f"undoing: {done.run.label}", "dim"), soft_wrap=True)
-    for one in done.files:
-        style = {RESTORED: "green", REFUSED: "red"}.get(one.status, "dim")
+    for file in done.files:
+        style = {RESTORED: "green", REFUSED: "red"}.get(file.status, "dim")
         word = {
             RESTORED: "put back",
-            REFUSED: f"not put back: {one.problem}",
+            REFUSED: f"not put back: {file.problem}",
             LEFT: "could be put back, and was left as it is",
-        }.get(one.status, "was as before already")
-        path = terminal.name(near(one.path))
-        if one.aside:
-            word += f"; the text that was there is in {terminal.name(one.aside)}"
+        }.get(file.status, "was as before already")
+        path = terminal.name(near(file.path))
+        if file.aside:
+            word += f"; the text that was there is in {terminal.name(file.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
         rest = any(file.status == LEFT for file in done.files)

@@ -57,7 +57,7 @@ def _starts(lines: tuple[Line, ...]) -> tuple[int, int]:
 def applied(before: str, parts: list[Cut]) -> str:
     """The old text with these parts, which do not overlap."""
     lines = lines_of(before)
-    for part in sorted(parts, key=lambda one: (one.first, one.last), reverse=True):
+    for part in sorted(parts, key=lambda part: (part.first, part.last), reverse=True):
         lines[part.first : part.last] = part.new
     return "".join(lines)
 
@@ -70,7 +70,7 @@ def split(hunk: Hunk) -> list[Hunk]:
     for n, run in enumerate(runs):
         if run[0].kind == " ":
             continue
-        lines = tuple(line for one in runs[max(0, n - 1) : n + 2] for line in one)
+        lines = tuple(line for run in runs[max(0, n - 1) : n + 2] for line in run)
         above = len(runs[n - 1]) if n else 0
         old, new = (start + above for start in _starts(lines))
         gone, come = (sum(line.kind == kind for line in run) for kind in "-+")
@@ -100,7 +100,7 @@ def edited(hunk: Hunk, text: str) -> Cut | None:
             continue
         if row == NO_END:
             for side in (old, new):
-                side[-1:] = [one.removesuffix("\n") for one in side[-1:]]
+                side[-1:] = [line.removesuffix("\n") for line in side[-1:]]
             continue
         if kind not in " -+":
             return None
@@ -109,7 +109,7 @@ def edited(hunk: Hunk, text: str) -> Cut | None:
     held = _side(hunk, "+")
     if not old and not new:
         new = old = held
-    if [name.rstrip("\n") for name in old] != [one.rstrip("\n") for one in held]:
+    if [name.rstrip("\n") for name in old] != [line.rstrip("\n") for line in held]:
         return None
     if new and held and new[-1] == f"{held[-1]}\n":  # a last line without a newline keeps none
         new[-1:] = held[-1:]
@@ -199,7 +199,7 @@ def choose(
             else:
                 answered = [part]
         elif key == "a":
-            answered = [part_of(one) for one in left]
+            answered = [part_of(hunk) for hunk in left]
         elif key in ("y", "n"):
             answered = [part_of(hunk) if key == "y" else None]
         parts += filter(None, answered)

@@ -118,7 +118,9 @@ def plan_edit(
             focused = (Finding("focused", text.format(*lines), (Spot(lines[0]),)),)
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
-    checks = replace(checks_of(settings), shown=tuple((one.name, one.text) for one in beside))
+    checks = replace(
+        checks_of(settings), shown=tuple((source.name, source.text) for source in beside)
+    )
     planned = make_job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
     planned = replace(planned, judge=judge, tidies=True, findings=focused)

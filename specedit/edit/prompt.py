@@ -223,11 +223,11 @@ def others(beside: Sequence[Beside]) -> Iterator[str]:
     """The files that are only to be known, a segment for each text."""
     if beside:
         yield OTHERS
-    for one in beside:
-        marks = fence(one.text)
-        what = "The signatures in" if one.signatures else "File"
-        yield f"{what} `{printable(one.name)}`:\n\n{marks}\n"
-        yield finished(one.text)
+    for source in beside:
+        marks = fence(source.text)
+        what = "The signatures in" if source.signatures else "File"
+        yield f"{what} `{printable(source.name)}`:\n\n{marks}\n"
+        yield finished(source.text)
         yield f"{marks}\n\n"
 
 

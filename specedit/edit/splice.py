@@ -112,7 +112,7 @@ def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
     """The whole text with several parts replaced, none of which overlaps another."""
     pieces: list[str] = []
     at = 0
-    for region, answer in sorted(parts, key=lambda one: one[0].start):
+    for region, answer in sorted(parts, key=lambda part: part[0].start):
         pieces += [source.text[at : region.start], fitted(taken(source, region), answer)]
         at = region.end
     return "".join([*pieces, source.text[at:]])

@@ -30,11 +30,11 @@ AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP = -100, 2, 2  # linux/fcntl.h, linux/fs.h
 
 def exchange(first: Path, second: Path) -> bool:
     """Exchange two names in one step. False: not supported here, nothing was done."""
-    one, other = os.fsencode(first), os.fsencode(second)
+    source, other = os.fsencode(first), os.fsencode(second)
     if (swap := _function("renamex_np")) is not None:
-        failed = swap(one, other, RENAME_SWAP)
+        failed = swap(source, other, RENAME_SWAP)
     elif (swap := _function("renameat2")) is not None:
-        failed = swap(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE)
+        failed = swap(AT_FDCWD, source, AT_FDCWD, other, RENAME_EXCHANGE)
     else:
         return False
     if not failed:

@@ -216,7 +216,7 @@ def load(folder: Path) -> JournalRun | None:
     """A run, or None for a folder that a crash left without one."""
     try:
         data = json.loads(regular.read(folder / RECORD))
-        files = tuple(Entry(**one) for one in data.pop("files"))
+        files = tuple(Entry(**entry) for entry in data.pop("files"))
         data["moves"] = tuple((str(old), str(new)) for old, new in data.get("moves", ()))
         return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -110,9 +110,9 @@ def _typed(hint: Any, value: Any) -> Any:
         if kinds[-1] is Ellipsis:
             return tuple(_typed(kinds[0], element) for element in value)
         if len(kinds) == len(value):
-            return tuple(_typed(kind, one) for kind, one in zip(kinds, value, strict=True))
+            return tuple(_typed(kind, element) for kind, element in zip(kinds, value, strict=True))
     if of is dict and isinstance(value, dict):
-        return {str(key): _typed(get_args(hint)[1], one) for key, one in value.items()}
+        return {str(key): _typed(get_args(hint)[1], element) for key, element in value.items()}
     if hint is float and type(value) is int and abs(value) < LARGEST:
         return float(value)
     fits = type(value) is hint
@@ -131,7 +131,7 @@ def _instance(kind: Any, value: Any) -> Any:
         raise WrongShapeError(
             f"{type(value).__name__} where {getattr(kind, '__name__', kind)} is expected"
         )
-    fields = {name: _typed(hints[name], one) for name, one in value.items()}
+    fields = {name: _typed(hints[name], element) for name, element in value.items()}
     try:
         return kind(**fields)
     except TypeError:

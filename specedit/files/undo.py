@@ -215,14 +215,14 @@ def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
     if not min(len(before), len(after)) <= len(now) <= max(len(before), len(after)):
         return False
     both = zip_longest(now, before[: len(now)], after[: len(now)])
-    return all(one in (b, a) for one, b, a in both)
+    return all(byte in (b, a) for byte, b, a in both)
 
 
 def _picked(store: Path, name: str | None) -> JournalRun:
     """The last run, or the one called `name`; an error where its process still writes or tests,
     and needs the originals."""
     runs = clear_up(store)
-    run = next((one for one in runs if name in (None, one.name)), None)
+    run = next((run for run in runs if name in (None, run.name)), None)
     if not runs:
         raise UsageError("There is nothing to undo.", hint=f"No run is in {store / JOURNAL}.")
     if run is None:
@@ -327,16 +327,16 @@ def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
     steps = [result for result in results if isinstance(result, _Step)]
     done = 0
     try:
-        texts = [(one.source(one.now), one.before, one.draft) for one in steps]
+        texts = [(step.source(step.now), step.before, step.draft) for step in steps]
         with replacement.staged(texts):
             for step in steps:
                 step.restore(is_staged=True)
                 done += 1
     except InputError as error:
         stuck = dict(_taken_back(steps[:done]))
-        left = (one.entry for one in steps[done:] if one.entry.path == error.file)
+        left = (step.entry for step in steps[done:] if step.entry.path == error.file)
         stuck[next(left, steps[-1].entry)] = error.reason
-        kept = {one.entry: Outcome(one.entry.path, LEFT) for one in steps}
+        kept = {step.entry: Outcome(step.entry.path, LEFT) for step in steps}
         kept |= {entry: _refused(entry, why) for entry, why in stuck.items()}
         return [result if isinstance(result, Outcome) else kept[result.entry] for result in results]
     return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in results]

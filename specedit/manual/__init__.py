@@ -38,30 +38,30 @@ class CommandHelp:
 def commands(command: Any, name: str = "specedit", parent: Any = None) -> Iterator[CommandHelp]:
     """A command, then those below it."""
     context = command.context_class(command, info_name=name.split()[-1], parent=parent)
-    below = {one.name: one for one in getattr(command, "commands", {}).values()}
+    below = {child.name: child for child in getattr(command, "commands", {}).values()}
     records = (parameter.get_help_record(context) for parameter in command.params)
     yield CommandHelp(
         name=name,
         usage=" ".join([name, *command.collect_usage_pieces(context)]),
         about=" ".join((command.help or "").split()),
         options=tuple(record for record in records if record),
-        commands=tuple((key, " ".join((one.help or "").split())) for key, one in below.items()),
+        commands=tuple((key, " ".join((child.help or "").split())) for key, child in below.items()),
     )
-    for key, one in below.items():
-        yield from commands(one, f"{name} {key}", context)
+    for key, child in below.items():
+        yield from commands(child, f"{name} {key}", context)
 
 
 def man_pages(command: Any) -> Iterator[tuple[str, str]]:
     """The file names and texts of all manual pages."""
-    for one in commands(command):
-        title = one.name.replace(" ", "-")
-        first = one.about.partition(". ")[0].removesuffix(".")
+    for page in commands(command):
+        title = page.name.replace(" ", "-")
+        first = page.about.partition(". ")[0].removesuffix(".")
         lines = [
             f'.TH {title.upper()} 1 "" "specedit {VERSION}"',
             *(".SH NAME", rf"{title} \- {_roff(first)}"),
-            *(".SH SYNOPSIS", f".B {_roff(one.usage)}", ".SH DESCRIPTION", _roff(one.about)),
+            *(".SH SYNOPSIS", f".B {_roff(page.usage)}", ".SH DESCRIPTION", _roff(page.about)),
         ]
-        for heading, rows in (("OPTIONS", one.options), ("COMMANDS", one.commands)):
+        for heading, rows in (("OPTIONS", page.options), ("COMMANDS", page.commands)):
             lines += [f".SH {heading}"] if rows else []
             for term, text in rows:
                 lines += [".TP", f".B {_roff(term)}", _roff(text)]

@@ -145,10 +145,10 @@ def _with(text: str, name: str, value: Any) -> str:
     spelled = re.escape(name).replace("_", "[-_]")
     line = re.compile(rf"""[ \t]*(["']?){spelled}\1[ \t]*=.*\n?""")
     lines = text.splitlines(keepends=True)
-    kept = [one for one in lines if not line.fullmatch(one)]
+    kept = [text_line for text_line in lines if not line.fullmatch(text_line)]
     if value is None:
         return "".join(kept)
-    at = next((n for n, one in enumerate(lines) if line.fullmatch(one)), len(kept))
+    at = next((n for n, text_line in enumerate(lines) if line.fullmatch(text_line)), len(kept))
     if kept and not kept[-1].endswith("\n"):
         kept[-1] += "\n"
     kept.insert(at, f"{name} = {_toml(value)}\n")
@@ -192,8 +192,8 @@ def decisions() -> dict[str, Decision]:
                 return {}
             data = json.load(file)
         return {
-            str(key): Decision(str(one["digest"]), one["trusted"] is True)
-            for key, one in data.items()
+            str(key): Decision(str(stored["digest"]), stored["trusted"] is True)
+            for key, stored in data.items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}

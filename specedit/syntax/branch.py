@@ -140,10 +140,10 @@ class Branch:
         definitions inside it."""
         waiting = [self]
         while waiting:
-            one = waiting.pop()
-            yield one
-            if one.children:
-                below = one.children if not without else without_types(one.children, without)
+            node = waiting.pop()
+            yield node
+            if node.children:
+                below = node.children if not without else without_types(node.children, without)
                 waiting.extend(reversed(below))
 
     def up(self) -> Iterator[Branch]:
@@ -277,7 +277,7 @@ def passages(
             waiting.extend(child for child in node.children if _is_code(child))
         elif node.children:
             waiting.extend(reversed(node.children))
-    return sorted(results, key=lambda one: one.start)
+    return sorted(results, key=lambda passage: passage.start)
 
 
 _INTERPOLATED = frozenset({"interpolated_string_expression", "template_string", "encapsed_string"})
@@ -303,7 +303,7 @@ def _literal(node: Branch, kind: str) -> list[Passage]:
             result.append(Passage(at, child.start, kind))
             at = child.end
     result.append(Passage(at, node.end, kind))
-    return [one for one in result if one.end > one.start]
+    return [passage for passage in result if passage.end > passage.start]
 
 
 def _unparsed(node: Branch, data: bytes) -> Iterator[Passage]:

@@ -61,11 +61,12 @@ def variants(old: str, new: str) -> dict[str, str]:
         for style in reversed(before):
             if before[style].lower() not in COMMON:
                 results.setdefault(before[style], after[style])
-        for one, other in list(results.items()):
-            if one != one.upper() or len(one) > 1:
-                results.setdefault(plural(one), plural(other))
+        for spelling, other in list(results.items()):
+            if spelling != spelling.upper() or len(spelling) > 1:
+                results.setdefault(plural(spelling), plural(other))
     results[old] = new
-    return dict(sorted(results.items(), key=lambda pair: -len(pair[0])))
+    changed = ((spelling, other) for spelling, other in results.items() if spelling != other)
+    return dict(sorted(changed, key=lambda pair: -len(pair[0])))
 
 
 def split_member(old: str) -> tuple[str, str]:
@@ -82,9 +83,9 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
     if derived and len(name.strip("_$@")) >= SHORT:
         joined = "".join(words_of(name)).lower()
         spelled = [variant.lower() for variant in variants(name, name)]
-        for one in sorted({*spelled, joined, plural(joined)} - {""}, key=len):
-            if not any(known in one for known in results):
-                results.append(one)
+        for variant in sorted({*spelled, joined, plural(joined)} - {""}, key=len):
+            if not any(known in variant for known in results):
+                results.append(variant)
     return (name, *results[1:])
 
 

@@ -98,4 +98,4 @@ def language_of(name: str, text: str = "") -> Language | None:
         return language
     command = text.split("\n", 1)[0].replace("/", " ").split()
     words = {word.rstrip("0123456789.") for word in command}
-    return next((one for one in LANGUAGES if words & set(one.interpreters)), None)
+    return next((language for language in LANGUAGES if words & set(language.interpreters)), None)

@@ -194,8 +194,8 @@ def _text(node: Node, data: bytes) -> str:
 def _receiver_type(node: Node, data: bytes) -> str:
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if one.type == "type_identifier":
-            return _text(one, data)
-        waiting.extend(reversed(one.children))
+        part = waiting.pop()
+        if part.type == "type_identifier":
+            return _text(part, data)
+        waiting.extend(reversed(part.children))
     return ""

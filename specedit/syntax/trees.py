@@ -34,7 +34,8 @@ T = TypeVar("T")
 # Limits, and the most that was met among 3,900 source files of public projects. The parts of a
 # limit that grow are for each byte of the text.
 DEEPEST = 1_000  # levels of nodes (met: 672 where a macro confuses the parser, else 77)
-MOST_NODES = 100_000, 0.5  # (0.65 for each byte of small files, 0.56 of a large minified one)
+MOST_NODES = 100_000, 0.5  # (0.72 for each byte of minified files of 80 kB, 0.56 of a large one)
+MOST_UNREAD = 15_000, 0.9  # nodes of a text that does not parse (0.72 for 230 kB, 0.79 for 1 kB)
 MOST_LEVELS = 3_000_000, 16.0  # levels of all nodes together, which is what looking up costs (15.0)
 MOST_STEPS = 3_000, 0.025  # hundreds of operations of the parser (0.021)
 MOST_READS = 7_000, 0.01  # pieces of the text that the parser asks for (128 for 11 kB, 0.004)
@@ -94,22 +95,38 @@ def fragment(data: bytes, language: Language) -> Tree | None:
     return None if tree.root_node.has_error else tree
 
 
+def faults_and_symbols(text: str, language: Language) -> tuple[int, list[Symbol]]:
+    """How many places of a text do not parse; if none, what it defines. Its tree is not kept: the
+    text that is changed and the result are asked for again, a snippet between them is not."""
+    data = text.encode("utf-8", "surrogatepass")
+    root = _whole_tree(data, language).root_node
+    faults = sum(1 for _ in _faults(root, data))
+    return faults, [] if faults else list(outline(root, data, nested=True))
+
+
 def release() -> None:
     """Give up the trees that are held for the next question: those of 60,000 lines are 80 MB."""
     _tree_or_reason.cache_clear()
 
 
 def _whole_tree(data: bytes, language: Language) -> Tree:
-    """The tree of a text; of what `#if` chooses from, each part, where that parses."""
+    """The tree of a text; where it has errors, of one with as many bytes that parses: without
+    C#'s `#if`, of which each part is read, or with a `;` between TypeScript's signatures."""
     tree = _bounded(data, language.grammar)
-    if tree.root_node.has_error and language.name == "csharp" and b"#if" in data:
-        blank = _DIRECTIVE.sub(lambda found: b" " * len(found[0]), data)
-        other = _bounded(blank, language.grammar)
-        return tree if other.root_node.has_error else other
+    if tree.root_node.has_error:
+        other = data
+        if language.name == "csharp":
+            other = _DIRECTIVE.sub(lambda found: b" " * len(found[0]), data)
+        elif language.name in ("typescript", "tsx"):
+            other = _SIGNATURE.sub(rb"\1;", data)
+        again = _bounded(other, language.grammar) if other != data else tree
+        return tree if again.root_node.has_error else again
     return tree
 
 
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
+# A line that begins with `<` goes on with no type: the grammar takes it for a type's arguments.
+_SIGNATURE = re.compile(rb"(?<=[\w>\])}])(\s*\n[ \t]*)[ \t](?=<)")
 
 
 # the limits
@@ -193,6 +210,8 @@ def _refuse_large(tree: Tree, size: int) -> None:
     nodes = tree.root_node.descendant_count
     if nodes > _limit(MOST_NODES, size):
         raise _refusal(f"{nodes:,} syntax nodes are too many for {size:,} bytes")
+    if tree.root_node.has_error and nodes > _limit(MOST_UNREAD, size):
+        raise _refusal(f"{nodes:,} syntax nodes are too many for {size:,} bytes with syntax errors")
     cursor, depth, levels = tree.walk(), 0, 0
     while True:
         levels += depth
@@ -345,10 +364,15 @@ def symbols(text: str, language: Language | None, nested: bool = False) -> list[
     `nested`: with namespaces, and with functions in functions."""
     if language is None or not language.grammar:
         return []
+    return list(_symbols(text, language, nested))
+
+
+@lru_cache(maxsize=4)  # as with the trees: before and after, and with or without what is nested
+def _symbols(text: str, language: Language, nested: bool) -> tuple[Symbol, ...]:
     data = text.encode("utf-8", "surrogatepass")
     root = _parse(data, language).root_node
     with uncollected():
-        return list(outline(root, data, nested))
+        return tuple(outline(root, data, nested))
 
 
 def find_symbol(text: str, language: Language | None, name: str) -> list[Symbol]:

@@ -149,15 +149,15 @@ def _caption(hunk: Hunk, frame: Frame) -> Text:
 def _name(hunk: Hunk, frame: Frame) -> str:
     """The innermost definition around the first changed line; "" outside of all."""
     (old, new), line = frame.symbols, hunk.first_line
-    changed = [one for one in hunk.lines if one.kind != " "]
-    around = [one for one in old if one.first_line <= line <= one.last_line]
+    changed = [part for part in hunk.lines if part.kind != " "]
+    around = [symbol for symbol in old if symbol.first_line <= line <= symbol.last_line]
     if (
         changed and changed[0].after is not None
     ):  # lines are only added: what they are in, or define
         line = next((x.after for x in changed if x.after and x.text.strip()), changed[0].after)
-        around = [one for one in new if one.first_line <= line <= one.last_line]
-    around = [one for one in around if one.kind != "value"]  # its line shows the name
-    return terminal.name(max(around, key=lambda one: one.depth).qualified) if around else ""
+        around = [symbol for symbol in new if symbol.first_line <= line <= symbol.last_line]
+    around = [symbol for symbol in around if symbol.kind != "value"]  # its line shows the name
+    return terminal.name(max(around, key=lambda symbol: symbol.depth).qualified) if around else ""
 
 
 def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:
@@ -180,8 +180,8 @@ def _beside(hunk: Hunk, frame: Frame) -> Iterator[Text]:
     for old, new in _pairs(hunk.lines):
         left = list(_side(old, frame, half, origin=False)) if old else []
         right = list(_side(new, frame, half, origin=True)) if new else []
-        for one, other in zip_longest(left, right):
-            row = one or Text(end="")
+        for left_row, other in zip_longest(left, right):
+            row = left_row or Text(end="")
             row.pad_right(half - row.cell_len)
             yield Text.assemble(row, bar, other or Text(end=""))
 

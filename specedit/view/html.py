@@ -71,21 +71,21 @@ def _shown(run: FileTrace) -> dict[str, Any]:
     passes = [
         {
             "number": number,
-            "at": one.at,
+            "at": step.at,
             "chunk": chunk,
-            "text": one.written.text,
+            "text": step.written.text,
             # A pass is named after its draft; one whose draft gave nothing was decoded freely.
             "kind": drafted if chunk.accepted else prov.FREE,
             "pieces": [
                 (drafted if place < chunk.accepted else own, piece)
-                for place, piece in enumerate(one.written.pieces)
+                for place, piece in enumerate(step.written.pieces)
             ],
-            "left": LEFT + scale * one.at,
-            "right": LEFT + scale * (one.at + chunk.seconds),
+            "left": LEFT + scale * step.at,
+            "right": LEFT + scale * (step.at + chunk.seconds),
             "proposed_so_far": p,
             "accepted_so_far": a,
         }
-        for number, (one, chunk, (drafted, own), a, p) in enumerate(
+        for number, (step, chunk, (drafted, own), a, p) in enumerate(
             zip(run.passes, chunks, _kinds(chunks), accepted, proposed, strict=True)
         )
     ]

@@ -74,15 +74,15 @@ def verdict(attempt: Try) -> tuple[str, str]:
 def whole(report: Report) -> Sequence[Try]:
     """Each try, by its number, over all files."""
     results: dict[int, Try] = {}
-    for one in (attempt for edit in report.edits for attempt in edit.tries):
-        first = results.setdefault(one.number, one)
-        if first is not one:
-            results[one.number] = replace(
+    for current in (attempt for edit in report.edits for attempt in edit.tries):
+        first = results.setdefault(current.number, current)
+        if first is not current:
+            results[current.number] = replace(
                 first,
-                figures=first.figures + one.figures,
-                refused=first.refused or one.refused,
-                kept=first.kept or one.kept,
-                with_feedback=first.with_feedback or one.with_feedback,
+                figures=first.figures + current.figures,
+                refused=first.refused or current.refused,
+                kept=first.kept or current.kept,
+                with_feedback=first.with_feedback or current.with_feedback,
             )
     return [results[number] for number in sorted(results)]
 

@@ -66,6 +66,36 @@ def test_python_imports_follow_a_file_and_undo_takes_it_back(
     assert repo.git("status", "--short") == ""
 
 
+@pytest.mark.parametrize("new", ["src/shop/account.py", "src/shop/sub/account.py", "src/person.py"])
+def test_uses_through_an_imported_package_follow_a_file(
+    inside: Run, repo: Repository, new: str
+) -> None:
+    through = (
+        "import shop\nimport shop as s\nfrom shop import sub\n\n"
+        "assert shop.user.User is s.user.User and sub.deep.User is shop.user.User\n"
+    )
+    repo.commit({"src/through.py": through})
+    repo.commit({"main.py": f"{PYTHON['main.py']}import through\n"})
+    assert runs(repo)
+    assert inside("rename", "src/shop/user.py", new).returncode == 0
+    assert runs(repo), repo.read("src/through.py")
+
+
+def test_a_string_that_is_a_path_to_a_module_follows(inside: Run, repo: Repository) -> None:
+    named = (
+        'USER = "shop.user.User"\nMODULE = "shop.user"\nFILE = "user.py"\nTEXT = "see shop.user"\n'
+    )
+    repo.commit({"src/settings.py": named})
+    assert inside("rename", "src/shop/user.py", "src/shop/sub/account.py").returncode == 0
+    assert repo.read("src/settings.py") == named.replace('"shop.user', '"shop.sub.account')
+
+
+def test_a_variable_called_like_a_package_is_not_the_package(inside: Run, repo: Repository) -> None:
+    repo.commit({"src/other.py": "import shop.page\n\n\ndef f(shop):\n    return shop.user\n"})
+    done = inside("rename", "src/shop/user.py", "src/shop/account.py")
+    assert done.returncode == 0 and repo.read("src/other.py").endswith("return shop.user\n")
+
+
 def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) -> None:
     repo.commit({"src/shop/page.py": "from shop import user\naccount = user.User\n"})
     assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0

@@ -142,6 +142,7 @@ def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
         pytest.param("csharp", ";" * 60_000, "too many steps", id="many operations"),
         pytest.param("c", "a || " * 12_000, "more than 1,000 levels deep", id="deep"),
         pytest.param("java", "a<" * 30_000, "`<` that nothing closes", id="open"),
+        pytest.param("go", '"' * 60_000, "bytes with syntax errors", id="faults"),
     ],
 )
 def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(
@@ -151,3 +152,10 @@ def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(
     for _ in range(2):
         with pytest.raises(TooComplex, match=reason):
             errors(text, BY_NAME[name])
+
+
+def test_minified_code_with_an_error_is_read() -> None:
+    text = 'function t(e,n){return e.attr(n,"name")||null};' * 2_000
+    assert [fault.what for fault in errors(f"{text}}}", BY_NAME["javascript"]) or ()] == [
+        "unexpected `}`"
+    ]

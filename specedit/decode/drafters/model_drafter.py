@@ -143,7 +143,7 @@ class SmallModel:
             self.engine.crop(start + len(path))
         else:
             self.engine.keep(start, path)
-        self._read_ids = [*ids, *(one.token for one in chain[:-1])]
+        self._read_ids = [*ids, *(draft.token for draft in chain[:-1])]
         self._times.append(time.perf_counter() - started)
         return chain
 

@@ -19,11 +19,11 @@ from specedit.edit.apply.markers import (
     REMOVED,
     ShownLines,
     is_remark,
-    names_removed,
 )
 from specedit.edit.apply.merged import Ambiguity
 from specedit.edit.apply.part_places import FileIndex, margin, weight
 from specedit.edit.apply.reindent import reindented
+from specedit.edit.apply.removals import Removable
 from specedit.edit.apply.structure import (
     CALLED,
     SPACE,
@@ -33,7 +33,6 @@ from specedit.edit.apply.structure import (
     continuous,
     paired,
     snippet_definitions,
-    words_of_lines,
 )
 from specedit.syntax.languages import Language
 
@@ -234,7 +233,7 @@ class _Comparing:
         """The rows of the snippet's lines [first, last), without what has no neighbour; lines are
         left out between two chunks."""
         self.result.shown |= set(pairs.values())
-        self._remove(first, last, own, old, pairs, holder)
+        self._remove(first, last, own, old, pairs)
         units: list[_Unit] = []
         starts = {one.top: one for one in own}
         partial = {one.first for one in own if one.kind != VALUE and one not in pairs}
@@ -393,35 +392,21 @@ class _Comparing:
         own: Sequence[Definition],
         old: Sequence[Definition],
         pairs: dict[Definition, Definition],
-        holder: Definition | None,
     ) -> None:
         """Note what the comments of a holder remove: definitions, or other lines with a name."""
         inner = {n for definition in own for n in range(definition.first, definition.last)}
-        shown = set(pairs.values())
+        removable = Removable(old, set(pairs.values()), self._file, self._holders)
         for n in range(first, last):
             if self._kinds[n] != REMOVED or n in inner:
                 continue
-            names = names_removed(self._lines[n], {definition.name for definition in old})
-            named = [
-                definition
-                for definition in old
-                if {definition.name, definition.name.rpartition(".")[2]} & names
-                and definition not in shown
-            ]
             above = [old.last for one, old in pairs.items() if one.last <= n]
             below = [old.first for one, old in pairs.items() if one.first > n]
             low, high = max(above, default=0), min(below, default=len(self._file))
-            named = [one for one in named if low <= one.first < high] or named
-            several = {one.name for one in named if sum(a.name == one.name for a in named) > 1}
-            if several:
-                heads = {one: words_of_lines([self._file[one.first]]) & names for one in named}
-                most = {
-                    name: max(len(heads[a]) for a in named if a.name == name) for name in several
-                }
-                named = [a for a in named if a.name not in several or len(heads[a]) == most[a.name]]
-            self.result.removed |= set(named)
-            if not named:
-                self.result.words[n] = names
+            removal = removable.by(self._lines[n], low, high)
+            self.result.removed |= removal.definitions
+            self.result.refused += removal.refused
+            if removal.names:
+                self.result.words[n] = set(removal.names)
 
     def _without_new(
         self, chunks: Sequence[_Chunk], holder: Definition | None, old: Sequence[Definition]
@@ -476,7 +461,7 @@ class _Comparing:
         if solid:
             at = max(one.last for one in solid)
         elif holder is not None:
-            at = holder.last - _closes(self._file[holder.last - 1])
+            at = holder.last - _ends(self._file[holder.last - 1])
             while at and not self._file[at - 1].strip():
                 at -= 1
         else:
@@ -621,5 +606,10 @@ def opens(line: str) -> bool:
     return line.rstrip()[-1:] in ("{", "(", "[", ":")
 
 
-def _closes(line: str) -> bool:
-    return line.strip()[:1] in ("}", ")", "]") or line.strip() == "end"
+def closes(line: str) -> bool:
+    """Whether a block ends at the beginning of a line."""
+    return line.strip()[:1] in ("}", ")", "]")
+
+
+def _ends(line: str) -> bool:
+    return closes(line) or line.strip() == "end"

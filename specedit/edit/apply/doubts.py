@@ -4,6 +4,7 @@ chunks, and the readings of each doubtful part."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
@@ -14,10 +15,11 @@ from specedit.edit.apply.comparison import (
     Comparison,
     FileColumn,
     SnippetRow,
+    closes,
     opens,
 )
 from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
-from specedit.edit.apply.part_places import likeness, margin, same_line, weight
+from specedit.edit.apply.part_places import likeness, margin, same_line, sets_again, weight
 from specedit.edit.apply.segments import Alignment
 from specedit.syntax.lines import common
 
@@ -26,6 +28,7 @@ MOST = 60  # alternatives that are looked at
 OPENING = 0.8  # least likeness of first lines of one block,
 LIKE, AROUND = 0.6, 200  # where no other line of so many around it is so like it
 MOVED = 0.7  # least likeness of a line that may have moved
+ENDS_BLOCK = frozenset(("return", "throw", "raise", "break", "continue"))
 FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
@@ -59,14 +62,14 @@ def doubtful(
             doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = _near(rows, n)
             texts.update(dict.fromkeys(others))
 
-    for n, ats in _edges(rows, columns, path, bind):
+    for n, ats, new in _edges(rows, columns, path, bind):
         numbers = [columns[at].number for at in ats]
         if path[n].matched:
-            doubt(n, BESIDE, numbers, [_beside(path, n)])
+            doubt(n, BESIDE, numbers, [_beside(path, n, new)])
         else:
             paths = (alignment.through(n, at) for at in ats)
             doubt(n, EITHER, numbers, [one for one in paths if one is not None])
-    for chunk in _chunks(path):
+    for chunk in _chunks(rows, path):
         if (added := _only_added(rows, columns, path, chunk)) is not None:
             n, first, last, adding = added
             numbers = [columns[first].number, columns[last].number]
@@ -84,7 +87,7 @@ def doubtful(
         reason = f"fits {len(numbers)} places equally" if len(numbers) > 1 else EITHER
         doubt(n, reason, numbers, list(others.values()))
     refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
-    refused += tuple(_repeated(comparison, file))
+    refused += (*_repeated(comparison, file), *_unreached(rows, columns, path))
     if refused:
         return None, (*refused, *doubts)
     if not doubts:
@@ -98,39 +101,52 @@ def _essence(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _beside(path: _Path, n: int) -> list[AlignedLine]:
-    """The alignment with a matched row as a new one above or below its line."""
-    several = n + 1 < len(path) and not path[n + 1].kept
-    at = path[n].at + (path[n].kept and several)
-    return [*path[:n], AlignedLine(at, False, path[n].kept), *path[n + 1 :]]
+def _beside(path: _Path, n: int, new: range) -> list[AlignedLine]:
+    """The alignment with a matched row, and the rows from it to the end of its chunk, as new ones
+    beside its line."""
+    head = n > new.start  # the old lines stay above
+    at = path[n].at + head
+    rows = [AlignedLine(at, False, k == new.start and (head or path[k].kept)) for k in new]
+    rest = list(path[new.stop :])
+    if rest and not head:
+        rest[0] = replace(rest[0], kept=True)
+    return [*path[: new.start], *rows, *rest]
 
 
-def _chunks(path: _Path) -> Iterator[range]:
-    """The rows between lines that stay."""
-    starts = [*(n for n in range(len(path)) if path[n].kept or not n), len(path)]
-    for start, end in pairwise(starts):
+def _chunks(rows: Sequence[SnippetRow], path: _Path) -> Iterator[range]:
+    """The rows between lines that stay or are left out."""
+    starts = [n for n in range(len(path)) if path[n].kept or rows[n].apart or not n]
+    for start, end in pairwise([*starts, len(path)]):
         yield range(start, end)
 
 
 def _edges(
     rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path, bind: Mapping[int, int]
-) -> Iterator[tuple[int, list[int]]]:
+) -> Iterator[tuple[int, list[int], range]]:
     """The rows that are unsure at the open ends of chunks, with the columns that they replace, or
-    may be."""
+    may be, and the rows from each to that end."""
 
     def equal(n: int) -> bool:
         step = path[n]
         return step.matched and (n in bind or rows[n].text.strip() == columns[step.at].text.strip())
 
-    for chunk in _chunks(path):
+    def certain(n: int) -> bool:
+        """Whether a changed row is its line, and no other one beside it."""
+        text, other = rows[n].text, columns[path[n].at].text
+        same = text.strip() != other.strip() and same_line(text, other)
+        same &= not sets_again(text, other)
+        return same or (closes(text) and closes(other) and margin(text) == margin(other))
+
+    for chunk in _chunks(rows, path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if changed and (_in_run(path, n, equal) or _one_opening(rows[n], columns, path[n].at)):
+            if not changed or _in_run(path, n, certain):
                 continue
-            if changed and not same_line(rows[n].text, columns[path[n].at].text):
-                yield n, [path[n].at]
+            if not certain(n) and not _one_opening(rows[n], columns, path[n].at):
+                new = range(chunk.start, n + 1) if n < first else range(n, chunk.stop)
+                yield n, [path[n].at], new
         for n in sorted({chunk.start, chunk.stop - 1}):
             row = rows[n]
             if path[n].matched or path[n].gone or row.fresh or row.part != LINE:
@@ -142,7 +158,7 @@ def _edges(
                 if column.owner == row.owner and column.text.rstrip() == text and not column.fixed
             ]
             if at and not in_new_block(rows, path, n):
-                yield n, at[:FEW]
+                yield n, at[:FEW], range(n, n)
 
 
 def _only_added(
@@ -186,14 +202,11 @@ def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> boo
     return both and alike == [columns[at]] and likeness(row.text, columns[at].text) >= OPENING
 
 
-def _in_run(path: _Path, n: int, equal: Callable[[int], bool]) -> bool:
-    """Whether rows beside each other replace lines beside each other."""
-    for above in (n - 1, n):
-        if 0 <= above < len(path) - 1 and not path[above + 1].kept:
-            both = path[above].matched and path[above + 1].matched
-            if both and not equal(above) and not equal(above + 1):
-                return path[above].at + 1 == path[above + 1].at
-    return False
+def _in_run(path: _Path, n: int, certain: Callable[[int], bool]) -> bool:
+    """Whether a row and one beside it that is certain replace lines beside each other."""
+    beside = [k for k in (n - 1, n + 1) if 0 <= k < len(path) and not path[max(n, k)].kept]
+    sure = [k for k in beside if path[k].matched and certain(k)]
+    return any(path[k].at - path[n].at == k - n for k in sure)
 
 
 def in_new_block(rows: Sequence[SnippetRow], path: _Path, n: int) -> bool:
@@ -204,10 +217,8 @@ def in_new_block(rows: Sequence[SnippetRow], path: _Path, n: int) -> bool:
             return False
         if rows[above].text.strip():
             size = len(margin(rows[above].text))
-            closes = rows[n].text.strip()[:1] in ("}", ")", "]")
-            if size < depth or (
-                closes and size == depth and rows[above].text.rstrip()[-1:] in "{(["
-            ):
+            ends = closes(rows[n].text) and size == depth
+            if size < depth or (ends and rows[above].text.rstrip()[-1:] in "{(["):
                 return not path[above].matched and not path[above].gone
     return False
 
@@ -272,6 +283,25 @@ def _moved(
             reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
             place = (below.number + 1, below.number + 1)
             yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")
+
+
+def _unreached(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: _Path
+) -> Iterator[Ambiguity]:
+    """New lines that end a block above lines of it that the snippet does not show."""
+    for n, row in enumerate(rows):
+        ends = n + 1 == len(rows) or path[n + 1].kept
+        word = row.text.split(None, 1)[0].rstrip(";") if row.text.strip() else ""
+        if row.part != LINE or path[n].matched or not ends or word not in ENDS_BLOCK:
+            continue
+        below = next((column for column in columns[path[n].at :] if column.text.strip()), None)
+        if below is None or below.owner != row.owner or opens(below.text):
+            continue
+        if margin(below.text) == margin(row.text) and not closes(below.text):
+            place = (below.number + 1, below.number + 1)
+            hint = "show the line below it, or remove that with a diff"
+            reason = f"would keep the line below it from running: `{short(below.text.strip())}`"
+            yield Ambiguity(row.text.strip(), reason, (place,), hint)
 
 
 def _near(rows: Sequence[SnippetRow], n: int) -> range:

@@ -21,7 +21,14 @@ from specedit.edit.apply.comparison import (
     with_gaps,
 )
 from specedit.edit.apply.doubts import doubtful
-from specedit.edit.apply.losses import broken, comments_for_code, lost, many_dropped, not_removed
+from specedit.edit.apply.losses import (
+    broken,
+    comments_for_code,
+    doubled,
+    lost,
+    many_dropped,
+    not_removed,
+)
 from specedit.edit.apply.markers import (
     LEFT_OUT,
     REMOVED,
@@ -35,12 +42,14 @@ from specedit.edit.apply.part_places import margin, weight
 from specedit.edit.apply.segments import Alignment
 from specedit.edit.apply.structure import VALUE, Definition, file_definitions, words_of_lines
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import opcodes
 
 LARGEST = 2_000_000  # pairs of lines
 MOST_DEFINITIONS = 5_000  # of a file, and lines of a snippet: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
 LONGEST = 20  # lines of a statement
+TABS = (2, 4, 8)  # widths
 TOO_LONG = "too long to compare with this file"
 SHOW, SPLIT = "show the lines that change", "split the change"
 
@@ -71,7 +80,8 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
-        return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, language)))
+        now = file_definitions(whole, language)
+        return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, now)))
     result = _aligned(comparison, file, old, language)
     if result.refused or result.doubtful or result.left_over:
         rows = with_gaps(comparison.rows)
@@ -110,7 +120,9 @@ def _aligned(
     refused = [*not_removed(comparison, path, file), *comments_for_code(rows, columns, path)]
     refused += [*many_dropped(rows, columns, path), *broken(comparison, path, file)]
     if not refused:
-        refused += lost(comparison, file, old, best, language)
+        now = file_definitions(best, language)
+        refused += lost(comparison, file, old, best, now)
+        refused += doubled(comparison, file, old, best, now)
     if refused:
         return Laid(refused=tuple(refused))
     doubts, unsettled = doubtful(comparison, file, alignment, best, written)
@@ -179,7 +191,7 @@ def _whole_file(
     if lines[solid[0]] != code[0] or min(share, defined) < least:
         return None
     tail = len(file) - 1 - max(n for n, line in enumerate(file) if line.strip())
-    return [*lines[solid[0] : solid[-1] + 1], *[""] * tail]
+    return _in_white_space_of(file, [*lines[solid[0] : solid[-1] + 1], *[""] * tail])
 
 
 def merged_lines(
@@ -227,7 +239,8 @@ def merged_lines(
             kept_blank = after_blank and not row.text
             result += above
             as_file = kept_blank or (row.part == LINE and _indented_otherwise(row, column, not n))
-            result += (*column.above, *(column.lines if as_file else row.lines))
+            lines = column.lines if as_file else _in_white_space_of(column.lines, row.lines)
+            result += (*column.above, *lines)
             at += _continuation(row, columns, step.at) if ends else 0
             continue
         blank = 1 + (python and not margin(row.text)) if row.part == NEW else 0
@@ -247,6 +260,17 @@ def _indented_otherwise(row: SnippetRow, column: FileColumn, first: bool) -> boo
     if row.text.strip() != column.text.strip() or not old:
         return False
     return (first and not own) or (bool(own) and not set(own) & set(old))
+
+
+def _in_white_space_of(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The new lines, but old ones that differ only in tabs where the others have spaces."""
+    result = [*new]
+    texts = [line.strip() for line in old], [line.strip() for line in new]
+    for tag, a, b, c, _ in opcodes(*texts) if list(old) != result else ():
+        for n, line in enumerate(old[a:b] if tag == "equal" else ()):
+            if any(line.expandtabs(size) == new[c + n].expandtabs(size) for size in TABS):
+                result[c + n] = line
+    return result
 
 
 def _remarks(columns: Sequence[FileColumn], first: int, at: int) -> list[str]:

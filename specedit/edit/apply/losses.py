@@ -17,10 +17,9 @@ from specedit.edit.apply.structure import (
     TYPE,
     VALUE,
     Definition,
-    file_definitions,
+    rewritten,
     words_of_lines,
 )
-from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
 TELLING = 0.6  # least weight of a line that says which definition it is of
@@ -34,10 +33,11 @@ def lost(
     file: Sequence[str],
     old: Sequence[Definition],
     new: Sequence[str],
-    language: Language | None,
+    now: Sequence[Definition],
 ) -> Iterator[Ambiguity]:
-    """The file's definitions that are gone, although the change does not say so."""
-    found = list(_paths(file_definitions(new, language)))
+    """The file's definitions that are gone, although the change does not say so. `now`: those of
+    the new lines."""
+    found = list(_paths(now))
     left: dict[tuple[str, ...], dict[int, str]] = {}  # first lines of those that are there
     for path, definition in found:
         left.setdefault(path, {})[definition.first] = new[definition.first].strip()
@@ -75,9 +75,9 @@ def lost(
             continue
         if definition.kind == VALUE and definition.name not in left_words:
             continue  # nothing uses it
-        now = next((one for one in renamed if _continues(definition, one, file, new)), None)
-        if now is not None:
-            renamed.remove(now)
+        other = next((one for one in renamed if _continues(definition, one, file, new)), None)
+        if other is not None:
+            renamed.remove(other)
             continue
         reason = f"removes `{'.'.join(path)}`, and the change does not say so"
         hint = f"put `...` where it stays, or a comment: `{definition.name} removed`"
@@ -85,12 +85,50 @@ def lost(
         yield Ambiguity(file[definition.first].strip(), reason, (place,), hint)
 
 
+def doubled(
+    comparison: Comparison,
+    file: Sequence[str],
+    old: Sequence[Definition],
+    new: Sequence[str],
+    now: Sequence[Definition],
+) -> Iterator[Ambiguity]:
+    """The functions that would stay beside a new method of their name with most of their text, and
+    methods beside such a function."""
+    found = list(_by_holder(now))
+    there = {(holder, name) for holder, name, _ in found}
+    stay: dict[str, list[tuple[str, Definition]]] = {}
+    had: set[tuple[str, str]] = set()
+    for holder, name, definition in _by_holder(old):
+        had.add((holder, name))
+        if (holder, name) in there and definition not in comparison.shown:
+            stay.setdefault(name, []).append((holder, definition))
+    for holder, name, definition in found:
+        for other, left in stay.get(name, ()) if (holder, name) not in had else ():
+            called = definition.kind == left.kind == CALLED
+            if called and bool(other) != bool(holder) and rewritten(definition, left, new, file):
+                place = ((left.first + 1, left.last),)
+                reason = f"is like `{left.name}`, which would stay"
+                hint = f"show `{left.name}`, or say in a comment: `{left.name} removed`"
+                yield Ambiguity(new[definition.first].strip(), reason, place, hint)
+
+
+def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[str, str, Definition]]:
+    """The names of holders and members."""
+    for path, definition in _paths(tree):
+        holder, _, name = ".".join(path).rpartition(".")
+        yield holder, name, definition
+
+
 def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:
     """Whether a definition has another name now, and its lines."""
-    before = [line for line in file[old.first + 1 : old.last] if weight(line) >= TELLING]
-    after = [line for line in lines[new.first + 1 : new.last] if weight(line) >= TELLING]
+    before = [line for line in file[old.first + 1 : old.last] if weight(line) == 1]
+    after = [line for line in lines[new.first + 1 : new.last] if weight(line) == 1]
     same = (Counter(before) & Counter(after)).total()
-    return old.kind == new.kind and same > 0 and 2 * same >= max(len(before), len(after))
+    if old.kind != new.kind:
+        return False
+    if f".{old.name}".endswith(f".{new.name}") or f".{new.name}".endswith(f".{old.name}"):
+        return old.name != new.name and rewritten(new, old, lines, file)
+    return same > 0 and 2 * same >= max(len(before), len(after))
 
 
 def _paths(
@@ -152,19 +190,22 @@ def many_dropped(
 ) -> Iterator[Ambiguity]:
     """The places where two rows stand side by side, and many lines of the file between them."""
     at, new = 0, 0
-    for row, step in zip(rows, path, strict=True):
+    for n, (row, step) in enumerate(zip(rows, path, strict=True)):
         if step.kept:
             at, new = step.at, 0
         if not step.matched:
             new += sum(map(_is_code, row.lines)) if not step.gone else 0
             continue
         gone = [
-            column for column in columns[at : step.at] if _is_code(column.text) and not column.free
+            column
+            for column in columns[at : step.at]
+            if _is_code(column.text) and not (column.free or column.moved)
         ]
         if len(gone) > MANY + MANY_FOR_ONE * new:
             places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
             reason = f"leaves out {len(gone)} lines above it without `...`"
-            yield Ambiguity(row.text.strip(), reason, places, "put `...` where they stay")
+            first = next((one.text.strip() for one in rows[n:] if one.text.strip()), "")
+            yield Ambiguity(first, reason, places, "put `...` where they stay")
         at, new = step.at + 1, 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from specedit.check.new_code import stands_in
@@ -28,6 +28,9 @@ SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
 _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
+_QUOTES = ('"""', "'''")
+_CLOSES = (*_QUOTES, "*/", "-->")
+_EDGES = (*_CLOSES, "/**", "/*", "<!--")
 _NAME = re.compile(r"[\w$.:]*[\w$](?:\(\))?")
 
 
@@ -45,7 +48,9 @@ class ShownLines:
         above = ""
         for line, kind in zip(self.lines, self.kinds, strict=True):
             if kind:
-                line = f"{margin(line)}pass" if colons and above.endswith(":") else ""
+                edge = _edge(line.strip())
+                text = edge if line.count(edge) == 1 else ""
+                line = f"{margin(line)}pass" if colons and above.endswith(":") else text
             above = line.strip() or above
             result.append(line)
         return result
@@ -97,7 +102,7 @@ def is_remark(line: str) -> bool:
     return line.lstrip().startswith(_REMARK)
 
 
-def names_removed(line: str, defined: Container[str]) -> set[str]:
+def names_removed(line: str, defined: Set[str]) -> set[str]:
     """The names in a comment that says that something is removed: those that are defined, and words
     that are no English ones."""
     text = comment_text(line) or ""
@@ -105,11 +110,14 @@ def names_removed(line: str, defined: Container[str]) -> set[str]:
         return set()
     words = _NAME.findall(text)
     names = {word.rstrip("()") for word in words if re.search(r"[_.$\d()]|[a-z][A-Z]", word)}
-    names |= {part for word in words for part in re.split(r"\W+", word) if part in defined}
+    for word in words:
+        parts = re.split(r"\W+", word.rstrip("()"))
+        whole = ".".join(parts)
+        names |= {whole} if whole in defined else set(defined).intersection(parts)
     return names - {""}
 
 
-def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str]) -> ShownLines:
+def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> ShownLines:
     """A snippet's lines with what they stand for, in a file that defines these names. A comment
     that the file does not have may stand for code where it stands alone; the alignment decides."""
     known = {line.strip() for line in old}
@@ -130,7 +138,7 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
             continue
         comment = comment_text(line)
         names = names_removed(line, defined) if comment else set()
-        said = any(name in other for name in names for other in rest)
+        said = any(name.rpartition(".")[2] in other for name in names for other in rest)
         if said and (_alone(own, n, known) or _says_little(comment or "", names)):
             kinds[n] = REMOVED
             continue
@@ -156,6 +164,10 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Container[str
     texts = [line.strip() for line in own]
     maybe = {text for text, kind in zip(texts, kinds, strict=True) if kind == MAYBE}
     left = {text for text, kind in zip(texts, kinds, strict=True) if kind == LEFT_OUT}
+    for n, text in enumerate(texts[1:], 1):  # what is left out ends here
+        quotes = sum(line.count(text) for line in texts[:n]) if text else 0
+        if kinds[n - 1] == LEFT_OUT and text in _CLOSES and (quotes % 2 or text not in _QUOTES):
+            kinds[n] = LEFT_OUT
     for n, text in enumerate(texts):  # an equal comment stands for lines, too
         if text in left or (text in maybe and texts.count(text) >= SEVERAL):
             kinds[n] = LEFT_OUT
@@ -189,11 +201,23 @@ def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> st
 
 
 def _left_out(text: str) -> bool:
+    text = text.strip()
     comment = comment_text(text)
     if comment and comment[0] + comment[-1] in ("()", "[]"):
         return True
-    own = text.strip().removeprefix("* ") if comment is None else comment
-    return bool(_DOTS.fullmatch(own)) or stands_in(text.strip())
+    own = text.removeprefix("* ") if comment is None else comment
+    return bool(_DOTS.fullmatch(own) or stands_in(text)) or (
+        text not in _EDGES and bool(_edge(text))
+    )
+
+
+def _edge(text: str) -> str:
+    """What begins or ends a comment or string of several lines in the line of a marker."""
+    for edge in _EDGES if comment_text(text) is None else ():
+        if edge in (text[: len(edge)], text[-len(edge) :]):
+            rest = text.removeprefix(edge).removesuffix(edge).strip().removeprefix("* ")
+            return edge if not rest or _DOTS.fullmatch(rest) or stands_in(f"# {rest}") else ""
+    return ""
 
 
 def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:

@@ -37,20 +37,23 @@ class Splice:
 
 
 def clearer(file: Sequence[str], rows: Sequence[int], shown: Sequence[str]) -> str:
-    """The smallest addition that tells places of the file (lines from 0) apart."""
+    """The smallest addition that tells places of the file (lines from 0) apart: the nearest line
+    that is not shown, first where it is directly beside them."""
     known = {line.strip() for line in shown}
+    found: list[tuple[int, str]] = []  # how far it is at most, the addition
     for side, step in (("above", -1), ("below", 1)):
-        texts = []
+        texts, most = [], 0
         for row in rows:
-            at = row + step
+            at, far = row + step, 1
             while 0 <= at < len(file) and (not file[at].strip() or file[at].strip() in known):
+                far += bool(file[at].strip())
                 at += step
             texts.append(file[at].strip() if 0 <= at < len(file) else "")
+            most = max(most, far)
         if len(set(texts)) == len(texts) and texts and texts[0]:
-            return f"show the line {side} it: `{short(texts[0])}`" + (
-                f" or `{short(texts[1])}`" if len(texts) > 1 and texts[1] else ""
-            )
-    return "show more lines around it"
+            other = f" or `{short(texts[1])}`" if len(texts) > 1 and texts[1] else ""
+            found.append((most, f"show the line {side} it: `{short(texts[0])}`{other}"))
+    return min(found, key=lambda pair: pair[0])[1] if found else "show more lines around it"
 
 
 def short(line: str) -> str:

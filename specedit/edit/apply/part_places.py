@@ -139,6 +139,19 @@ def same_line(one: str, other: str) -> bool:
     )
 
 
+def same_call(one: str, other: str) -> bool:
+    """Whether two lines are one call with another last argument."""
+    heads = [squeezed(line).rpartition(",")[0] for line in (one, other)]
+    return heads[0] == heads[1] and "(" in heads[0]
+
+
+def sets_again(line: str, other: str) -> bool:
+    """Whether a line sets a name by what it is, so that it may follow one that sets it, too."""
+    name, sign, value = line.partition("=")
+    words = _words(line), _words(other)
+    return bool(sign) and name.strip() in _words(value) and not _within(*sorted(words, key=len))
+
+
 def _within(small: Sequence[str], large: Sequence[str]) -> bool:
     rest = iter(large)
     return all(word in rest for word in small)

@@ -23,6 +23,7 @@ from specedit.edit.apply.part_places import (
     FileIndex,
     HunkPlace,
     likeness,
+    same_call,
     same_line,
     squeezed,
     weight,
@@ -79,7 +80,7 @@ class Likeness:
         result: list[tuple[int, float]] = []
         for _, _, text in candidates:
             ratio = likeness(line, text)
-            if ratio >= LIKE or same_line(line, text):
+            if ratio >= LIKE or same_line(line, text) or same_call(line, text):
                 result += [(row, ratio) for row in texts[text]]
         return result
 
@@ -127,7 +128,7 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
                         of_list |= any(_one_list(row.text, text, other) for other in beside)
                     if of_list and not same_one:
                         continue
-                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (ratio - 0.5)
+                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (max(ratio, LIKE) - 0.5)
                     scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
@@ -135,10 +136,8 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
             scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
         scores[n, equal] = 0.95 * worth
         scores[n, exact.get((row.owner, row.text), [])] = worth
-        last = n + 1 == len(rows) or rows[n + 1].apart
-        if ((row.apart or last) and row.text.strip() and equal) or any(
-            columns[k].defines for k in equal
-        ):
+        at_edge = row.text.strip() and (_at_edge(rows, n, -1) or _at_edge(rows, n, 1))
+        if (at_edge and equal) or any(columns[k].defines for k in equal):
             insert[n] += EDGE
     for n, k in bind.items():
         scores[n, k] = 2.0
@@ -149,6 +148,17 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
             gone[n] = _gone_cost(rows, n, same)
     drop = np.array([_drop(column) for column in columns])
     return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
+
+
+def _at_edge(rows: Sequence[SnippetRow], n: int, step: int) -> bool:
+    """Whether lines are left out beside a row, or, where it has a word, beside the brackets that
+    follow it."""
+    word = weight(rows[n].text) >= 0.6
+    while not rows[n].apart if step < 0 else n + 1 < len(rows) and not rows[n + 1].apart:
+        n += step
+        if not word or not 0 <= n < len(rows) or weight(rows[n].text) >= 0.6:
+            return False
+    return True
 
 
 def _one_list(*lines: str) -> bool:

@@ -7,7 +7,15 @@ from functools import cached_property
 from itertools import pairwise
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
-from specedit.edit.apply.comparison import HEAD, LINE, Comparison, FileColumn, SnippetRow, opens
+from specedit.edit.apply.comparison import (
+    HEAD,
+    LINE,
+    Comparison,
+    FileColumn,
+    SnippetRow,
+    closes,
+    opens,
+)
 from specedit.edit.apply.part_places import margin
 from specedit.edit.apply.scoring import costs_of
 
@@ -85,16 +93,12 @@ class Alignment:
                 yield k + segment.row, at + segment.column
 
 
-def _closes(line: str) -> bool:
-    return line.strip()[:1] in ("}", ")", "]")
-
-
 def enclosing(lines: Sequence[str], n: int) -> int | None:
     """The line that opens the block of a line, or that a line closes."""
     depth = len(margin(lines[n]))
     for above in range(n - 1, -1, -1):
         text = lines[above]
-        if text.strip() and len(margin(text)) < depth + (_closes(lines[n]) and opens(text)):
+        if text.strip() and len(margin(text)) < depth + (closes(lines[n]) and opens(text)):
             return above
     return None
 
@@ -105,7 +109,7 @@ def _closing(lines: Sequence[str], n: int) -> int | None:
     for below in range(n + 1, len(lines)):
         text = lines[below]
         if text.strip() and len(margin(text)) <= depth:
-            return below if _closes(text) and len(margin(text)) == depth else None
+            return below if closes(text) and len(margin(text)) == depth else None
     return None
 
 
@@ -114,7 +118,7 @@ def _in_chain(
 ) -> bool:
     """Whether a line like `} else {` is one of the file's `if` that its own one is, after a new
     `} else if` at `start`."""
-    while _closes(ours[start]) and (above := enclosing(ours, start)) is not None:
+    while closes(ours[start]) and (above := enclosing(ours, start)) is not None:
         start = above
     at: int | None = path[start].at if path[start].matched and path[n].matched else None
     while at is not None and at < path[n].at:
@@ -147,7 +151,7 @@ def _by_blocks(
             changed = True
 
     for n, row in enumerate(rows):
-        if row.part != LINE or not _closes(row.text):
+        if row.part != LINE or not closes(row.text):
             continue
         start = enclosing(ours, n)
         if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
@@ -159,7 +163,7 @@ def _by_blocks(
         if path[start].matched:
             end = _closing(theirs, path[start].at)
             done = path[n].matched and path[n].at == end
-            if end is not None and _closes(theirs[end]) and end not in taken and not done:
+            if end is not None and closes(theirs[end]) and end not in taken and not done:
                 only(n, end)
         elif not any(path[k].matched for k in range(start, n)):
             only(n, None)

@@ -32,6 +32,7 @@ _STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using
 BY_INDENTATION = frozenset({"python"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 OVERLOAD = 0.9  # least likeness of first lines of one overload
+MOSTLY, LONGEST = 0.7, 100  # likeness of the text of functions, of at most so many lines
 LEAD = 0.1  # by which one of several definitions must be likest
 LIKELIER = 0.3  # by which another holder's member is likelier than one with the same first line
 _FUNCTION = re.compile(
@@ -71,21 +72,22 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     depth = min((len(margin(line)) for line in shown.code(False) if line.strip()), default=0)
     heads = [f"{_OPENING[language.name]}\n"] if language.name in _OPENING else [""]
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
-    fewest, best, shift = 1 << 30, "", 0
-    for code in (shown.code(indented), shown.balanced()):
+    fewest, shift = 1 << 30, 0
+    found: list[Symbol] = []
+    for code in dict.fromkeys((tuple(shown.code(indented)), tuple(shown.balanced()))):
         body = "".join(f"{line[depth:] if line[:depth].isspace() else line}\n" for line in code)
         for head in heads:
             text = head + body + "}\n" * head.count("{")
-            faults = len(trees.errors(text, language) or ())
+            faults, defined = trees.faults_and_symbols(text, language)
             if faults < fewest:
-                fewest, best, shift = faults, text, head.count("\n")
+                fewest, found, shift = faults, defined, head.count("\n")
         if not fewest or indented:
             break
     if fewest:
         return []  # the definitions of a text that does not parse are not reliable
     symbols = [
         replace(symbol, first_line=symbol.first_line - shift, last_line=symbol.last_line - shift)
-        for symbol in trees.symbols(best, language, nested=True)
+        for symbol in found
         if symbol.first_line > shift and symbol.own_name not in _STATEMENTS
     ]
     lines, kinds = shown.lines, shown.kinds
@@ -220,7 +222,7 @@ def paired(
         head = lines[definition.first].strip()
         named = candidates(definition)
         equal = [one for one in named if file[one.first].strip() == head and one not in taken]
-        shares = {other: _share(definition, other, lines, file) for other in named}
+        shares = {other: share_of(definition, other, lines, file) for other in named}
         likelier = [
             other
             for other in named
@@ -250,7 +252,10 @@ def paired(
             reverse=True,
             key=lambda rate: rate[:2],
         )
-        if not rated or (rated[0][0] == 0 and (overloads or len(named) > 1)):
+        if not named and (moved := _with_holder(definition, old, lines, file)):
+            pairs.append((definition, moved))
+            taken.add(moved)
+        elif not rated or (rated[0][0] == 0 and (overloads or len(named) > 1)):
             fresh.append(definition)
         elif len(rated) == 1 or rated[0][0] >= rated[1][0] + LEAD:
             pairs.append((definition, rated[0][2]))
@@ -259,6 +264,31 @@ def paired(
             unsure.append((definition, tuple(rate[2] for rate in rated)))
     pairs.sort(key=lambda pair: pair[0].first)
     return Pairing(tuple(pairs), tuple(fresh), tuple(unsure))
+
+
+def _with_holder(
+    own: Definition, old: Sequence[Definition], lines: Sequence[str], file: Sequence[str]
+) -> Definition | None:
+    """The one definition with a holder in place of none, or none in place of one, as of a Go
+    function that becomes a method, with the comment above as far as one is shown."""
+    remark = [line.strip() for line in lines[own.top : own.first]]
+    found = [
+        other
+        for other in old
+        if own.kind == other.kind == CALLED
+        and (own.name.endswith(f".{other.name}") or other.name.endswith(f".{own.name}"))
+        and (not remark or remark == [line.strip() for line in file[other.top : other.first]])
+        and rewritten(own, other, lines, file)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def rewritten(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> bool:
+    """Whether two functions have most of their text in common."""
+    if max(own.last - own.first, old.last - old.first) > LONGEST:
+        return share_of(own, old, lines, file) >= ENOUGH
+    texts = lines[own.first + 1 : own.last], file[old.first + 1 : old.last]
+    return likeness(*map("".join, texts)) >= MOSTLY
 
 
 def _in_order(
@@ -303,13 +333,13 @@ def _alike(
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
     of the others. Of an overload, parameters are added to the first line or taken out."""
     head = likeness(lines[own.first], file[old.first])
-    share = _share(own, old, lines, file)
+    share = share_of(own, old, lines, file)
     same = head >= SAME_HEAD
     same &= not overload or head >= OVERLOAD or same_line(lines[own.first], file[old.first])
     return head + share if same or share >= ENOUGH else 0.0
 
 
-def _share(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
+def share_of(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
     """How much of the shorter of two definitions is in the other one."""
     texts = lines[own.first : own.last], file[old.first : old.last]
     ours, theirs = (Counter(line.strip() for line in text if weight(line) == 1) for text in texts)

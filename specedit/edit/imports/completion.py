@@ -366,10 +366,10 @@ def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[
         members = _members(leaves, after)
         if members and members <= builtin_names.NODE_MEMBERS.get(name, frozenset()):
             known = [stated.what for stated in stated_imports(after)]
-            prefix = "node:" if any(one.module.startswith("node:") for one in known) else ""
+            prefix = "node:" if any(line.module.startswith("node:") for line in known) else ""
             whole = NAMESPACE if language != "javascript" else DEFAULT
             builtin = builtin_names.NODE_MODULES
-            styles = {one.name for one in known if one.module.removeprefix("node:") in builtin}
+            styles = {line.name for line in known if line.module.removeprefix("node:") in builtin}
             style = styles.pop() if len(styles) == 1 and styles <= {DEFAULT, NAMESPACE} else whole
             yield Import(prefix + name, DEFAULT if requires(after) else style, name)
 

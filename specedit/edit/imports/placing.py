@@ -107,7 +107,7 @@ class WorkTree:
             there = PurePosixPath(path).parent.parts
             return len(here) + len(there) - 2 * common(here, there)
 
-        for path in sorted(paths, key=lambda one: (distance(one), one))[:MOST_FILES]:
+        for path in sorted(paths, key=lambda path: (distance(path), path))[:MOST_FILES]:
             place = root / path
             try:
                 if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGEST:
@@ -133,10 +133,10 @@ class WorkTree:
         for path, text in islice(mentions, MOST_OF_NAME):
             if len(results) >= AGREEING:
                 break
-            for one, is_commonjs in self._imports_of(path, text):
-                if one.local != name or (one.requires or is_commonjs) != requires(parsed):
+            for line, is_commonjs in self._imports_of(path, text):
+                if line.local != name or (line.requires or is_commonjs) != requires(parsed):
                     continue
-                what = self._from_here(one.what, path)
+                what = self._from_here(line.what, path)
                 if what is not None and not self._is_this_file(what):
                     results.append(what)
         plain = {result for result in results if not result.type_only}
@@ -296,14 +296,14 @@ def _in_list(what: Import, parsed: ParsedText) -> str | None:
 
 def _with_name(names: str, name: str) -> str | None:
     """A list of names with one more: on the same line, or on a line of its own as the others."""
-    known = [one.strip() for one in names.split(",") if one.strip()]
+    known = [word.strip() for word in names.split(",") if word.strip()]
     orders: tuple[Callable[[str], Key], ...] = (
-        lambda one: (one,),
-        lambda one: (one.lower(),),
-        lambda one: (not one.isupper(), not one[:1].isupper(), one),
+        lambda word: (word,),
+        lambda word: (word.lower(),),
+        lambda word: (not word.isupper(), not word[:1].isupper(), word),
     )
     key = next((key for key in orders if sorted(known, key=key) == known), None)
-    at = len(known) if key is None else sum(key(one) < key(name) for one in known)
+    at = len(known) if key is None else sum(key(word) < key(name) for word in known)
     if "\n" not in names:
         left = names[: len(names) - len(names.lstrip())]
         right = names[len(names.rstrip()) :]
@@ -315,7 +315,7 @@ def _with_name(names: str, name: str) -> str | None:
         return None
     indent = full[0][: len(full[0]) - len(full[0].lstrip())]
     ends = full[-1].rstrip().endswith(",")
-    body = [f"{indent}{one}" for one in [*known[:at], name, *known[at:]]]
+    body = [f"{indent}{word}" for word in [*known[:at], name, *known[at:]]]
     return "\n" + ",\n".join(body) + ("," if ends else "") + "\n" + lines[-1]
 
 
@@ -333,12 +333,12 @@ def _on_own_line(what: Import, parsed: ParsedText, tree: WorkTree) -> str:
     statement = above[: len(above) - len(above.lstrip())] + statement
     if language == "go" and not inside and len(known) == 1:
         return _as_block(known[0], new, statement, lines)
-    same = [one for one in known if one.group == new.group]
-    lower = [one for one in known if one.group < new.group]
+    same = [line for line in known if line.group == new.group]
+    lower = [line for line in known if line.group < new.group]
     spaced = _spaced(known, lines, language)
     if same:
-        is_sorted = [one.key for one in same] == sorted(one.key for one in same)
-        earlier = [one for one in same if one.key < new.key] if is_sorted else same
+        is_sorted = [line.key for line in same] == sorted(line.key for line in same)
+        earlier = [line for line in same if line.key < new.key] if is_sorted else same
         at = earlier[-1].last + 1 if earlier else _above(same[0].first, lines)
         added = [statement]
     elif lower:
@@ -348,14 +348,14 @@ def _on_own_line(what: Import, parsed: ParsedText, tree: WorkTree) -> str:
     return "\n".join([*lines[:at], *added, *lines[at:]])
 
 
-def _as_block(one: ImportLine, new: ImportLine, statement: str, lines: list[str]) -> str:
+def _as_block(only: ImportLine, new: ImportLine, statement: str, lines: list[str]) -> str:
     """The text with Go's only import and a new one in a block."""
-    both = [(one, lines[one.first]), (new, statement)]
+    both = [(only, lines[only.first]), (new, statement)]
     both.sort(key=lambda pair: (pair[0].group, pair[0].key))
     block = [f"\t{line.strip().removeprefix('import ')}" for _, line in both]
-    if one.group != new.group:
+    if only.group != new.group:
         block.insert(1, "")
-    return "\n".join([*lines[: one.first], "import (", *block, ")", *lines[one.last + 1 :]])
+    return "\n".join([*lines[: only.first], "import (", *block, ")", *lines[only.last + 1 :]])
 
 
 def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], bool]:
@@ -363,11 +363,13 @@ def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], 
     language = parsed.language.name
     if language == "go":
         blocks = [part for part in parsed.root.children if part.type == "import_declaration"]
-        specs = next((one for block in blocks if (one := block.first("import_spec_list"))), None)
+        specs = next(
+            (listed for block in blocks if (listed := block.first("import_spec_list"))), None
+        )
         if specs is not None and specs.children[0].line != specs.children[-1].line:
             within = [part for part in specs.children if part.type == "import_spec"]
             if within:
-                return [_line(one, parsed, tree) for one in within], True
+                return [_line(node, parsed, tree) for node in within], True
     requiring = {id(stated.statement) for stated in stated_imports(parsed) if stated.requires}
     run: list[Branch] = []
     for child in _container(parsed).children:

@@ -91,7 +91,7 @@ def _definition_alone(source: Source, symbol: str, answer: str) -> str:
         for other in symbols
         if other.kind in CALLABLE and not other.depth and other is not own[0]
     }
-    repeated = {one for one in others if one in known or f"{holder}.{one}" in known}
+    repeated = {name for name in others if name in known or f"{holder}.{name}" in known}
     kept = [n for block in blocks if block.name not in repeated for n in _lines(block)]
     return _picked(answer, kept) if repeated else answer
 

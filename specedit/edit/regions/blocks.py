@@ -62,10 +62,11 @@ def blocks_of(text: str, language: Language | None) -> list[Block]:
     lines = lines_of(text)
     if not lines:
         return []
-    symbols = [one for one in syntax.symbols(text, language) if _stands_alone(one)]
+    symbols = [symbol for symbol in syntax.symbols(text, language) if _stands_alone(symbol)]
     owner: list[int] = [-1] * (len(lines) + 1)
-    for number, one in enumerate(symbols):  # outer before inner
-        for line in range(_lead(one.first_line, lines, owner), min(one.last_line, len(lines)) + 1):
+    for number, symbol in enumerate(symbols):  # outer before inner
+        last = min(symbol.last_line, len(lines))
+        for line in range(_lead(symbol.first_line, lines, owner), last + 1):
             owner[line] = number
     head = _head(text, owner)
     blocks = [Block(a, b, "", COMMENT) for a, b in _pieces(1, head, lines)] if head else []
@@ -73,12 +74,12 @@ def blocks_of(text: str, language: Language | None) -> list[Block]:
     for line in range(first + 1, len(lines) + 2):
         if line <= len(lines) and owner[line] == owner[first]:
             continue
-        blank = not any(one.strip() for one in lines[first - 1 : line - 1])
+        blank = not any(row.strip() for row in lines[first - 1 : line - 1])
         if blank and blocks:  # blank lines belong to the block above them
             blocks[-1] = replace(blocks[-1], last=line - 1)
         else:
-            symbol = symbols[owner[first]] if owner[first] >= 0 else None
-            blocks += _blocks_of_owner(first, line - 1, symbol, lines)
+            owning = symbols[owner[first]] if owner[first] >= 0 else None
+            blocks += _blocks_of_owner(first, line - 1, owning, lines)
         first = line
     return blocks
 
@@ -162,17 +163,17 @@ class BlockListing:
         """The blocks that an answer names, in its order, with or without what holds a member and
         outer underscores."""
         known: dict[str, Block] = {}
-        for name, one in zip(self.names, self.blocks, strict=True):
-            known.setdefault(name, one)
-        for name, one in zip(self.names, self.blocks, strict=True):
-            known.setdefault(_loosely(name), one)
+        for name, block in zip(self.names, self.blocks, strict=True):
+            known.setdefault(name, block)
+        for name, block in zip(self.names, self.blocks, strict=True):
+            known.setdefault(_loosely(name), block)
         blocks: list[Block] = []
         for line in answer.splitlines():
             text = re.sub(r"^[\s\-*`\d.)]*(?=[^\s\-*`\d.)])", "", line)
             name = re.split(r":(?!:)|`|\(| - ", text)[0].strip()
-            block = known.get(name) or known.get(_loosely(name))
-            if block is not None and block not in blocks:
-                blocks.append(block)
+            named = known.get(name) or known.get(_loosely(name))
+            if named is not None and named not in blocks:
+                blocks.append(named)
         return blocks[:NAMED]
 
 

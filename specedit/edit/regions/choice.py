@@ -65,12 +65,12 @@ def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evi
     """The evidence with the blocks that the model named, the likeliest first: all blocks of a
     definition are named with its first."""
     rank: dict[object, int] = {}
-    for n, one in enumerate(named):
-        rank.setdefault(one.name or one, n)
+    for n, block in enumerate(named):
+        rank.setdefault(block.name or block, n)
     ranks = [rank.get(entry.block.name or entry.block) for entry in evidence]
     return [
-        replace(one, row=(*one.row[:-2], float(n == 0), float(bool(n))))
-        for one, n in zip(evidence, ranks, strict=True)
+        replace(entry, row=(*entry.row[:-2], float(n == 0), float(bool(n))))
+        for entry, n in zip(evidence, ranks, strict=True)
     ]
 
 
@@ -166,7 +166,7 @@ def _likeliest(
     `most_lines`; and the chance that they have."""
     taken: list[Likely] = []
     covered, lines = 0.0, 0
-    for chance in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
+    for chance in sorted(chances, key=lambda chance: (-chance.chance, chance.block.first)):
         lines += chance.block.lines
         if covered >= enough or (taken and lines > most_lines):
             break
@@ -176,7 +176,7 @@ def _likeliest(
 
 
 def _in_order(taken: Sequence[Likely]) -> BlockChoice:
-    return BlockChoice(tuple(sorted(taken, key=lambda one: one.block.first)), NAMED)
+    return BlockChoice(tuple(sorted(taken, key=lambda chance: chance.block.first)), NAMED)
 
 
 def _lines(blocks: Sequence[Likely]) -> int:
@@ -192,11 +192,11 @@ def grouped(blocks: Sequence[Block], most: int) -> list[tuple[Block, ...]]:
     """Consecutive blocks as regions of at most `most` lines. The comment that a file begins with
     stays alone."""
     groups: list[list[Block]] = []
-    for block in sorted(blocks, key=lambda one: one.first):
+    for block in sorted(blocks, key=lambda block: block.first):
         group = groups[-1] if groups else []
         near = group and group[-1].last + 1 == block.first and block.last - group[0].first < most
         if near and (group[-1].kind == COMMENT) == (block.kind == COMMENT):
             group.append(block)
         else:
             groups.append([block])
-    return [tuple(one) for one in groups]
+    return [tuple(group) for group in groups]

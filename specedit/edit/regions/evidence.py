@@ -87,21 +87,22 @@ class Query:
 def query(instruction: str) -> Query:
     """What an instruction names. Numbers of issues, addresses and tags do not count."""
     text = _TAG.sub("", _ISSUE.sub(" ", instruction))
-    marked = [one for span in _CODE.findall(text) for one in _DOTTED.findall(span)]
+    marked = [dotted for span in _CODE.findall(text) for dotted in _DOTTED.findall(span)]
     names: set[str] = set()
     code: set[str] = set()
-    for one in _DOTTED.findall(text):
-        bare = one.removesuffix("()")
+    for dotted in _DOTTED.findall(text):
+        bare = dotted.removesuffix("()")
         names.add(bare)
         names.update(re.split(r"\.|::|->|#", bare))
         parts = re.split(r"\.|::|->|#", bare)
-        if one != bare or (len(parts) > 1 and all(parts)) or _is_code(bare):
+        if dotted != bare or (len(parts) > 1 and all(parts)) or _is_code(bare):
             code.update((bare, *parts))
-    for one in marked:
-        code.update((one.removesuffix("()"), *re.split(r"\.|::|->|#", one.removesuffix("()"))))
+    for dotted in marked:
+        bare = dotted.removesuffix("()")
+        code.update((bare, *re.split(r"\.|::|->|#", bare)))
     names |= code
-    words = {w for one in _PART.findall(text) for w in stems(one) if one.lower() not in STOP}
-    quoted = tuple(next(filter(None, one)) for one in _QUOTED.findall(text))
+    words = {w for word in _PART.findall(text) for w in stems(word) if word.lower() not in STOP}
+    quoted = tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text))
     return Query(
         frozenset(w for w in words if w not in STOP and len(w) > 1),
         frozenset(n for n in names if n.lower() not in STOP and len(n) > 1),
@@ -158,7 +159,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
     quotes = _quotes(asked, texts)
     if not ABOUT_COMMENTS.search(instruction):  # the words of a licence are not evidence
         read = zip(blocks, texts, quotes, strict=True)
-        texts = [one if block.kind != COMMENT or quoted else "" for block, one, quoted in read]
+        texts = [text if block.kind != COMMENT or quoted else "" for block, text, quoted in read]
     names = [frozenset(_NAME.findall(part)) for part in texts]
     scores, covered = _words(asked, texts)
     rarity = _rarity(asked, names)
@@ -182,7 +183,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
                 0.0,
             )
         )
-    return [Evidence(*one) for one in zip(blocks, rows, strict=True)]
+    return [Evidence(*fields) for fields in zip(blocks, rows, strict=True)]
 
 
 def _words(asked: Query, texts: Sequence[str]) -> tuple[list[float], list[float]]:

@@ -166,8 +166,8 @@ def ask_model(
     """The blocks that the model names when it is shown the outline."""
     outline = listing_of(job.about.text, blocks)
     if len(outline.names) > MOST_LISTED:
-        best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST_LISTED]
-        outline = listing_of(job.about.text, blocks, frozenset(one.block for one in best))
+        best = sorted(likely(evidence), key=lambda likely: -likely.chance)[:MOST_LISTED]
+        outline = listing_of(job.about.text, blocks, frozenset(likely.block for likely in best))
     return _asked(job, outline, backend, sink)
 
 

@@ -332,7 +332,7 @@ class Failures:
         line = result.line or f"exit code {ran.code}"
         if ran.problem:
             line = f"{ran.problem}; its last line: {result.line}" if result.line else ran.problem
-        self._texts[number] = "\n".join(one for one in (ran.problem, result.text or line) if one)
+        self._texts[number] = "\n".join(text for text in (ran.problem, result.text or line) if text)
         return Judgement(ran.code, line, result.failed)
 
     def text(self, whole: Try) -> str:

@@ -124,7 +124,7 @@ def _line(finding: Finding) -> str:
 def try_of(attempt: Trying, answered: Answered, earlier: Sequence[Try]) -> Try:
     """A try with the verdict of the checks."""
     edit = answered.edit
-    same = (one.number for one in earlier if one.after_sha256 == edit.after_sha256)
+    same = (attempt.number for attempt in earlier if attempt.after_sha256 == edit.after_sha256)
     return Try(
         number=attempt.number,
         seed=attempt.sampling.seed,
@@ -306,9 +306,9 @@ def best(wholes: Sequence[Try]) -> int:
     uncounted = float("inf")
 
     def rank(at: int) -> tuple[bool, bool, float, int]:
-        one = wholes[at]
-        failures = one.test.failed if one.test and one.test.failed is not None else uncounted
-        return bool(one.refused), one.same_as is not None, failures, at
+        whole = wholes[at]
+        failures = whole.test.failed if whole.test and whole.test.failed is not None else uncounted
+        return bool(whole.refused), whole.same_as is not None, failures, at
 
     return min(range(len(wholes)), key=rank)
 

@@ -190,16 +190,16 @@ class _Command:
         return self._failures.verdict(ran, self._root, number)
 
     def _keep(self, changed: Sequence[TriedFile]) -> None:
-        for file, one in _paired(changed, self._trial.keep()):
+        for file, result in _paired(changed, self._trial.keep()):
             edit = file.edits[-1]
-            if one.changed:
-                edit = _as_left(file.source, edit, one.data)
+            if result.changed:
+                edit = _as_left(file.source, edit, result.data)
             file.edits[-1] = as_written(edit, file.uncommitted)
 
     def _take_out(self, tried: Sequence[TriedFile]) -> None:
-        for file, one in _paired(tried, self._trial.take_out()):
-            if one.aside:
-                message = f"the test command changed it; its version is in {one.aside}"
+        for file, result in _paired(tried, self._trial.take_out()):
+            if result.aside:
+                message = f"the test command changed it; its version is in {result.aside}"
                 file.notes.append(Finding(CHANGED_BY_TEST, message))
 
     def none_passed(self) -> tuple[int, Finding]:
@@ -236,11 +236,11 @@ def root_of(sources: Sequence[Source]) -> Path:
 def _paired(
     files: Sequence[TriedFile], settled: Sequence[Settled]
 ) -> Iterator[tuple[TriedFile, Settled]]:
-    by = {str(one.path): one for one in settled}
+    by = {str(result.path): result for result in settled}
     for file in files:
-        one = by.get(str(worktree.real(file.source.path or file.source.name)))
-        if one is not None:
-            yield file, one
+        result = by.get(str(worktree.real(file.source.path or file.source.name)))
+        if result is not None:
+            yield file, result
 
 
 def _as_left(source: Source, edit: Edit, data: bytes) -> Edit:

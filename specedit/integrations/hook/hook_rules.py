@@ -153,10 +153,10 @@ def _rule(table: Mapping[str, Any], where: str, saved: Mapping[str, Any]) -> Rul
     steps = [Step(old=old, new=new) for old, new in table.get("rename", {}).items()]
     files = _globs(table, "files", where)
     if "repeat" in table:
-        one = saved_rule(table["repeat"], saved)
-        before, after = one.rule.shown()
-        steps = [Step(old=before, new=after, repeat=one.name)]
-        files = files or _globs({"files": list(one.files)}, "files", where)
+        rule = saved_rule(table["repeat"], saved)
+        before, after = rule.rule.shown()
+        steps = [Step(old=before, new=after, repeat=rule.name)]
+        files = files or _globs({"files": list(rule.files)}, "files", where)
     return Rule(
         tuple(steps or [Step(table["instruction"])]),
         files or ("**",),

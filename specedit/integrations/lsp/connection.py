@@ -152,7 +152,7 @@ class Connection:
 
         self._running[request.id] = request
         thread = threading.Thread(target=run, daemon=True)
-        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+        self._threads = [*(running for running in self._threads if running.is_alive()), thread]
         thread.start()
 
     def _finish(

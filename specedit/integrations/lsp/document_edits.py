@@ -87,7 +87,7 @@ class Document:
     def line_of_source(self, line: int) -> int:
         """The line of `source`, from 1, that a line, from 0, is in. "\\r\\r\\n" ends one there."""
         pairs = pairwise(self.lines[: line + 1])
-        return line + 1 - sum(one.endswith("\r") and two == "\r\n" for one, two in pairs)
+        return line + 1 - sum(a.endswith("\r") and b == "\r\n" for a, b in pairs)
 
     def place(self, position: Place) -> Place:
         """A position with its column in characters. Past the end of a line or of the text it is
@@ -169,7 +169,8 @@ class Documents:
 
     def files(self) -> tuple[Document, ...]:
         """The open documents that are files."""
-        return tuple(one for one in self._open.values() if one and one.uri.startswith("file:"))
+        shown = filter(None, self._open.values())
+        return tuple(document for document in shown if document.uri.startswith("file:"))
 
     def is_current(self, document: Document) -> bool:
         """Whether this version is still what the editor shows, or what is on disk."""

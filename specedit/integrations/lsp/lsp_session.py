@@ -189,8 +189,8 @@ class Session(Connection):
         def rename(request: Pending) -> None:
             place = document.place(position)
             renamed = rename_at(document, place, new, opened, self._settings)
-            edits = [one.edit_to(text) for one, text in renamed.texts]
-            used = (document, *(one for one, _ in renamed.texts))
+            edits = [changed.edit_to(text) for changed, text in renamed.texts]
+            used = (document, *(changed for changed, _ in renamed.texts))
             with self._lock:
                 if not all(map(self._documents.is_current, used)):
                     raise RequestError(CONTENT_MODIFIED, CHANGED)
@@ -284,7 +284,7 @@ class Session(Connection):
                     self._show(WARNING, "no other place fits this change; the log says why")
                     self._finish(request, {"status": "unchanged"})
                 else:
-                    edits = [one.edit_to(text) for one, text in result.texts]
+                    edits = [changed.edit_to(text) for changed, text in result.texts]
                     self._apply(request, edits, ("", "", ""))
 
         self._start(request, repeat)
@@ -365,7 +365,7 @@ class Session(Connection):
                     edits = [*edited(progress)]
             result = proposal_of(edits) | {"model": progress.model}
             with self._lock:
-                if not all(self._documents.is_current(one) for one, _ in edits):
+                if not all(self._documents.is_current(changed) for changed, _ in edits):
                     raise RequestError(CONTENT_MODIFIED, CHANGED)
                 self._finish(request, result)
 
@@ -385,7 +385,7 @@ class Session(Connection):
                     raise RequestError(CONTENT_MODIFIED, CHANGED)
                 answer = {
                     "rule": result.rule,
-                    "documentChanges": [one.edit_to(text) for one, text in result.texts],
+                    "documentChanges": [changed.edit_to(text) for changed, text in result.texts],
                     "proposed": [edit for _, edit in result.proposed],
                     "notes": result.left,
                 }
@@ -427,7 +427,9 @@ class Session(Connection):
 
     def _undo(self, request: Pending) -> None:
         uri, before, after = self._last or ("", "", "")
-        document = next((one for one in self._documents.files() if one.uri == uri), None)
+        document = next(
+            (document for document in self._documents.files() if document.uri == uri), None
+        )
         if document is None or document.text != after:
             self._show(WARNING, "there is nothing to undo, or the text changed since")
             self._reply(request.id, {"undone": 0})

@@ -41,7 +41,7 @@ class RepeatEdit:
     @property
     def used(self) -> tuple[Document, ...]:
         """The documents whose places are in it."""
-        return tuple(one for one, _ in (*self.texts, *self.proposed))
+        return tuple(document for document, _ in (*self.texts, *self.proposed))
 
 
 def committed_text(document: Document) -> str | None:
@@ -101,26 +101,26 @@ def repeat_at(
         tree.path(candidate) for candidate in candidates(tree.root, rules, tree.root)
     } | held.keys()
 
-    def read(one: str) -> str:
-        return searched_text(held[one]) if one in held else read_text(one, tree.root)
+    def read(name: str) -> str:
+        return searched_text(held[name]) if name in held else read_text(name, tree.root)
 
     found = find(rules, sorted(names & tree.project.paths), read)
-    left = [f"{one}: {why}" for one, why in found.left.items()]
+    left = [f"{name}: {why}" for name, why in found.left.items()]
     offers = found.doubtful <= MOST_PROPOSED
     if not offers:
         left.append(
             f"{found.doubtful} places may be meant: `specedit repeat --ask` asks about each"
         )
     texts, proposed = [], []
-    for one, file in found.files.items():
-        left += [f"{one}:{line}: {why}" for line, why in file.skipped]
-        shown = held.get(one) or Document.on_disk((tree.root / one).as_uri())
-        source = replace(shown.source, name=one, path=tree.root / one, root=tree.root)
+    for name, file in found.files.items():
+        left += [f"{name}:{line}: {why}" for line, why in file.skipped]
+        shown = held.get(name) or Document.on_disk((tree.root / name).as_uri())
+        source = replace(shown.source, name=name, path=tree.root / name, root=tree.root)
         job = planned(source, found, settings, asks=False)
         if not isinstance(job, Edit) and job.known is not None:
             judged = job.judge(job.known)
             if judged.problems:
-                left.append(f"{one}: not changed: {judged.problems[0].text}")
+                left.append(f"{name}: not changed: {judged.problems[0].text}")
             else:
                 texts.append((shown, shown.source.encode(judged.text).decode("utf-8")))
         if offers and file.doubtful:

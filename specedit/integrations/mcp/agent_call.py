@@ -82,15 +82,16 @@ class Workspace:
         if shown(path) != path:
             raise InputError("the path has control characters", file=shown(path))
         places = [real(root / path) for root in self.roots]
-        if ".." in Path(path).parts or not (inside := [one for one in places if self.holds(one)]):
+        inside = [place for place in places if self.holds(place)]
+        if ".." in Path(path).parts or not inside:
             raise InputError("outside of the workspace", file=path, hint=f"The roots: {names}")
-        place = next((one for one in inside if one.exists()), inside[0])
+        place = next((place for place in inside if place.exists()), inside[0])
         return next(root for root in self.roots if place.is_relative_to(root)), place
 
     def holds(self, place: Path) -> bool:
         """Whether a place, links followed, is in a root and not in a `.git`."""
         inside = (place.relative_to(root) for root in self.roots if place.is_relative_to(root))
-        return any(".git" not in map(str.lower, one.parts) for one in inside)
+        return any(".git" not in map(str.lower, part.parts) for part in inside)
 
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
@@ -275,11 +276,19 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
     """What a client needs to know of the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
     findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
-    shown = [(path, one) for path, one in findings if not (one.refuses or one.is_detail)]
-    result.undecided = _by_reason((path, one) for path, one in shown if one.kind in UNDECIDED)
-    result.notes = _by_reason((path, one) for path, one in shown if one.kind not in UNDECIDED)
+    shown = [
+        (path, finding) for path, finding in findings if not (finding.refuses or finding.is_detail)
+    ]
+    result.undecided = _by_reason(
+        (path, finding) for path, finding in shown if finding.kind in UNDECIDED
+    )
+    result.notes = _by_reason(
+        (path, finding) for path, finding in shown if finding.kind not in UNDECIDED
+    )
     changed = [edit for edit in edits if edit.changed]
-    result._rejected = [f"{path}: {one}" for path, one in findings if one.kind == CHECKER]
+    result._rejected = [
+        f"{path}: {finding}" for path, finding in findings if finding.kind == CHECKER
+    ]
     problems = [
         f"{edit.path}: {own_words(str(problem))}" for edit in edits for problem in edit.problems
     ]
@@ -331,16 +340,16 @@ def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
     """The result in at most LARGEST characters, without its first `skip` places or lines of diff.
     `ask`: the tool that shows the rest."""
     main = "places" if result.places else "diff"
-    whole = {one: list(map(shown, getattr(result, one))) for one in LISTS}
+    whole = {name: list(map(shown, getattr(result, name))) for name in LISTS}
     whole["places"] = whole["places"][skip:]
     diff = result.diff.split("\n") if result.diff else []
     whole["diff"] = diff[skip:] if main == "diff" else diff
-    kept = {one: min(len(lines), MOST) for one, lines in whole.items()}
+    kept = {name: min(len(lines), MOST) for name, lines in whole.items()}
     kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
     summary = harmless(result.summary)
     summary = summary if len(summary) <= LARGEST // 2 else f"{summary[: LARGEST // 2]}…"
     while True:
-        lists = {one: cut(lines, kept[one]) for one, lines in whole.items()}
+        lists = {name: cut(lines, kept[name]) for name, lines in whole.items()}
         update = lists | {"diff": "\n".join(lists["diff"]), "summary": summary}
         rest = len(whole[main]) - kept[main]
         if rest > 0:
@@ -348,7 +357,7 @@ def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
             update["more"] = f"{rest} more {what}: {ask} with skip: {skip + kept[main]}"
         made = result.model_copy(update=update)
         size = len(made.model_dump_json(exclude_defaults=True))
-        longest = max(kept, key=lambda one: sum(map(len, lists[one])) if kept[one] else 0)
+        longest = max(kept, key=lambda name: sum(map(len, lists[name])) if kept[name] else 0)
         if size <= LARGEST or not kept[longest]:
             return made
         kept[longest] = kept[longest] * 4 // 5

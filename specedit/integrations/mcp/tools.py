@@ -79,16 +79,16 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
         for other in trees.symbols(text, source.language)
         if first <= other.first_line and other.last_line <= last
     ]
-    depth = min((one.depth for one in inside), default=0)
-    level = [one for one in inside if one.depth == depth]
+    depth = min((inner.depth for inner in inside), default=0)
+    level = [inner for inner in inside if inner.depth == depth]
     if not level:
         return
     covered: set[int] = set()
-    for one in level:
-        covered |= set(range(one.first_line, one.last_line + 1))
-        helper = one.qualified not in known and _is_private(one, lines, source.language)
-        if one.own_name != name and not helper:
-            yield lines[one.first_line - 1].strip()[:80]
+    for inner in level:
+        covered |= set(range(inner.first_line, inner.last_line + 1))
+        helper = inner.qualified not in known and _is_private(inner, lines, source.language)
+        if inner.own_name != name and not helper:
+            yield lines[inner.first_line - 1].strip()[:80]
     for number in range(first, last + 1):
         line = lines[number - 1].strip() if number <= len(lines) else ""
         bracket = len(line) < 3
@@ -222,7 +222,7 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
     left = [] if lists else [_shown_use(tree, use) for use in result.left]
     if not to.ask_model:
         result = result.without_doubtful(tree.project)
-    names = [tree.shown(one) for one in {**result.files, **result.undecided}]
+    names = [tree.shown(file) for file in {**result.files, **result.undecided}]
     planner = partial(plan, tree, result, settings=settings)
     wish, moves = Wish(f"{to.name} to {to.new_name}"), absolute(tree.root, result.moves.items())
 
@@ -284,10 +284,10 @@ def _target(tree: Tree, path: str, name: str, line: int) -> Target:
     use = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
     match = use.search(lines[line - 1]) if line <= len(lines) else None
     if match is None:
-        known = _some([number for number, one in enumerate(lines, 1) if use.search(one)])
+        known = _some([number for number, text in enumerate(lines, 1) if use.search(text)])
         problem = f"line {line} has no `{name}`; lines that have it: {known or 'none'}"
         raise InputError(problem, file=path)
-    start = sum(len(one) + 1 for one in lines[: line - 1]) + match.start()
+    start = sum(len(text) + 1 for text in lines[: line - 1]) + match.start()
     return Target(path, start, start + len(name))
 
 
@@ -349,10 +349,10 @@ def undo(call: Call, _: NoArguments) -> ToolResult:
     if (run := _last_run(call.workspace)) is None:
         raise UsageError("There is no change of these tools left to undo here.")
     done = put_back(home(), run.name)
-    files = [one.path for one in done.files]
+    files = [file.path for file in done.files]
     if not done.refused:
         return ToolResult(status="undone", summary=f"undone: {_title(run)}", files=files)
-    problems = "; ".join(f"{one.path}: {one.problem}" for one in done.refused)
+    problems = "; ".join(f"{file.path}: {file.problem}" for file in done.refused)
     return ToolResult(status="refused", summary=f"not undone: {problems}", files=files)
 
 
@@ -410,7 +410,7 @@ def perform(tool: AgentTool, call: Call, arguments: Arguments) -> ToolResult:
     result = tool.function(call, arguments)
     result.notes[:0] = recovered
     skip = getattr(arguments, "skip", 0)
-    name = next(name for name, one in TOOLS.items() if one is tool)
+    name = next(name for name, known in TOOLS.items() if known is tool)
     written = isinstance(arguments, ToRename) and result.status == "written"
     ask = f"find_places of {arguments.new_name}" if written else name  # type: ignore[attr-defined]
     return fitted(result, skip, ask)

@@ -1,0 +1,80 @@
+"""What comments of a snippet remove from a file: definitions, and other lines with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from specedit.edit.apply.markers import names_removed
+from specedit.edit.apply.merged import Ambiguity
+from specedit.edit.apply.structure import SPACE, TYPE, Definition, words_of_lines
+
+MOST_PLACES = 8  # that a message lists
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What one comment removes: definitions, or lines with `names` where it names no definition."""
+
+    definitions: frozenset[Definition] = frozenset()
+    names: frozenset[str] = frozenset()
+    refused: tuple[Ambiguity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Removable:
+    """What a comment may remove: `old`, without what the snippet shows."""
+
+    old: Sequence[Definition]
+    shown: Set[Definition]
+    file: Sequence[str]
+    holders: Mapping[Definition, Definition]
+    names: dict[Definition, set[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {definition: self._names(definition) for definition in self.old}
+        object.__setattr__(self, "names", names)
+
+    def _names(self, definition: Definition) -> set[str]:
+        """The name of a definition, with that of its holder and without."""
+        own = definition.name.rpartition(".")[2]
+        holder = self.holders.get(definition)
+        return {definition.name, own, *([f"{holder.name}.{own}"] if holder else [])}
+
+    def by(self, comment: str, low: int, high: int) -> Removal:
+        """What a comment removes that stands between what the file has at the lines `low` and
+        `high`: what is there goes, before what has its name elsewhere."""
+        names = names_removed(comment, set().union(*self.names.values()))
+        free = [one for one in self.old if one not in self.shown]
+        inside = [one for one in free if low <= one.first < high]
+        removed: set[Definition] = set()
+        refused: list[Ambiguity] = []
+        for name in sorted(names):
+            here = self._named(inside, name, names)
+            found = here or self._named(free, name, names)
+            holders = {self.holders.get(one) for one in found if one.kind not in (TYPE, SPACE)}
+            if len(holders) > 1:
+                refused.append(_unclear(comment, name, found, "may remove one of several"))
+            else:
+                removed |= set(found)
+        elsewhere = {one for one in removed if one not in inside}
+        if elsewhere and len(elsewhere) < len(removed):
+            refused.append(_unclear(comment, "", list(elsewhere), "names what is elsewhere, too"))
+        types = {one.name for one in removed if one.kind == TYPE}
+        removed |= {one for one in free if one.name.partition(".")[0] in types}
+        return Removal(frozenset(removed), frozenset(() if removed else names), tuple(refused))
+
+    def _named(
+        self, definitions: Sequence[Definition], name: str, names: Set[str]
+    ) -> list[Definition]:
+        """The definitions of a name; of several, those whose first lines have most of the names."""
+        found = [one for one in definitions if name in self.names[one]]
+        heads = {one: len(words_of_lines([self.file[one.first]]) & names) for one in found}
+        return [one for one in found if heads[one] == max(heads.values())]
+
+
+def _unclear(comment: str, name: str, found: Sequence[Definition], what: str) -> Ambiguity:
+    ordered = sorted(found, key=lambda one: one.first)[:MOST_PLACES]
+    places = tuple((one.first + 1, one.last) for one in ordered)
+    reason = f"{what}: `{name or ordered[0].name}`"
+    return Ambiguity(comment.strip(), reason, places, "remove it with a diff")
