@@ -11,6 +11,7 @@ from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import (
     ARGUMENTS,
+    CONSTANTS,
     MEMBERS,
     SELVES,
     is_callee,
@@ -139,6 +140,8 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
         names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
     if len(rule.after) == 1 and rule.after[0].hole:
         return f"it only takes `{gone[0][0].text}` away" if gone else "it only takes signs away"
+    if len(rule.after) == 1 and rule.after[0].kind in CONSTANTS:
+        return f"it writes `{rule.after[0].text}`, which may be right at that place alone"
     for piece, parent in gone or names:
         if is_own_name(piece, parent):
             if _is_known(piece.text, rule, origins, called=is_callee(piece, parent)):

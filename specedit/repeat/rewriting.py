@@ -23,7 +23,7 @@ from specedit.repeat.origin import (
 )
 from specedit.repeat.piece import BYTES
 from specedit.repeat.roles import call_form
-from specedit.repeat.rule import RepeatRule
+from specedit.repeat.rule import RepeatRule, covers
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import common
 
@@ -79,6 +79,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     skipped: list[tuple[int, str]] = []
     kept: list[Match] = []
     done = [] if rule.fits_its_result else _done_before(rule, root, data)
+    general = len(rule.after) == 1 and covers(rule.after[0], rule.before[0])
     own = [
         (start, start + len(new))
         for example, start, new in rule.written
@@ -87,7 +88,12 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     for match, line in zip(found, lines, strict=True):
         if any(start < match.end and match.start < end for start, end in own):
             continue  # the example itself
-        if any(start <= match.start and match.end <= end for start, end in done):
+        if any(
+            start <= match.start
+            and match.end <= end
+            and not (general and (start, end) == (match.start, match.end))
+            for start, end in done
+        ):
             skipped.append((line, "it is as the example made it already"))
         elif any(bad.has_error for bad in _around(root, match)):
             skipped.append((line, "the code there does not parse"))

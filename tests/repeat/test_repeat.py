@@ -544,6 +544,29 @@ def test_two_places_of_a_kind_tell_whether_the_others_are_meant(
         assert shop.read(f"{name}.py") == (new if name in written else text)
 
 
+def test_a_file_that_is_another_is_no_example(shop: Repository) -> None:
+    shop.write("test_cart.py", "".join(f"value_{number} = {number}\n" for number in range(20)))
+    done = run()
+    assert done.returncode == 2 and b"test_cart.py: nearly every line is another" in done.stderr
+
+
+def test_a_rule_that_fits_what_it_writes_is_applied_once(shop: Repository) -> None:
+    shop.commit({"a.py": "x = len(y)\n"})
+    words = ("--example", "len($A)", "len(list($A))", "a.py")
+    done = run(*words)
+    assert b"fits the rule again" in done.stderr and shop.read("a.py") == "x = len(list(y))\n"
+    assert run(*words).returncode == 0 and shop.read("a.py") == "x = len(list(y))\n"
+
+
+def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop: Repository) -> None:
+    text = "def f(x):\n    x.get_elements(1)\n"
+    shop.commit({f"{name}.py": text * 400 for name in "abcd"})
+    shop.write("a.py", text.replace("get_elements", "items") + text * 399)
+    shown = run("--check").stderr
+    assert b"d.py: not searched, since 500 places may be meant" in shown
+    assert run("--yes").returncode == 0 and "get_elements" not in shop.read("d.py")
+
+
 def test_check_and_diff_write_nothing(shop: Repository) -> None:
     own = changed(shop)
     assert run("--check").returncode == 1
