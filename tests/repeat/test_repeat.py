@@ -276,6 +276,20 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             id="another-number-of-arguments",
         ),
         pytest.param(
+            "import fmt\nfmt.write_all(a, 'x')\n",
+            "import fmt\nfmt.write_all(a)\n",
+            "import fmt\nfmt.write_all(b, 'x')\n",
+            "",
+            id="one-literal-less",
+        ),
+        pytest.param(
+            "import fmt\nx = fmt.Zone()\n",
+            "import fmt\nx = None\n",
+            "import fmt\ny = fmt.Zone()\n",
+            "writes `None`",
+            id="a-value-that-says-nothing",
+        ),
+        pytest.param(
             "import args\nargs.Parser(a, b)\n",
             "import args\nargs.make().add(a).parse(b).done\n",
             "import args\nx = args.Parser(a, b)\n",
@@ -382,6 +396,14 @@ def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
 
 
 @pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
+@pytest.mark.parametrize("new", ["x", "None"])
+def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> None:
+    text = "import fmt\na = fmt.clean_all(x)\nb = fmt.clean_all(x)\n"
+    after = text.replace("a = fmt.clean_all(x)", f"a = {new}")
+    (place,) = repeated("a.py", text, after, after).places
+    assert place.doubt
+
+
 def test_long_comments_are_searched_in_linear_time(between: str) -> None:
     (rule,) = rules("a.py", "import old\nold.call(1)\n", "import old\nown_call(1)\n")
     assert not rule.may_stand_in(f"old {between}\n x.call")
