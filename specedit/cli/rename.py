@@ -46,13 +46,15 @@ def is_move(old: str, new: str) -> bool:
 
 def move(old: str, new: str, settings: Settings) -> int:
     """Move OLD and rewrite the imports that lead to it: one change, which undo takes back."""
+    from rich.text import Text
+
     from specedit.edit.report import Report
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder, Wish
     from specedit.files.undo import absolute, check_free
     from specedit.rename.follow_imports import follow, moved_files
-    from specedit.view import summary
-    from specedit.view.colours import terminal
+    from specedit.view import colours, summary, terminal
+    from specedit.view.colours import count, say
     from specedit.view.diff_view import show
 
     if settings.test or settings.ask:
@@ -74,10 +76,13 @@ def move(old: str, new: str, settings: Settings) -> int:
             for source, edit in planned
         )
         report = Report("rename", tuple(edits))
-    console = terminal()
+    console = colours.terminal()
     for source, edit in planned:
-        if not settings.quiet:
+        if settings.verbose:
             show(console, edit)
+        elif edit.changed and not settings.quiet:
+            lines = count(max(edit.added, edit.removed), "line")
+            say(console, Text(f"  {terminal.name(edit.path)}: {lines}"))
         if settings.diff:
             place = tree.path(source.name)
             to = moved.get(place)

@@ -16,6 +16,7 @@ from specedit.errors import UsageError
 from specedit.files import regular
 from specedit.rename.guess import called, lines_text
 from specedit.rename.resolution import ResolvedName, families, family_of, resolve_name
+from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import BELOW, Project
 from specedit.scoping.scope import Declared
 from specedit.syntax import identifiers as names
@@ -85,7 +86,19 @@ def refuse_nothing(
         if used
         else _near(project, name)
     )
+    if name in project.folders:
+        hint = f"To move the folder: specedit rename ./{name} ./NEW"
     raise UsageError(f"`{name}` is not declared in this work tree.", hint=hint)
+
+
+def refuse_several(project: Project, module: str, name: str, meant: Iterable[Meaning]) -> NoReturn:
+    """An error: several modules of one name have what is to be renamed."""
+    declared = (declared for meaning in meant for declared in meaning.declared)
+    places = sorted({f"{project.path(x.home)}:{x.leaf.line}" for x in declared})
+    raise UsageError(
+        f"`{module}.{name}` may be each of {', '.join(places[:SHOWN])}; nothing was renamed.",
+        hint=f"Rename `{name}` without `{module}`, or in one file with FILE and --line.",
+    )
 
 
 def _near(project: Project, name: str) -> str:

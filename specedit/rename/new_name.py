@@ -214,3 +214,17 @@ def taken_elsewhere(
                 there = project.path(other.home)
                 yield project.path(declared.home), taken(other.leaf, new, other.kind, there)
                 break
+
+
+def hidden_elsewhere(
+    project: Project, resolved: ResolvedName, new: str
+) -> Iterator[tuple[str, Finding]]:
+    """Files that could not use what is called NEW."""
+    for path in resolved.typings:
+        for meaning in resolved.here(path, resolved.chosen):
+            homes = {project.path(declared.home) for declared in meaning.declared}
+            if homes and all(resolved.rules.is_hidden(project, h, path, new) for h in homes):
+                line = meaning.leaves[0].line
+                text = f"line {line}: `{new}` is not exported, and this is another package"
+                yield path, doubt(text, (line,), "taken")
+                break

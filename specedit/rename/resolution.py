@@ -6,6 +6,7 @@ to another project's module. Undecided places are reported by file and line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -222,7 +223,8 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
         elif each.kind == UNKNOWN and chosen_members:
             text, takes = "the class before it is not known", every
         elif each.kind == FREE and single and (resolved_name.rules.bare_members or not resolved):
-            text, takes = "nothing that the file shows declares it", len(single) == 1
+            text = "nothing that the file shows declares it"
+            takes = len(single) == 1 and not resolved_name.rules.shows_all
         elif each.kind in (FOREIGN, MODULE) and resolved_name.chosen and not resolved:
             text, takes = "it may come from another module", True
         else:
@@ -346,6 +348,8 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     if each.kind == UNKNOWN and chosen:
         known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
         return can_mean(resolved.typings[path], leaf, known or chosen)
+    if each.kind == FREE and rules.shows_all and not any(map(_is_local, chosen)):
+        return _base_is_missing(resolved.typings[path], leaf)
     if each.kind == FREE and chosen and _names_type(resolved, leaf):
         return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
     behind_dots = all(
@@ -356,6 +360,21 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     if each.kind == FREE and behind_dots:
         return rules.bare_members and resolved.typings[path].enclosing(leaf) is not None
     return True
+
+
+def _base_is_missing(typing: Typing, leaf: Branch) -> bool:
+    """Whether a class around a place extends one of the tree that is not known to be it: only what
+    that one has could be named there."""
+    around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
+    owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
+    every = [each for owner in owners for each in (owner, *typing.above(owner))]
+    known = {owner.name for owner in every}
+    missing = {base for owner in every for base in owner.bases} - known
+    words = (rf"\b(?:class|interface|record|struct|trait)\s+{re.escape(one)}\b" for one in missing)
+    return any(typing.project.matching(word, CLASSES) for word in words)
+
+
+CLASSES = (".cs", ".csx", ".groovy", ".java", ".kt", ".scala")  # what sees each other's classes
 
 
 def _is_of_class(meaning: Meaning) -> bool:

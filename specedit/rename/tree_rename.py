@@ -16,10 +16,16 @@ from functools import partial
 from pathlib import PurePath
 
 from specedit.check.finding import Finding
-from specedit.rename.declared import declared_in, refuse_nothing, several, used_elsewhere
+from specedit.rename.declared import (
+    declared_in,
+    refuse_nothing,
+    refuse_several,
+    several,
+    used_elsewhere,
+)
 from specedit.rename.guess import Place, RenameGuess, applied, doubt, lines_text
 from specedit.rename.mentions import configuration_renamed, string_rewrites
-from specedit.rename.new_name import taken_elsewhere
+from specedit.rename.new_name import hidden_elsewhere, taken_elsewhere
 from specedit.rename.places import check_names, guessed, other
 from specedit.rename.resolution import (
     ResolvedName,
@@ -246,6 +252,15 @@ def rename_tree(
         resolve_name(typings, name, owner, is_here, at, derived=derives)
         for typings in families(project, exact)
     ]
+    if target is None and owner and not any(resolved.chosen for resolved in every):
+        in_module = partial(_is_of_module, project, owner)
+        meant = [each for known in every for each in known.pointed_at(known.candidates, in_module)]
+        if len(meant) > 1:
+            refuse_several(project, owner, name, meant)
+        every = [
+            resolve_name(resolved.typings, name, "", is_here, in_module, derived=derives)
+            for resolved in every
+        ]
     if target is None and not owner and not any(resolved.chosen for resolved in every):
         for resolved in every:
             locals_too(resolved)
@@ -291,7 +306,8 @@ def rename_tree(
     if not files and strict:
         refuse_nothing(project, owner, name, every)
     for resolved in every:
-        for path, more in taken_elsewhere(project, resolved, new):
+        inside = taken_elsewhere(project, resolved, new)
+        for path, more in (*inside, *hidden_elsewhere(project, resolved, new)):
             if path in files:
                 both = (*files[path].collisions, more)
                 files[path] = replace(files[path], collisions=both)
@@ -338,6 +354,16 @@ def _may_call(resolved: ResolvedName, every: Sequence[ResolvedName]) -> bool:
     """Whether files of one language may use what another language declares."""
     chosen = {language for other in every if other.chosen for language in other.languages}
     return bool(JVM & resolved.languages and JVM & chosen)
+
+
+def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> bool:
+    """Whether a place declares something that a module or a package has: `middleware.RealIP`."""
+    typing = project.typing(path)
+    declared = typing.scopes.by_leaf.get(id(leaf)) if typing is not None else None
+    if typing is None or declared is None or declared.kind == "import" or declared.scope is None:
+        return False
+    outside = declared.owner is None and declared.scope.kind in ("file", "namespace")
+    return outside and typing.rules.is_module(project, path, module)
 
 
 def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:

@@ -73,6 +73,9 @@ class _Sorting:
         self.declared = [
             declaration for typing in typings for declaration in typing.scopes.declarations(name)
         ]
+        self._at_node: dict[int, list[Declared]] = {}
+        for each in self.declared:
+            self._at_node.setdefault(id(each.node), []).append(each)
         self.uses = [Uses(typing, name, self.declared, self._join) for typing in typings]
 
     def groups(self) -> list[Meaning]:
@@ -199,6 +202,11 @@ class _Sorting:
                 for other in typing.project.imported_declarations(typing, declaration) or ():
                     if other.name == self.name:
                         self._join(declaration, other)
+            elif self.rules.parts_alone:
+                for owner in typing.scopes.owners_at(declaration.node):
+                    for part in typing.project.parts(owner):
+                        for other in self._at_node.get(id(part.node), ()):
+                            self._join(declaration, other)
             elif declaration.owner is None and (
                 declaration.scope is None or not declaration.scope.is_local
             ):

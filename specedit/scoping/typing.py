@@ -31,7 +31,8 @@ class Typing(Lookup):
 
     def is_called(self, leaf: Branch) -> bool:
         """Whether the member after the dot is called."""
-        calls, access = self.rules.calls, leaf.parent
+        leaf, calls = self.rules.carrier(leaf), self.rules.calls
+        access = leaf.parent
         assert access is not None
         holder = leaf if access.type in calls else access
         around = holder.parent
@@ -130,6 +131,8 @@ class Typing(Lookup):
             return tuple(own)
         if declared is not None and declared.kind == "import":
             return self._imported(declared)
+        if declared is None and (space := self.rules.namespace(self.project, self, name)):
+            return (space,)
         return tuple(self.scopes.owners_named(name)) or self._builtin(name)
 
     def _aliased(self, declared: Declared) -> Branch | None:
@@ -253,10 +256,10 @@ class Typing(Lookup):
             leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
         ]
         names = [self.scopes.text(leaf) for leaf in leaves]
+        if (names or [self.scopes.text(node).lstrip(": ")])[0] in self.rules.inferred:
+            return None
         if not names:
             return (self.scopes.plain,)
-        if names[0] in self.rules.inferred:
-            return None
         outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
         first = self.lookup(names[0], leaves[0], "type") if outer else None
         if first is not None and first.kind == "import":
@@ -317,9 +320,10 @@ class Typing(Lookup):
         if kind in rules.casts:
             if (function := self._function_of(first_of(node))) is not None:
                 return self.type_of_declared(function, deep + 1)
-            return self.named_type(
-                node.part("type") or node.part("right") or last_of(node), deep + 1
-            )
+            typed = node.part("type") or node.part("right") or last_of(node)
+            if typed is not None and self.scopes.text(typed) in rules.inferred:
+                return self.type_of(node.part("value") or first_of(node), deep + 1)
+            return self.named_type(typed, deep + 1)
         if kind in rules.builds:
             return self.named_type(
                 node.part("type")

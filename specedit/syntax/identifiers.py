@@ -65,7 +65,8 @@ def variants(old: str, new: str) -> dict[str, str]:
             if spelling != spelling.upper() or len(spelling) > 1:
                 results.setdefault(plural(spelling), plural(other))
     results[old] = new
-    return dict(sorted(results.items(), key=lambda pair: -len(pair[0])))
+    changed = ((spelling, other) for spelling, other in results.items() if spelling != other)
+    return dict(sorted(changed, key=lambda pair: -len(pair[0])))
 
 
 def split_member(old: str) -> tuple[str, str]:

@@ -110,16 +110,23 @@ def release() -> None:
 
 
 def _whole_tree(data: bytes, language: Language) -> Tree:
-    """The tree of a text; of what `#if` chooses from, each part, where that parses."""
+    """The tree of a text; where it has errors, of one with as many bytes that parses: without
+    C#'s `#if`, of which each part is read, or with a `;` between TypeScript's signatures."""
     tree = _bounded(data, language.grammar)
-    if tree.root_node.has_error and language.name == "csharp" and b"#if" in data:
-        blank = _DIRECTIVE.sub(lambda found: b" " * len(found[0]), data)
-        other = _bounded(blank, language.grammar)
-        return tree if other.root_node.has_error else other
+    if tree.root_node.has_error:
+        other = data
+        if language.name == "csharp":
+            other = _DIRECTIVE.sub(lambda found: b" " * len(found[0]), data)
+        elif language.name in ("typescript", "tsx"):
+            other = _SIGNATURE.sub(rb"\1;", data)
+        again = _bounded(other, language.grammar) if other != data else tree
+        return tree if again.root_node.has_error else again
     return tree
 
 
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
+# A line that begins with `<` goes on with no type: the grammar takes it for a type's arguments.
+_SIGNATURE = re.compile(rb"(?<=[\w>\])}])(\s*\n[ \t]*)[ \t](?=<)")
 
 
 # the limits

@@ -66,6 +66,36 @@ def test_python_imports_follow_a_file_and_undo_takes_it_back(
     assert repo.git("status", "--short") == ""
 
 
+@pytest.mark.parametrize("new", ["src/shop/account.py", "src/shop/sub/account.py", "src/person.py"])
+def test_uses_through_an_imported_package_follow_a_file(
+    inside: Run, repo: Repository, new: str
+) -> None:
+    through = (
+        "import shop\nimport shop as s\nfrom shop import sub\n\n"
+        "assert shop.user.User is s.user.User and sub.deep.User is shop.user.User\n"
+    )
+    repo.commit({"src/through.py": through})
+    repo.commit({"main.py": f"{PYTHON['main.py']}import through\n"})
+    assert runs(repo)
+    assert inside("rename", "src/shop/user.py", new).returncode == 0
+    assert runs(repo), repo.read("src/through.py")
+
+
+def test_a_string_that_is_a_path_to_a_module_follows(inside: Run, repo: Repository) -> None:
+    named = (
+        'USER = "shop.user.User"\nMODULE = "shop.user"\nFILE = "user.py"\nTEXT = "see shop.user"\n'
+    )
+    repo.commit({"src/settings.py": named})
+    assert inside("rename", "src/shop/user.py", "src/shop/sub/account.py").returncode == 0
+    assert repo.read("src/settings.py") == named.replace('"shop.user', '"shop.sub.account')
+
+
+def test_a_variable_called_like_a_package_is_not_the_package(inside: Run, repo: Repository) -> None:
+    repo.commit({"src/other.py": "import shop.page\n\n\ndef f(shop):\n    return shop.user\n"})
+    done = inside("rename", "src/shop/user.py", "src/shop/account.py")
+    assert done.returncode == 0 and repo.read("src/other.py").endswith("return shop.user\n")
+
+
 def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) -> None:
     repo.commit({"src/shop/page.py": "from shop import user\naccount = user.User\n"})
     assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0
@@ -77,6 +107,20 @@ def test_a_folder_moves_with_its_files(inside: Run, repo: Repository) -> None:
     assert inside("rename", "src/shop/sub", "src/shop/deeper").returncode == 0
     assert "import shop.page, shop.deeper.deep" in repo.read("main.py") and runs(repo)
     assert not (repo.root / "src/shop/sub/deep.py").exists()
+
+
+def test_the_outermost_package_moves(inside: Run, repo: Repository) -> None:
+    sub = "from ..user import User\nfrom .. import user\nimport shop.user as x\nassert user is x\n"
+    repo.commit({"src/shop/sub/deep.py": sub, "src/shop/page.py": "from shop.user import User\n"})
+    assert inside("rename", "src/shop", "src/store").returncode == 0
+    assert "import store.page, store.sub.deep" in repo.read("main.py") and runs(repo)
+
+
+def test_a_folder_that_looks_like_a_name_has_a_hint(inside: Run, repo: Repository) -> None:
+    repo.commit({"tools/a.py": "x = 1\n"})
+    done = inside("rename", "tools", "kit")
+    assert done.returncode == 2 and b"specedit rename ./tools ./NEW" in done.stderr
+    assert inside("rename", "./tools", "./kit").returncode == 0 and repo.read("kit/a.py")
 
 
 SCRIPTS = {

@@ -16,6 +16,7 @@ from typing import Any
 import compilers
 import pytest
 
+from specedit.errors import UsageError
 from specedit.rename.declared import is_here
 from specedit.rename.guess import RenameGuess
 from specedit.rename.tree_rename import Target, TreeRename, rename_tree
@@ -118,12 +119,23 @@ REQUIRED = {  # a file, the place of a name, and what requires the name
     "go-init": ("a.go", "package a\nfunc |init() {}\n", "the language"),
     "csharp-explicit": ("A.cs", "class A : IB { object IB.|Size { get; } }", "by IB"),
     "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
+    "typescript-imported": (
+        "a.ts",
+        "import { Kind } from 'kinds'\nconst a: Kind<B> = { |size: 1 }",
+        "by Kind<B>",
+    ),
     "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
     "constructor": ("a.ts", "class A { |constructor() {} }", "by `new`"),
 }
 MAY_BE = {
+    "typescript-argument": ("a.ts", "import { make } from 'b'\nmake({ |size: 1 })", "by make"),
     "typescript-member": ("a.ts", "class A implements URL { get |port() { return '' } }", "by URL"),
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "java-both": (
+        "A.java",
+        "interface B { int size(); }\nclass A implements B, C { public int |size() {} }",
+        "by C",
+    ),
     "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
     "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
     "go-interface": (
@@ -133,6 +145,10 @@ MAY_BE = {
     ),
 }
 OWN = {
+    "java-marker": (
+        "A.java",
+        "interface B { int b(); }\nclass A implements B, Serializable { public int |b() {} }",
+    ),
     "java-constant": (
         "E.java",
         "enum E { A { @Override int |f() { return 1; } }; abstract int f(); }",
@@ -207,7 +223,78 @@ def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
     assert not result.left
 
 
+OF_MODULES = {  # what is renamed, and files, with the places that change
+    "go": (
+        "web.Get",
+        {
+            "go.mod": "module x.org/a\n",
+            "web/a.go": "package web\nfunc «Get»() {}\ntype C struct{}\nfunc (c C) Get() {}\n",
+            "b.go": 'package a\nimport "x.org/a/web"\nfunc f() { web.«Get»(); web.C{}.Get() }\n',
+        },
+    ),
+    "python": (
+        "tools.get",
+        {
+            "shop/__init__.py": "",
+            "shop/tools.py": "def «get»(): ...\n",
+            "shop/other.py": "def get(): ...\n",
+            "a.py": "from shop import other, tools\nother.get()\ntools.«get»()\n",
+        },
+    ),
+    "rust": (
+        "shapes::area",
+        {
+            "src/lib.rs": "mod shapes;\nfn area() {}\nfn f() { shapes::«area»(); area(); }\n",
+            "src/shapes.rs": "pub fn «area»() {}\n",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_MODULES.values(), ids=OF_MODULES)
+def test_a_name_of_a_module_is_renamed_in_it(case: tuple[str, dict[str, str]]) -> None:
+    old, marked = case
+    plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
+    name = split_member(old)[1]
+    held = [path for path in plain if name in plain[path]]
+    result = rename_tree(
+        Project(plain, plain.__getitem__), held, old, "Other", "code", lambda *_: False
+    )
+    after = {path: guess.text for path, guess in result.files.items()}
+    assert after == {
+        path: text.replace(f"«{name}»", "Other") for path, text in marked.items() if "«" in text
+    }
+
+
+def test_a_module_name_that_may_be_each_of_several_is_refused() -> None:
+    files = {"a/tools.py": "def get(): ...\n", "b/tools.py": "def get(): ...\n"}
+    with pytest.raises(UsageError, match=r"may be each of a/tools\.py:1, b/tools\.py:1"):
+        rename_tree(
+            Project(files, files.__getitem__), [*files], "tools.get", "x", "code", lambda *_: False
+        )
+
+
+def test_a_go_name_that_other_packages_use_stays_exported() -> None:
+    files = {
+        "go.mod": "module x.org/a\n",
+        "web/a.go": "package web\nfunc Get() {}\n",
+        "web/a_test.go": "package web\nfunc f() { Get() }\n",
+    }
+    use = {"b.go": 'package a\nimport "x.org/a/web"\nfunc f() { web.Get() }\n'}
+    outside = {"web/b_test.go": 'package web_test\nimport "x.org/a/web"\nvar _ = web.Get\n'}
+    for more, collisions in (({}, []), (use, ["b.go"]), (outside, ["web/b_test.go"])):
+        tree = {**files, **more}
+        held = [path for path in tree if "Get" in tree[path]]
+        project = Project(tree, tree.__getitem__)
+        result = rename_tree(project, held, "Get", "get", "code", lambda *_: False)
+        assert [path for path, _ in result.collisions] == collisions
+
+
 LEFT = {
+    "typescript-any": (
+        "a.ts",
+        "class A { |size = 1 }\nclass B { size = 1 }\nconst f = (x: any) => x.size",
+    ),
     "python-base-of-a-parameter": (
         "a.py",
         "class A:\n    |size = 1\n\ndef f(made):\n    class B(made.base):\n        size = 2\n",

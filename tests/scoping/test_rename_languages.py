@@ -56,6 +56,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "listed",
         "type_fields",
         "implementing",
+        "requires",
         "starts",
         "wrappers",
         "builtins",

@@ -61,6 +61,10 @@ def test_short_and_everyday_names_have_no_other_spelling() -> None:
     assert variants("to", "target") == {"to": "target"}
 
 
+def test_a_spelling_that_stays_is_no_change() -> None:
+    assert "server" not in variants("Server", "server")
+
+
 @pytest.mark.parametrize(
     ("name", "written"),
     [

@@ -74,7 +74,7 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
     fewest, shift = 1 << 30, 0
     found: list[Symbol] = []
-    for code in (shown.code(indented), shown.balanced()):
+    for code in dict.fromkeys((tuple(shown.code(indented)), tuple(shown.balanced()))):
         body = "".join(f"{line[depth:] if line[:depth].isspace() else line}\n" for line in code)
         for head in heads:
             text = head + body + "}\n" * head.count("{")

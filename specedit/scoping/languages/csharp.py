@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from specedit.scoping import held
 from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
@@ -20,6 +21,7 @@ from specedit.syntax.branch import Branch
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+USED = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
@@ -30,8 +32,12 @@ class CSharpNamespaces(HeldRules):
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """A type of a namespace that is visible here, and what `using static` shows."""
         text = project.text(project.path(here.scopes)) or ""
-        shown = _types(project, name, _visible(project, text))
-        yield from (declared for declared in shown if declared.home is not here.scopes)
+        used = {used for _, static, used in USING.findall(text) if not static}
+        used |= {f"{space}.{one}" for space in _around(project, here) for one in used}
+        spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
+        for near in (*spaces, used | _used_everywhere(project)):
+            shown = _types(project, name, near)
+            yield from (declared for declared in shown if declared.home is not here.scopes)
         for _, static, used in USING.findall(text):
             space, _, holder = used.rpartition(".")
             for one in _types(project, holder, {space} if space else None) if static else ():
@@ -48,17 +54,23 @@ class CSharpNamespaces(HeldRules):
             yield from _types(project, name, {owner.folder or owner.name})
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""
+        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
+        has the name."""
         if node.type not in ("identifier", "qualified_name", "member_access_expression"):
             return None
         text = here.scopes.text(node) if node.end - node.start <= 200 else ""
-        if text not in _spaces(project):
+        space = self.namespace(project, here, text)
+        if space is None:
             return None
         first = next(inner for inner in node.walk() if not inner.children)
         nearest = here.lookup(text.split(".")[0], first)
-        if nearest is not None and nearest.kind != "namespace":
-            return None
-        return project.package(text, here.scopes, here.scopes.root).owner
+        return space if nearest is None or nearest.kind == "namespace" else None
+
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        spaces = _spaces(project)
+        tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
+        whole = next((one for one in tries if one in spaces), None) if name else None
+        return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """The other parts of a partial type."""
@@ -95,14 +107,27 @@ def _types(project: Project, name: str, spaces: set[str] | None) -> Iterator[Dec
                 yield declaration
 
 
-def _visible(project: Project, text: str) -> set[str]:
-    """The namespaces whose types a text can name."""
-    own = {"", *_with_outer(NAMESPACE.findall(text))}
-    used_here = [used for _, static, used in USING.findall(text) if not static]
-    seen = own | {f"{space}.{used}".lstrip(".") for space in own for used in used_here}
-    files = project.matching(r"global\s+using", (".cs",))
-    usings = (one for path in files for one in USING.findall(project.text(path) or ""))
-    return seen | {used for world, static, used in usings if world and not static}
+def _used_everywhere(project: Project) -> set[str]:
+    """The namespaces of `global using`, and those that a project's file names."""
+
+    def read() -> set[str]:
+        files = project.matching(r"global\s+using", (".cs",))
+        usings = (one for path in files for one in USING.findall(project.text(path) or ""))
+        named = project.matching(USED.pattern, (".csproj", ".props", ".targets"))
+        more = (used for path in named for used in USED.findall(project.text(path) or ""))
+        return {used for world, static, used in usings if world and not static} | set(more)
+
+    return project.remembered("used everywhere", read)
+
+
+def _around(project: Project, here: Typing) -> list[str]:
+    """The namespaces that a file is in, the innermost first; "" is around them all."""
+
+    def read() -> list[str]:
+        own = NAMESPACE.findall(project.text(project.path(here.scopes)) or "")
+        return [*sorted(_with_outer(own), key=len, reverse=True), ""]
+
+    return project.remembered(("namespaces around", id(here)), read)
 
 
 def _spaces(project: Project) -> set[str]:
@@ -124,11 +149,19 @@ def _with_outer(spaces: Iterable[str]) -> set[str]:
 
 
 class CSharp(CSharpNamespaces):
+    def carrier(self, leaf: Branch) -> Branch:
+        """`Make<int>`, which stands where `Make` could."""
+        return leaf.parent if leaf.place == "generic_name." and leaf.parent else leaf
+
+    def label(self, leaf: Branch, text: Text) -> str:
+        return text(leaf.children[0] if leaf.type == "generic_name" else leaf)
+
     def is_type(self, leaf: Branch) -> bool:
-        """Not the method in `Make<int>(1)`."""
-        generic = leaf.parent
-        is_called = generic is not None and generic.place == "invocation_expression.function"
-        return super().is_type(leaf) and not (is_called and leaf.place == "generic_name.")
+        """Not the method in `Make<int>(1)`, or in `a.Make<int>(1)`."""
+        whole = self.carrier(leaf)
+        around = whole.parent if whole.place in self.members else whole
+        is_called = around is not None and around.place == "invocation_expression.function"
+        return super().is_type(leaf) and not (is_called and whole is not leaf)
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if entry == "parameter here" and "record" in scopes.scope_of(node).node.type:
@@ -164,6 +197,7 @@ class CSharp(CSharpNamespaces):
         return None
 
     def receiver(self, leaf: Branch) -> Branch | None:
+        leaf = self.carrier(leaf)
         if leaf.place != "member_binding_expression.name":
             return super().receiver(leaf)
         holder = leaf.around("conditional_access_expression")
@@ -224,6 +258,14 @@ def _text(declared: Declared, node: Branch) -> str:
 RULES = CSharp(
     overriding=places("override"),
     implementing=places("public"),
+    requires=table(
+        """
+        ICloneable: Clone
+        IComparable: CompareTo
+        IDisposable: Dispose
+        IEquatable: Equals
+        """
+    ),
     names=places("identifier implicit_parameter"),
     scopes=table(
         """
@@ -265,6 +307,7 @@ RULES = CSharp(
         member_binding_expression.name: ?
         qualified_name.name: qualifier
         alias_qualified_name.name: alias
+        generic_name.: ?
         """
     ),
     keys=table(
@@ -291,6 +334,8 @@ RULES = CSharp(
     labels=places("goto_statement. labeled_statement."),
     bases=places("base_list"),
     bare_members=True,
+    parts_alone=True,
+    shows_all=True,
     overloads=True,
     in_order=True,
     strings=places("string_literal verbatim_string_literal raw_string_literal"),
@@ -323,6 +368,7 @@ RULES = CSharp(
     ),
     casts=places("cast_expression as_expression"),
     unnamed_values=table("variable_declarator: leaf"),
+    holders=places("generic_name"),
     builds=places("object_creation_expression implicit_object_creation_expression"),
     loops=places("foreach_statement"),
     indexes=places("element_access_expression"),
@@ -338,7 +384,7 @@ RULES = CSharp(
     plain=places(
         "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
         "predefined_type array_creation_expression implicit_array_creation_expression",
-        "integer_literal character_literal",
+        "integer_literal character_literal typeof_expression",
     ),
     builtins=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
     keywords=places(

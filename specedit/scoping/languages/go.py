@@ -25,6 +25,15 @@ class Go(HeldRules):
         if node.place == "import_spec.path" and holder is not None and not holder.part("name"):
             yield node, text(node).strip('"`')
 
+    def is_module(self, project: Project, path: str, name: str) -> bool:
+        return _package(project, path) == name
+
+    def is_hidden(self, project: Project, home: str, path: str, name: str) -> bool:
+        """What begins with a lower-case letter is its package's own."""
+        folder, package = posixpath.dirname(home), _package(project, home)
+        apart = posixpath.dirname(path) != folder or _package(project, path) != package
+        return apart and not name[:1].isupper()
+
     def module_names(self, project: Project, path: str, text: str) -> Mapping[str, str]:
         used = set(QUALIFIER.findall(text))
         results = {}

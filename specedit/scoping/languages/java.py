@@ -12,7 +12,7 @@ from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import Uses
+from specedit.scoping.uses import EXTERNAL, MODULE, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -61,12 +61,22 @@ class Java(HeldRules):
             ]
             if len(constants) == 1:
                 return [constants[0]]
-        whole = _qualified(uses.typing, leaf.parent) if leaf.place in QUALIFIED else None
-        return [whole] if whole is not None and whole.name == uses.name else None
+        path = _whole_name(uses.typing, leaf.parent) if leaf.place in QUALIFIED else ""
+        whole = _type(uses.typing.project, path)
+        if whole is not None and whole.name == uses.name:
+            return [whole]
+        if whole is None and _names_class(path):
+            return [(EXTERNAL, "")]
+        return (
+            [(MODULE, "")] if leaf.place in QUALIFIED and _is_package(uses.typing, leaf) else None
+        )
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The class that a whole name stands for: `com.acme.Order.empty()`."""
-        declared = _qualified(here, node) if f"{node.type}." in QUALIFIED_TYPES else None
+        path = _whole_name(here, node) if f"{node.type}." in QUALIFIED_TYPES else ""
+        declared = _type(project, path)
+        if declared is None and _names_class(path):
+            return here.scopes.outside(node, "", path.rpartition(".")[0])
         home = project.at(declared.home) if declared is not None else None
         owners = home.class_of(declared) if home is not None and declared is not None else ()
         return owners[0] if owners else None
@@ -101,6 +111,14 @@ RULES = Java(
     named_files=True,
     overriding=places("@Override"),
     implementing=places("public"),
+    requires=table(
+        """
+        Cloneable Serializable: -
+        AutoCloseable Closeable: close
+        Comparable: compareTo
+        Runnable: run
+        """
+    ),
     bounds=places("type_bound"),
     names=places("identifier type_identifier"),
     scopes=table(
@@ -153,6 +171,7 @@ RULES = Java(
     labels=places("labeled_statement. break_statement. continue_statement."),
     bases=places("superclass super_interfaces extends_interfaces"),
     bare_members=True,
+    shows_all=True,
     overloads=True,
     listed="arguments",
     methods_apart=True,
@@ -193,7 +212,7 @@ RULES = Java(
     arguments=places("type_arguments"),
     paths=places("scoped_identifier scoped_type_identifier"),
     inferred=places("var"),
-    plain=places("string_literal character_literal array_creation_expression"),
+    plain=places("string_literal character_literal class_literal array_creation_expression"),
     builtins=places(
         "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
         "System Thread java javax",
@@ -212,17 +231,33 @@ PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
 STARS = re.compile(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
 
 
-def _qualified(typing: Typing, node: Branch | None) -> Declared | None:
-    """The type that a package and a name stand for, where no variable begins it."""
+def _whole_name(typing: Typing, node: Branch | None) -> str:
+    """What may be a package and a name, where no variable begins it; else ""."""
     if node is None or node.end - node.start > 200:
-        return None
+        return ""
     path = typing.scopes.text(node)
     if not path[:1].islower() or not all(map(str.isidentifier, path.split("."))):
-        return None
+        return ""
     first = next(inner for inner in node.walk() if not inner.children)
-    if typing.lookup(path.split(".")[0], first) is not None:
-        return None
-    return _type(typing.project, path)
+    return path if typing.lookup(path.split(".")[0], first) is None else ""
+
+
+def _names_class(path: str) -> bool:
+    """Whether a whole name is that of a class, by how packages and classes are spelled."""
+    package, _, name = path.rpartition(".")
+    return name[:1].isupper() and "." in package and package.islower()
+
+
+def _is_package(typing: Typing, leaf: Branch) -> bool:
+    """Whether a name is a part of a package's."""
+    for up in leaf.up():
+        if up.type in ("package_declaration", "import_declaration"):
+            return True
+        if f"{up.type}." not in QUALIFIED_TYPES:
+            return False
+        if _names_class(_whole_name(typing, up)):
+            return True
+    return False
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:

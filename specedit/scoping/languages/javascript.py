@@ -207,15 +207,18 @@ class JavaScript(JavaScriptModules):
         return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
-        """The type of another project that an object literal is meant for; `new`."""
+        """The type of another project that an object literal is meant for, and what may read one
+        that is given to it; `new`."""
         if item.kind == "method" and item.name == "constructor":
             return "`new`, which calls it", True
         if item.owner is None or item.owner.node.type not in self.nameless:
             return super().required_by(typing, item)
         known = owner_of_literal(typing, item.owner.node)
-        named = type_of_literal(typing, item.owner.node)
-        if named is None or known:
+        if any(owner.module is None for owner in known or ()):
             return None
+        named = type_of_literal(typing, item.owner.node)
+        if named is None:
+            return _given_to_another(typing, item.owner.node)
         home = typing.over(named) or typing
         text = home.scopes.text(named).lstrip(": ")
         declared = home.lookup(text, named, "type")
@@ -224,6 +227,18 @@ class JavaScript(JavaScriptModules):
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
+
+
+def _given_to_another(typing: Typing, literal: Branch) -> tuple[str, bool] | None:
+    """What an object literal is an argument of, that these files do not declare."""
+    around = literal.parent
+    callee = around.at("^ function") or around.at("^ constructor") if around is not None else None
+    if around is None or around.type != "arguments" or callee is None:
+        return None
+    leaf = callee if callee.type in typing.rules.names else typing.member_leaf(callee)
+    called = typing.called(leaf) if leaf is not None else None
+    unknown = called is None or called.kind == "import"
+    return (typing.scopes.text(callee), False) if unknown else None
 
 
 _FREE = places("Record Partial Pick Omit Object object any unknown")  # have members of any name

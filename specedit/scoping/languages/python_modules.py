@@ -7,6 +7,7 @@ the file that is not a package, and below `src` and the like.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from specedit.scoping.languages.rules import Rules
@@ -220,6 +221,7 @@ def _file(project: Project, place: str) -> str | None:
     return place if place in project.folders and place not in ("", ".") else None
 
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 INITS = ("__init__.py", "__init__.pyi")
 
 
@@ -231,14 +233,19 @@ class PythonImports:
         self._project, self._moved, self._typing = project, moved, typing
         self._folder = posixpath.dirname(path)
         self._new_folder = posixpath.dirname(moved.get(path, path))
+        self._new = frozenset(moved.values())
         self._text = typing.scopes.text
 
     def rewrites(self) -> Iterator[Rewrite]:
+        found: list[Rewrite] = []
         for node in self._typing.scopes.root.walk():
             if node.type == "import_from_statement":
-                yield from self._from(node)
+                found += self._from(node)
             elif node.type == "import_statement":
-                yield from self._import(node)
+                found += self._import(node)
+            elif node.type == "string":
+                found += self._quoted(node)
+        yield from dict.fromkeys(found)  # two imports may lead to one use
 
     def _resolved(self, dotted: str) -> str:
         return resolve(self._project, self._typing, dotted) or ""
@@ -264,7 +271,8 @@ class PythonImports:
         return ".".join(after[len(root) :])
 
     def _is_package(self, folder: str) -> bool:
-        return any(posixpath.join(folder, init) in self._project.paths for init in INITS)
+        places = [posixpath.join(folder, init) for init in INITS]
+        return any(path in self._project.paths or path in self._new for path in places)
 
     def _from(self, node: Branch) -> Iterator[Rewrite]:
         module = node.part("module_name")
@@ -283,6 +291,10 @@ class PythonImports:
             yield self._replaced(module, self._name(dotted, place, place))
         for at in gone:
             yield from self._moved_name(node, dotted, names, at, paths[at])
+        for name, path in zip(names, paths, strict=True):
+            if self._resolved(path) not in ("", *self._moved):
+                bound = name.part("alias") or name.part("name") or name
+                yield from self._through(node, self._text(bound), path)
 
     def _moved_name(
         self, node: Branch, dotted: str, names: list[Branch], at: int, path: str
@@ -310,12 +322,11 @@ class PythonImports:
             last = at + 1 == len(names)
             start, end = (names[at - 1].end, one.end) if last else (one.start, names[at + 1].start)
             yield Rewrite(start, end, "", "")
-            column = node.start - self._typing.scopes.data.rfind(b"\n", 0, node.start) - 1
-            yield Rewrite(node.end, node.end, "", f"\n{' ' * column}{line}")
+            yield self._added(node, line)
 
     def _uses(self, node: Branch, name: str, stem: str) -> Iterator[Rewrite]:
         """The uses of an imported module under its new name; none where that name is taken."""
-        if any(label == stem for _, label in self._typing.scopes.leaves):
+        if self._is_taken(stem):
             return
         for each in meanings_over([self._typing], name):
             inside = [node.start <= leaf.start < node.end for leaf in each.leaves]
@@ -330,6 +341,11 @@ class PythonImports:
                 continue
             dotted = self._text(named)
             old = self._resolved(dotted)
+            if (alias := child.part("alias")) is not None:
+                yield from self._through(node, self._text(alias), dotted)
+            else:
+                bound = dotted.partition(".")[0]
+                yield from self._through(node, bound, bound)
             if old not in self._moved:
                 continue
             name = self._name(dotted, old, self._moved[old])
@@ -343,6 +359,55 @@ class PythonImports:
                 inner = below.place == "attribute.attribute"
                 if uses and not inner and below.start > node.end and self._text(below) == dotted:
                     yield self._replaced(below, name)
+
+    def _through(self, node: Branch, bound: str, path: str) -> Iterator[Rewrite]:
+        """The uses of moved modules through an import of their package: `package.module.name`,
+        where `bound` is the name of the package in this file, and `path` what it stands for."""
+        declared = self._typing.scopes.by_leaf.values()
+        if any(other.name == bound and other.kind != "import" for other in declared):
+            return
+        for use in self._typing.scopes.root.walk():
+            if use.type != "attribute" or use.start < node.end:
+                continue
+            text = self._text(use)
+            if not text.startswith(f"{bound}."):
+                continue
+            dotted = path + text[len(bound) :]
+            old = self._resolved(dotted)
+            if old in self._moved:
+                new = self._name(dotted, old, self._moved[old])
+                if new.startswith(f"{path}."):
+                    yield self._replaced(use, bound + new[len(path) :])
+                elif not self._is_taken(new.partition(".")[0]):
+                    yield self._replaced(use, new)
+                    yield self._added(node, f"import {new}")
+
+    def _quoted(self, node: Branch) -> Iterator[Rewrite]:
+        """A string that is a dotted path to a moved module, or to what it has: `"shop.user.User"`,
+        which settings and `mock.patch` name."""
+        content = node.first("string_content")
+        match = _DOTTED.fullmatch(self._text(content)) if content is not None else None
+        if content is None or match is None or len(node.children) > 3:  # 3: with its quotes
+            return
+        parts = match[0].split(".")
+        for count in range(len(parts), 0, -1):
+            dotted = ".".join(parts[:count])
+            old = self._resolved(dotted)
+            if old not in self._moved:
+                continue
+            inside = self._project.text(old) or ""
+            if count == len(parts) or re.search(rf"\b{parts[count]}\b", inside):
+                name = self._name(dotted, old, self._moved[old])
+                yield self._replaced(content, ".".join([name, *parts[count:]]))
+            return
+
+    def _is_taken(self, name: str) -> bool:
+        return any(label == name for _, label in self._typing.scopes.leaves)
+
+    def _added(self, node: Branch, line: str) -> Rewrite:
+        """A line after a statement, indented as that is."""
+        column = node.start - self._typing.scopes.data.rfind(b"\n", 0, node.start) - 1
+        return Rewrite(node.end, node.end, "", f"\n{' ' * column}{line}")
 
     def _replaced(self, node: Branch, new: str) -> Rewrite:
         return Rewrite(node.start, node.end, self._text(node), new)

@@ -6,6 +6,7 @@ what it needs; what stands here is right for a language without surprises.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from specedit.scoping.uses import Uses
 
 Text = Callable[[Branch], str]
+
+
+_OF_FOLDER = frozenset({"__init__", "index", "mod"})  # such a file is what its folder means
 
 
 class Rules(Tables):
@@ -138,12 +142,12 @@ class Rules(Tables):
         if declared.owner is None:
             return None
         words, above = set(_head(declared, typing.scopes.text)), typing.above(declared.owner)
-        if any(declared.name in up.members for up in above):
-            return None
-        if self.overriding & words:
+        own = any(declared.name in up.members for up in above)
+        if self.overriding & words and not own:
             return "what it overrides", True
         known = {up.name for up in above}
         bases = [base for up in (declared.owner, *above) for base in up.bases if base not in known]
+        bases = [b for b in bases if declared.name in self.requires.get(b, declared.name).split()]
         sort = declared.kind == "method" or (declared.kind == "field" and not self.fields_hide)
         may_be = sort and self.implementing & words and "static" not in words
         return (bases[0], False) if bases and may_be else None
@@ -172,6 +176,10 @@ class Rules(Tables):
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The module that an expression stands for."""
+        return None
+
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        """The namespace that a name stands for which no file declares as a whole."""
         return None
 
     def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
@@ -204,6 +212,16 @@ class Rules(Tables):
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
         """Where a table gives out a function under a name, and the module that has the table."""
         yield from ()
+
+    def is_module(self, project: Project, path: str, name: str) -> bool:
+        """Whether a file is the module, or a part of the package, that is called `name`."""
+        folder, file = posixpath.split(path)
+        stem = file.partition(".")[0]
+        return name == (posixpath.basename(folder) if stem in _OF_FOLDER else stem)
+
+    def is_hidden(self, project: Project, home: str, path: str, name: str) -> bool:
+        """Whether a file cannot use what another, `home`, declares, because of how it is called."""
+        return False
 
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]

@@ -120,6 +120,8 @@ class Tables:
     # which names are separate
     named_files: bool = False  # a class's file is named after it (Java, PHP)
     bare_members: bool = False  # members are visible without a receiver
+    shows_all: bool = False  # a file's text and its classes' bases say all that it can name
+    parts_alone: bool = False  # a class goes on in other files as `Rules.parts` says alone (C#)
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
@@ -140,6 +142,7 @@ class Tables:
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     overriding: frozenset[str] = NONE  # words in front of a member that overrides another
     implementing: frozenset[str] = NONE  # words in front of one that may do so without saying it
+    requires: Mapping[str, str] = field(default_factory=_empty)  # all that library interfaces name
     starts: frozenset[str] = NONE  # functions that the language calls
     family: str = ""  # languages that see each other's names; empty: one of its own
     any_case: bool = False  # a keyword in capitals is one, too
