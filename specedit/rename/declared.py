@@ -86,6 +86,8 @@ def refuse_nothing(
         if used
         else _near(project, name)
     )
+    if name in project.folders:
+        hint = f"To move the folder: specedit rename ./{name} ./NEW"
     raise UsageError(f"`{name}` is not declared in this work tree.", hint=hint)
 
 

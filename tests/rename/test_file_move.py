@@ -109,6 +109,20 @@ def test_a_folder_moves_with_its_files(inside: Run, repo: Repository) -> None:
     assert not (repo.root / "src/shop/sub/deep.py").exists()
 
 
+def test_the_outermost_package_moves(inside: Run, repo: Repository) -> None:
+    sub = "from ..user import User\nfrom .. import user\nimport shop.user as x\nassert user is x\n"
+    repo.commit({"src/shop/sub/deep.py": sub, "src/shop/page.py": "from shop.user import User\n"})
+    assert inside("rename", "src/shop", "src/store").returncode == 0
+    assert "import store.page, store.sub.deep" in repo.read("main.py") and runs(repo)
+
+
+def test_a_folder_that_looks_like_a_name_has_a_hint(inside: Run, repo: Repository) -> None:
+    repo.commit({"tools/a.py": "x = 1\n"})
+    done = inside("rename", "tools", "kit")
+    assert done.returncode == 2 and b"specedit rename ./tools ./NEW" in done.stderr
+    assert inside("rename", "./tools", "./kit").returncode == 0 and repo.read("kit/a.py")
+
+
 SCRIPTS = {
     "tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"]}}}\n',
     "web/user.ts": 'import { base } from "./lib/base";\nexport * from "./lib";\n',

@@ -233,6 +233,7 @@ class PythonImports:
         self._project, self._moved, self._typing = project, moved, typing
         self._folder = posixpath.dirname(path)
         self._new_folder = posixpath.dirname(moved.get(path, path))
+        self._new = frozenset(moved.values())
         self._text = typing.scopes.text
 
     def rewrites(self) -> Iterator[Rewrite]:
@@ -270,7 +271,8 @@ class PythonImports:
         return ".".join(after[len(root) :])
 
     def _is_package(self, folder: str) -> bool:
-        return any(posixpath.join(folder, init) in self._project.paths for init in INITS)
+        places = [posixpath.join(folder, init) for init in INITS]
+        return any(path in self._project.paths or path in self._new for path in places)
 
     def _from(self, node: Branch) -> Iterator[Rewrite]:
         module = node.part("module_name")
