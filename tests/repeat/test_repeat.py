@@ -395,7 +395,6 @@ def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
     assert rewritten(rule, text.format("g"), "b.py").text == text.format("g")
 
 
-@pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
 @pytest.mark.parametrize("new", ["x", "None"])
 def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> None:
     text = "import fmt\na = fmt.clean_all(x)\nb = fmt.clean_all(x)\n"
@@ -404,6 +403,7 @@ def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> N
     assert place.doubt
 
 
+@pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
 def test_long_comments_are_searched_in_linear_time(between: str) -> None:
     (rule,) = rules("a.py", "import old\nold.call(1)\n", "import old\nown_call(1)\n")
     assert not rule.may_stand_in(f"old {between}\n x.call")
