@@ -222,7 +222,7 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
         piece.text: origins.of(piece.text)
         for piece, parent in with_parents(before)
         if piece.is_name and not piece.hole and is_own_name(piece, parent)
-        if piece.text not in SELVES
+        if piece.text not in SELVES and piece.text != "_"
     }
     written: tuple[tuple[str, int, bytes], ...] = ()
     if change.new:

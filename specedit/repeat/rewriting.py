@@ -23,13 +23,14 @@ from specedit.repeat.origin import (
 )
 from specedit.repeat.piece import BYTES
 from specedit.repeat.roles import call_form
-from specedit.repeat.rule import RepeatRule
+from specedit.repeat.rule import RepeatRule, covers
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import common
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+NEAR = -1  # of no rule, but of lines that are like the example's
 MOST_PARSES = 30  # of one file, to find the places that do not parse
 
 
@@ -45,6 +46,7 @@ class Repeated:
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
     whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     doubt: str = ""  # why it is only proposed
+    rule: int = 0  # which of several rules it is of, or `NEAR`
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     skipped: list[tuple[int, str]] = []
     kept: list[Match] = []
     done = [] if rule.fits_its_result else _done_before(rule, root, data)
-    again = any(unit.many for unit in rule.old_units)  # what is written fits as it stands
+    general = len(rule.after) == 1 and covers(rule.after[0], rule.before[0])
     own = [
         (start, start + len(new))
         for example, start, new in rule.written
@@ -89,7 +91,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
         if any(
             start <= match.start
             and match.end <= end
-            and (again or (start, end) != (match.start, match.end))
+            and not (general and (start, end) == (match.start, match.end))
             for start, end in done
         ):
             skipped.append((line, "it is as the example made it already"))

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from specedit.repeat.origin import FREE, LOCAL, MEMBER, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import is_own_name, is_type_parameter, with_parents
+from specedit.repeat.roles import CONSTANTS, is_own_name, is_type_parameter, with_parents
 
 _MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the example's tokens
 # white space and comments, each in one way alone: a search stays linear
@@ -125,10 +125,19 @@ class RepeatRule:
         return shape(self.before, names=False) == shape(self.after, names=False)
 
     @cached_property
+    def fits_again(self) -> bool:
+        """Whether what is written at a place is a place itself."""
+        return len(self.before) == 1 and any(
+            covers(self.before[0], inner) for piece in self.after for inner in piece.walk()
+        )
+
+    @cached_property
     def takes_name(self) -> bool:
-        """Whether one expression or statement loses a name and gets no variable, which tells its
-        places in one file."""
+        """Whether one expression or statement loses a name for another code without a variable,
+        which tells its places in one file."""
         if self.added or len(self.before) != 1 or len(self.after) != 1:
+            return False
+        if self.after[0].hole or self.after[0].kind in CONSTANTS:
             return False
         new = {unit.text for unit in self.new_units}
         gone = (u.text for u in self.old_units if u.is_name and not u.hole and u.text not in new)
@@ -160,6 +169,19 @@ def _texts(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
 def _gaps(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
     return tuple(
         source[one.end : other.start].decode("utf-8", "replace") for one, other in pairwise(units)
+    )
+
+
+def covers(pattern: Piece, piece: Piece) -> bool:
+    """Whether a pattern fits a piece, whatever their holes hold."""
+    if pattern.hole:
+        return piece.named
+    if piece.hole or pattern.kind != piece.kind or pattern.text != piece.text:
+        return False
+    if any(child.many for child in pattern.children):
+        return True
+    return len(pattern.children) == len(piece.children) and all(
+        covers(one, other) for one, other in zip(pattern.children, piece.children, strict=True)
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from specedit.edit.apply.part_places import margin
 from specedit.errors import UsageError
 from specedit.files.source import LINE_END
 from specedit.syntax.languages import BY_NAME, language_of
@@ -317,7 +318,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
     start = 0
     for number, line in enumerate(lines):
         match = _FENCE.fullmatch(line)
-        if match is None:
+        depth = len(margin(opening[0])) if opening else 0
+        deeper = len(margin(line)) > depth
+        if match is None or (deeper and _in_docstring(lines[start:number])):
             continue
         if opening is None:
             opening, start = match, number + 1
@@ -328,4 +331,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
             path = path or own
             language = re.split(r"[\s:{]", opening["info"])[0] if opening["info"] else ""
             yield FileChange(path, (_snippet(body, "" if language == path else language),))
-            opening = None
+            opening, start = None, number + 1
+
+
+def _in_docstring(above: Sequence[str]) -> bool:
+    """Whether a line below these is in a text of Python, which may have fences of its own."""
+    text = "\n".join(above)
+    return any(text.count(quotes) % 2 for quotes in ('"""', "'''"))

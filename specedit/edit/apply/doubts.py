@@ -135,7 +135,8 @@ def _edges(
         text, other = rows[n].text, columns[path[n].at].text
         same = text.strip() != other.strip() and same_line(text, other)
         same &= not sets_again(text, other)
-        return same or (closes(text) and closes(other) and margin(text) == margin(other))
+        ends = closes(text) and closes(other) and margin(text) == margin(other)
+        return same or (ends and (opens(text) or not opens(other)))
 
     for chunk in _chunks(rows, path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]

@@ -147,9 +147,9 @@ def not_removed(
     comparison: Comparison, path: Sequence[AlignedLine], file: Sequence[str]
 ) -> Iterator[Ambiguity]:
     """The comments that say that lines are removed, where no such line goes."""
-    dropped = [comparison.columns[at].text for at in _dropped(path)]
+    texts = [comparison.columns[at].text for at in _dropped(path)]
     for n, names in comparison.words.items():
-        if not any(name in text for text in dropped for name in names):
+        if not any(name in text for text in texts for name in names):
             text = comparison.lines[n].strip()
             yield Ambiguity(text, "says what is removed, and it is not here")
 

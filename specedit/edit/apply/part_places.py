@@ -132,6 +132,8 @@ def same_line(one: str, other: str) -> bool:
         named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
         if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
             return True
+    if (one.strip()[:1] in ("}", ")")) != (other.strip()[:1] in ("}", ")")):
+        return False  # another branch
     words, others = (_words(text) for text in (one, other))
     small, large = sorted((words, others), key=len)
     return len(small) > 1 and (

@@ -55,9 +55,10 @@ def _literal(
         return None
     inside = set(index.lines[old.first + 1 : old.last])
     deeper = [line for line in lines[own.first + 1 : own.last] if weight(line) >= 0.6]
+    change = Margins([(lines[own.first], index.lines[old.first])])
     depth = len(margin(index.lines[old.first]))
-    same = any(line in inside and len(margin(line)) > depth for line in deeper)
-    return depth if same else None
+    equal = sum(line in inside and len(margin(line)) > depth for line in deeper)
+    return depth if equal > sum(change.applied(line) in inside for line in deeper) else None
 
 
 def _pairs(

@@ -160,7 +160,10 @@ def _by_blocks(
             continue  # it closes a block whose first line is left out
         if opens(row.text) and _in_chain(ours, theirs, path, start, n):
             continue
-        if path[start].matched:
+        other = theirs[path[start].at] if path[start].matched else ""
+        if closes(ours[start]) and closes(other) and not opens(other):
+            only(n, None)  # of a branch that is new
+        elif path[start].matched:
             end = _closing(theirs, path[start].at)
             done = path[n].matched and path[n].at == end
             if end is not None and closes(theirs[end]) and end not in taken and not done:

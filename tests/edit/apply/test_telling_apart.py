@@ -215,6 +215,53 @@ EDITOR = """impl Editor {
     }
 }
 """
+SHOWN = '''def shown(value):
+    """Show it.
+
+    Example:
+        ```pycon
+        >>> shown(3)
+        3
+
+        ```
+    """
+    return value
+'''
+STORAGE = """class Storage {
+  Data find(int count) const {
+    auto it = all.find(count);
+    if (it != all.end()) {
+      return it->second;
+    }
+    if (count > 0) {
+      it = all.find(ANY);
+      if (it != all.end()) {
+        return it->second;
+      }
+    }
+    return Data {};
+  }
+};
+"""
+BRANCH = """function help() {
+  if (all) {
+    list();
+  } else if (some) {
+    aliases();
+  }
+  out(options, 1);
+}
+"""
+VALUE = """function text(value) {
+  if (typeof value === 'number') {
+    value = String(value);
+  }
+  if (!value) {
+    return none();
+  }
+  return value;
+}
+"""
 _RETRIED = RETRY.replace("call, tries", "call, tries, wait").replace("(attempt)", "(attempt, wait)")
 _RETRY = """    for attempt in range(tries):
         call(attempt, wait)
@@ -318,6 +365,32 @@ MERGED = {  # file, text, snippet, result
             "        WriteWidths(table);\n",
         ),
     ),
+    "a text of Python with fences": (
+        "shown.py",
+        SHOWN,
+        SHOWN.replace("return value", "return value + 1"),
+        SHOWN.replace("return value", "return value + 1"),
+    ),
+    "a function without its indentation, of which some lines are elsewhere": (
+        "storage.hpp",
+        STORAGE,
+        "Data find(int count) const {\n  auto it = all.find(count);\n  if (it != all.end()) {\n"
+        "    return it->second;\n  }\n  if (count > 1) {\n    it = all.find(ANY);\n"
+        "    if (it != all.end()) {\n      return it->second;\n    }\n  }\n"
+        "  return Data {};\n}\n",
+        STORAGE.replace("count > 0", "count > 1"),
+    ),
+    "a branch above an if that is like it": (
+        "value.ts",
+        VALUE,
+        "  if (typeof value === 'number') {\n    value = String(value);\n"
+        "  } else if (value instanceof Date) {\n    value = value.toISOString();\n  }\n  // ...\n",
+        VALUE.replace(
+            "  }\n  if (!value)",
+            "  } else if (value instanceof Date) {\n    value = value.toISOString();\n  }\n"
+            "  if (!value)",
+        ),
+    ),
     "an else in place of a bracket": (
         "dates.js",
         DATES.replace("'iso':", "'iso': if (old) {").replace("    case 'web':", "    }"),
@@ -329,6 +402,12 @@ MERGED = {  # file, text, snippet, result
     ),
 }
 REFUSED = {  # file, text, snippet, words of the refusal
+    "a bracket in place of another branch": (
+        "branch.js",
+        BRANCH,
+        "function help() {\n  if (all) {\n    // ...\n  }\n  out(options, 2);\n}\n",
+        "may replace this line, or stand beside it",
+    ),
     "a new case above one that is not shown": (
         "dates.js",
         DATES,
