@@ -146,6 +146,15 @@ class RepeatRule:
         )
 
     @cached_property
+    def binds_this(self) -> bool:
+        """Whether a function becomes an arrow function or is one no longer."""
+        arrows = [
+            [piece.kind for root in side for piece in root.walk()].count("arrow_function")
+            for side in (self.before, self.after)
+        ]
+        return arrows[0] != arrows[1]
+
+    @cached_property
     def only_takes_member(self) -> bool:
         """Whether all that goes away is a member of something of which no type is known."""
         if len(self.after) != 1 or not self.after[0].hole:
