@@ -419,6 +419,7 @@ def _of_file(
         for part in resolved.others.get(path, [])
         if part.kind != "module"
     )
+    undecided = (*guess.undecided, *undecided)
     return replace(guess, undecided=undecided, outside=(*guess.outside, *others))
 
 

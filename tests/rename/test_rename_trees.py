@@ -291,6 +291,11 @@ def test_a_go_name_that_other_packages_use_stays_exported() -> None:
 
 
 LEFT = {
+    "c-macro": (
+        "a.c",
+        "struct a { int |size; };\nstruct b { int size; };\n#define GET(x) ((x)->size + 1)\n"
+        "int f(struct b *one) { return GET(one); }\n",
+    ),
     "typescript-any": (
         "a.ts",
         "class A { |size = 1 }\nclass B { size = 1 }\nconst f = (x: any) => x.size",
