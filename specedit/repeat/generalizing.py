@@ -354,7 +354,7 @@ def rules_of(
         elif (known := rules.get(rule.key)) is not None:
             rules[rule.key] = replace(
                 known,
-                unproved=known.unproved if known.only_takes_member else "",
+                unproved=known.unproved if known.only_takes else "",
                 calls=known.calls | rule.calls,
                 examples=(*known.examples, *rule.examples),
                 written=(*known.written, *rule.written),
@@ -368,7 +368,8 @@ def rules_of(
             if both is not None and not missing_evidence(both, less=LESS_OF_TWO):
                 varies = any(unit.hole and _names_what(unit) for unit in both.old_units)
                 doubt = "the examples differ in what is called or read there" if varies else ""
-                joined[number] = replace(both, doubt=doubt, unproved="")
+                unproved = known.unproved if both.only_takes else ""
+                joined[number] = replace(both, doubt=doubt, unproved=unproved)
                 break
         else:
             joined.append(rule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -199,6 +200,8 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if rule.doubt and " ".join(place.old.split()) != rule.exact:
         return rule.doubt
+    if rule.binds_this and {"this", "arguments"} & set(re.findall(r"\w+", place.old)):
+        return "`this` or `arguments` is something else in an arrow function"
     in_example = not path or any(path == example for example, _ in rule.examples)
     if rule.unproved and not (in_example and rule.takes_name):
         return rule.unproved
