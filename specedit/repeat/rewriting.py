@@ -173,8 +173,6 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
             if is_import_node(up.type):
                 return "it is an import"
             up = up.parent
-    if rule.parent and parent is not None and parent.type != rule.parent:
-        return "it stands in another place of the syntax"
     brought = {name.removeprefix("self.") for name, _ in rule.needs}
     while parent is not None:
         name_node = parent.child_by_field_name("name")

@@ -33,7 +33,6 @@ class RepeatRule:
     owner: str | None = None  # the class whose own member it is about
     bases: tuple[str, ...] = ()  # of the class around the example, whose inherited member it reads
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
-    parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # it is too general: why its places are only proposals
     exact: str = ""  # the example in one line: places with this very text are not in doubt
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
