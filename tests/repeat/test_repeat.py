@@ -526,7 +526,9 @@ def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None
     assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
 
 
-@pytest.mark.parametrize("typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS)])
+@pytest.mark.parametrize(
+    "typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS), (b"t\n", 2, TESTS)]
+)
 def test_at_a_terminal_nothing_is_written_unasked(
     shop: Repository, typed: bytes, code: int, text: str
 ) -> None:
