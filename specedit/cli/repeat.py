@@ -84,6 +84,9 @@ def repeat(
     if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or asks or writes_all):
         answer = answered(_question(found))
         asks, writes_all = answer == "e", answer == "a"
+        if answer not in ("y", "yes") and not (found.doubtful and answer in ("a", "e", "t")):
+            say("nothing was written; --diff prints the change, --ask asks about each place")
+            return FAILED
         if answer == "t" and found.doubtful:
             known = set(found.left)
             found = without_broken(settled(found, _is_meant(found)), settings)
@@ -93,9 +96,6 @@ def repeat(
                 say("nothing was written")
                 return FAILED
         targets = replace(targets, settings=replace(targets.settings, ask=asks))
-        if answer not in ("y", "yes", "a", "e", "t"):
-            say("nothing was written; --diff prints the change, --ask asks about each place")
-            return FAILED
     if not found.sure and not (asks or writes_all):
         if settings.json:
             put_json(Report("repeat", ()))

@@ -11,7 +11,6 @@ from specedit.repeat.origin import FILE, FREE, IMPORT, LOCAL, Origins, is_import
 from specedit.repeat.piece import Piece, is_word
 from specedit.repeat.roles import (
     ARGUMENTS,
-    CONSTANTS,
     MEMBERS,
     SELVES,
     is_callee,
@@ -138,10 +137,10 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
         if added := _of_one_place(rule):
             return f"it takes no name away, and adds `{added}`, which may be of that place alone"
         names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
-    if len(rule.after) == 1 and rule.after[0].hole:
-        return f"it only takes `{gone[0][0].text}` away" if gone else "it only takes signs away"
-    if len(rule.after) == 1 and rule.after[0].kind in CONSTANTS:
+    if rule.only_takes and not rule.after[0].hole:
         return f"it writes `{rule.after[0].text}`, which may be right at that place alone"
+    if rule.only_takes:
+        return f"it only takes `{gone[0][0].text}` away" if gone else "it only takes signs away"
     for piece, parent in gone or names:
         if is_own_name(piece, parent):
             if _is_known(piece.text, rule, origins, called=is_callee(piece, parent)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -172,8 +173,6 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
             if is_import_node(up.type):
                 return "it is an import"
             up = up.parent
-    if rule.parent and parent is not None and parent.type != rule.parent:
-        return "it stands in another place of the syntax"
     brought = {name.removeprefix("self.") for name, _ in rule.needs}
     while parent is not None:
         name_node = parent.child_by_field_name("name")
@@ -199,6 +198,8 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if rule.doubt and " ".join(place.old.split()) != rule.exact:
         return rule.doubt
+    if rule.binds_this and {"this", "arguments"} & set(re.findall(r"\w+", place.old)):
+        return "`this` or `arguments` is something else in an arrow function"
     in_example = not path or any(path == example for example, _ in rule.examples)
     if rule.unproved and not (in_example and rule.takes_name):
         return rule.unproved

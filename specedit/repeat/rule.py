@@ -33,7 +33,6 @@ class RepeatRule:
     owner: str | None = None  # the class whose own member it is about
     bases: tuple[str, ...] = ()  # of the class around the example, whose inherited member it reads
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
-    parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # it is too general: why its places are only proposals
     exact: str = ""  # the example in one line: places with this very text are not in doubt
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
@@ -135,9 +134,7 @@ class RepeatRule:
     def takes_name(self) -> bool:
         """Whether one expression or statement loses a name for another code without a variable,
         which tells its places in one file."""
-        if self.added or len(self.before) != 1 or len(self.after) != 1:
-            return False
-        if self.after[0].hole or self.after[0].kind in CONSTANTS:
+        if self.added or self.only_takes or len(self.before) != 1 or len(self.after) != 1:
             return False
         new = {unit.text for unit in self.new_units}
         gone = (u.text for u in self.old_units if u.is_name and not u.hole and u.text not in new)
@@ -146,12 +143,18 @@ class RepeatRule:
         )
 
     @cached_property
-    def only_takes_member(self) -> bool:
-        """Whether all that goes away is a member of something of which no type is known."""
-        if len(self.after) != 1 or not self.after[0].hole:
-            return False
-        names = [(p, up) for p, up in with_parents(self.before) if p.is_name and not p.hole]
-        return bool(names) and not any(is_own_name(piece, parent) for piece, parent in names)
+    def binds_this(self) -> bool:
+        """Whether a function becomes an arrow function or is one no longer."""
+        arrows = [
+            [piece.kind for root in side for piece in root.walk()].count("arrow_function")
+            for side in (self.before, self.after)
+        ]
+        return arrows[0] != arrows[1]
+
+    @property
+    def only_takes(self) -> bool:
+        """Whether nothing is written but what a hole holds, or a value that says nothing."""
+        return len(self.after) == 1 and bool(self.after[0].hole or self.after[0].kind in CONSTANTS)
 
     @property
     def key(self) -> object:

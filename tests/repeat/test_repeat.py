@@ -395,6 +395,15 @@ def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
     assert rewritten(rule, text.format("g"), "b.py").text == text.format("g")
 
 
+def test_this_is_not_taken_into_an_arrow_function() -> None:
+    text = "before(function () { go(); });\nbefore(function () { stop(); });\n"
+    after = text.replace("function () { go", "() => { go")
+    text = text.replace("stop()", "this.stop()")
+    after = after.replace("stop()", "this.stop()")
+    (place,) = repeated("a.js", text, after, after).places
+    assert "`this`" in place.doubt
+
+
 @pytest.mark.parametrize("new", ["x", "None"])
 def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> None:
     text = "import fmt\na = fmt.clean_all(x)\nb = fmt.clean_all(x)\n"
@@ -517,7 +526,9 @@ def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None
     assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
 
 
-@pytest.mark.parametrize("typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS)])
+@pytest.mark.parametrize(
+    "typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS), (b"t\n", 2, TESTS)]
+)
 def test_at_a_terminal_nothing_is_written_unasked(
     shop: Repository, typed: bytes, code: int, text: str
 ) -> None:
