@@ -18,6 +18,7 @@ from specedit.edit.apply.comparison import (
     closes,
     opens,
 )
+from specedit.edit.apply.markers import is_remark
 from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, sets_again, weight
 from specedit.edit.apply.segments import Alignment
@@ -138,12 +139,17 @@ def _edges(
         ends = closes(text) and closes(other) and margin(text) == margin(other)
         return same or (ends and (opens(text) or not opens(other)))
 
+    def heads(n: int) -> bool:
+        """Whether a changed comment stands directly above its definition."""
+        below = n + 1 in bind and path[n + 1].at == path[n].at + 1
+        return below and is_remark(rows[n].text) and is_remark(columns[path[n].at].text)
+
     for chunk in _chunks(rows, path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if not changed or _in_run(path, n, certain):
+            if not changed or _in_run(path, n, certain) or heads(n):
                 continue
             if not certain(n) and not _one_opening(rows[n], columns, path[n].at):
                 new = range(chunk.start, n + 1) if n < first else range(n, chunk.stop)
