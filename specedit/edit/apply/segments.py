@@ -179,7 +179,8 @@ def _by_blocks(
             continue
         other = theirs[path[start].at] if path[start].matched else ""
         if closes(ours[start]) and closes(other) and not opens(other):
-            only(n, None)  # of a branch that is new
+            for k in range(start + 1, n + 1):
+                only(k, None)  # of a branch that is new
         elif _one_more(rows, columns, path, start):
             for k in range(start, n + 1):
                 only(k, None)
