@@ -1,9 +1,11 @@
 """Measures `specedit repeat` on real commits.
 
-python -m benchmarks.repeat CASES FOLDER [--half deciding|confirming|all] [--examples N] [--out F]
+python -m benchmarks.repeat CASES FOLDER [--half deciding|confirming|all] [--examples N]
+                            [--answers] [--out F]
 
 CASES is cases.jsonl beside this file, or the output of benchmarks.repeat.mine; FOLDER holds the
-repositories. The first places of a case are the example, and the others are the truth.
+repositories. The first places of a case are the example, and the others are the truth. With
+--answers the first and the last proposal of each kind are answered as the commit has them.
 """
 
 from __future__ import annotations
@@ -15,14 +17,15 @@ import re
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from benchmarks.repeat.mine import tokens
 from specedit.errors import SpeceditError
 from specedit.repeat.example import ExampleFile, changes_of
+from specedit.repeat.finding import Found, FoundFile, settled
 from specedit.repeat.generalizing import rules_of
 from specedit.repeat.near import hunks_of, near_places
 from specedit.repeat.rewriting import Repeated, rewritten
@@ -144,6 +147,7 @@ class Result:
     near: int = 0  # true places, equal, that --near proposes beside those
     one_rule: int = 0  # true places whose change is the example's, token for token
     rule_equal: int = 0  # of those: equal, for sure or as a proposal, with --near
+    questions: int = 0
     changed: int = 0
     changed_equal: int = 0
     others: list[tuple[str, int, str, str, str]] = field(default_factory=list)
@@ -151,7 +155,9 @@ class Result:
     seconds: float = 0.0
 
 
-def run_case(case: dict[str, object], repository: Repository, examples: int) -> Result:
+def run_case(
+    case: dict[str, object], repository: Repository, examples: int, *, answers: bool = False
+) -> Result:
     commit = str(case["commit"])
     places = [(str(path), int(line)) for path, line in case["places"]]  # type: ignore[attr-defined]
     before = f"{commit}^"
@@ -177,7 +183,14 @@ def run_case(case: dict[str, object], repository: Repository, examples: int) -> 
     if not rules:
         result.why = result.why or "; ".join(why for _, why in none)
     start = time.process_time()
-    found = repeat(rules, repository, before, chosen)
+
+    def is_meant(path: str, text: str, place: Repeated) -> bool:
+        result.questions += 1
+        of_commit = hunks[path] if path in hunks else repository.hunks(commit, path)
+        lines = text.split("\n")
+        return all(_right(h, of_commit, lines) == "equal" for h in line_hunks(text, [place]))
+
+    found = repeat(rules, repository, before, chosen, is_meant if answers else None)
     result.seconds = time.process_time() - start
     near = near_of(chosen, repository, before, found)
     first_path, first_line = places[0]
@@ -243,7 +256,7 @@ def _right(ours: LineHunk, commit: Sequence[LineHunk], lines: Sequence[str]) -> 
     return "equal" if tuple(new) == ours.new else "differs"
 
 
-Found = dict[str, tuple[str, list[LineHunk], list[LineHunk]]]
+Hunks = dict[str, tuple[str, list[LineHunk], list[LineHunk]]]
 
 
 def repeat(
@@ -251,12 +264,14 @@ def repeat(
     repository: Repository,
     commit: str,
     examples: dict[str, list[LineHunk]],
-) -> Found:
-    """The texts before, with what the rules change for sure and with proposals."""
-    results: Found = {}
+    is_meant: Callable[[str, str, Repeated], bool] | None,
+) -> Hunks:
+    """The texts before, with what the rules change for sure and with proposals. `is_meant`: answers
+    of the user, given a file's name, its text and a place."""
+    results: Hunks = {}
     places: dict[str, list[Repeated]] = {}
     texts: dict[str, str] = {}
-    for rule in rules:
+    for number, rule in enumerate(rules):
         endings = BY_NAME[rule.language].extensions
         for path in repository.holding(commit, rule.anchor, endings) if rule.anchor else ():
             if path not in texts:
@@ -274,19 +289,32 @@ def repeat(
             taken = places.setdefault(path, [])
             for place in done.places:
                 if all(place.end <= o.start or o.end <= place.start for o in taken):
-                    taken.append(place)
+                    taken.append(replace(place, rule=number))
+    for path, parts in examples.items():  # the example is no place
+        places[path] = [
+            place
+            for place in places.get(path, ())
+            if not any(
+                part.first < hunk.last and hunk.first < part.last
+                for part in parts
+                for hunk in line_hunks(texts[path], [place])
+            )
+        ]
+    if is_meant is not None:
+        files = {
+            name: FoundFile(name, texts.get(name, ""), tuple(one)) for name, one in places.items()
+        }
+        answered = settled(Found(rules, files), lambda name, one: is_meant(name, texts[name], one))
+        sure = {name: set(file.places) for name, file in answered.files.items()}
+        for name, one in places.items():
+            one[:] = [
+                replace(p, doubt="") if replace(p, doubt="") in sure[name] else p for p in one
+            ]
     for path, found in places.items():
-        ours = [
-            hunk
-            for hunk in line_hunks(texts[path], found)
-            if not any(h.first < hunk.last and hunk.first < h.last for h in examples.get(path, ()))
-        ]
-        sure = [
-            hunk
-            for hunk in line_hunks(texts[path], [one for one in found if not one.doubt])
-            if hunk in ours
-        ]
-        results[path] = texts[path], sure, ours
+        if path in texts:
+            ours = line_hunks(texts[path], found)
+            certain = line_hunks(texts[path], [one for one in found if not one.doubt])
+            results[path] = texts[path], [hunk for hunk in certain if hunk in ours], ours
     return results
 
 
@@ -308,7 +336,7 @@ def change_of(
 
 
 def near_of(
-    chosen: dict[str, list[LineHunk]], repository: Repository, commit: str, found: Found
+    chosen: dict[str, list[LineHunk]], repository: Repository, commit: str, found: Hunks
 ) -> dict[str, tuple[str, list[LineHunk]]]:
     """What --near proposes in the files that hold the longest word of the example."""
     examples = []
@@ -341,9 +369,12 @@ def half_of(name: str) -> str:
     return "deciding" if digest % 2 else "confirming"
 
 
-def run(cases: Sequence[dict[str, object]], folder: Path, examples: int) -> Iterator[Result]:
+def run(
+    cases: Sequence[dict[str, object]], folder: Path, examples: int, *, answers: bool
+) -> Iterator[Result]:
     for case in cases:
-        yield run_case(case, Repository(folder, str(case["repository"])), examples)
+        repository = Repository(folder, str(case["repository"]))
+        yield run_case(case, repository, examples, answers=answers)
 
 
 def main() -> None:
@@ -352,6 +383,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", default="deciding")
     parser.add_argument("--examples", type=int, default=1)
+    parser.add_argument("--answers", action="store_true")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     cases = [json.loads(line) for line in arguments.cases.read_text().splitlines()]
@@ -359,7 +391,7 @@ def main() -> None:
     total: Counter[str] = Counter()
     languages: dict[str, Counter[str]] = {}
     out = arguments.out.open("w") if arguments.out else None
-    for result in run(wanted, arguments.folder, arguments.examples):
+    for result in run(wanted, arguments.folder, arguments.examples, answers=arguments.answers):
         counts = {
             "cases": 1,
             "without a rule": not result.rules,
@@ -368,6 +400,7 @@ def main() -> None:
             "equal": result.equal,
             "proposed": result.proposed,
             "near": result.near,
+            "questions": result.questions,
             "one rule": result.one_rule,
             "one rule equal": result.rule_equal,
             "changed": result.changed,
@@ -399,7 +432,8 @@ def share(counts: Counter[str]) -> str:
         f"proposed, {100 * counts['near'] / truth:.1f} % near (of {counts['one rule']} of one "
         f"rule {100 * counts['one rule equal'] / max(1, counts['one rule']):.1f} %); "
         f"of {counts['changed']:5} changed {100 * counts['changed equal'] / changed:5.1f}"
-        f" % equal, {counts['differs']} differ, {counts['left']} left by the commit"
+        f" % equal, {counts['differs']} differ, {counts['left']} left by the commit; "
+        f"{counts['questions']} questions"
     )
 
 

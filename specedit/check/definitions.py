@@ -195,6 +195,11 @@ def _discontinued(
                 yield symbol
                 continue
             number = first
+        other = added[number]
+        beside = (other.kind, other.depth) == (symbol.kind, symbol.depth)
+        if beside and named[number] and _is_named(symbol, words):  # "add GetLong like GetInt"
+            yield symbol
+            continue
         del left[number]
 
 

@@ -13,12 +13,16 @@ from specedit.errors import FAILED
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from specedit.edit.job import Job
     from specedit.edit.report import Edit
     from specedit.files.source import Source
     from specedit.repeat.finding import Found
+    from specedit.repeat.rewriting import Repeated
 
 SHOWN = 12  # files that the list names
+PROPOSED = 500  # places that may be meant, of one rule; --yes writes more
 
 
 @settings_options(
@@ -48,15 +52,15 @@ def repeat(
     from dataclasses import replace
 
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, answered, resolve_targets
+    from specedit.cli.targets import Targets, answered, resolve_targets, says_yes
     from specedit.edit.report import Report
     from specedit.files.recorder import Wish
     from specedit.repeat import request
-    from specedit.repeat.finding import planned
+    from specedit.repeat.finding import planned, settled, without_broken
 
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
-    found = request.found(wanted, hunk, settings)
+    found = request.found(wanted, hunk, settings, most=None if says_yes(resolved) else PROPOSED)
     if near:
         found = request.with_near(found, wanted)
     if wanted.saved is not None and wanted.saved.files:
@@ -80,10 +84,18 @@ def repeat(
     if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or asks or writes_all):
         answer = answered(_question(found))
         asks, writes_all = answer == "e", answer == "a"
-        targets = replace(targets, settings=replace(targets.settings, ask=asks))
-        if answer not in ("y", "yes", "a", "e"):
+        if answer not in ("y", "yes") and not (found.doubtful and answer in ("a", "e", "t")):
             say("nothing was written; --diff prints the change, --ask asks about each place")
             return FAILED
+        if answer == "t" and found.doubtful:
+            known = set(found.left)
+            found = without_broken(settled(found, _is_meant(found)), settings)
+            for name in found.left.keys() - known:
+                say(f"left: {name}: {found.left[name]}")
+            if not found.sure:
+                say("nothing was written")
+                return FAILED
+        targets = replace(targets, settings=replace(targets.settings, ask=asks))
     if not found.sure and not (asks or writes_all):
         if settings.json:
             put_json(Report("repeat", ()))
@@ -140,6 +152,8 @@ def _lines(found: Found) -> list[str]:
         " -> ".join(rule.shown()) for rule in found.rules
     )  # one for each language
     lines = list(rules)
+    if any(rule.fits_again for rule in found.rules):
+        lines.append("what is written fits the rule again; each place is changed once")
     files = [(name, file) for name, file in found.files.items() if file.sure]
     if files:
         where = [f"{name} ({len(file.sure)})" for name, file in files[:SHOWN]]
@@ -165,18 +179,37 @@ def _question(found: Found) -> str:
         return f"Repeat it at {count(found.sure, 'place')}? [y/N]"
     only = f" only at the {found.sure} sure [y]," if found.sure else ""
     every = count(found.sure + found.doubtful, "place")
-    return f"Repeat it at all {every} [a],{only} asked about each [e], or nowhere [N]?"
+    two = " where two of each kind tell [t]," if found.doubtful > 1 else ""
+    return f"Repeat it at all {every} [a],{only}{two} asked about each [e], or nowhere [N]?"
+
+
+def _is_meant(found: Found) -> Callable[[str, Repeated], bool]:
+    """Asks the user about one place."""
+    from specedit.cli.targets import answered
+    from specedit.repeat.rewriting import applied
+
+    def ask(name: str, place: Repeated) -> bool:
+        text = found.files[name].text
+        last = place.line + place.old.count("\n")
+        new = applied(text, [place]).split("\n")
+        count = len(new) - text.count("\n") - 1
+        say(f"{name}:{place.line}: {place.doubt}")
+        for line in text.split("\n")[place.line - 1 : last]:
+            say(f"- {line}")
+        for line in new[place.line - 1 : last + count]:
+            say(f"+ {line}")
+        return answered("Is it meant? [y/N]") in ("y", "yes")
+
+    return ask
 
 
 def _say_proposals(found: Found) -> None:
     """List the places that are not written unasked, with the reasons."""
+    from specedit.repeat.finding import kinds_of
     from specedit.view.colours import count
 
-    reasons: dict[str, list[str]] = {}
-    for name, file in found.files.items():
-        for place in file.doubtful:
-            reasons.setdefault(place.doubt, []).append(f"{name}:{place.line}")
-    for why, places in reasons.items():
+    for places in kinds_of(found):
         more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-        where = f"{', '.join(places[:SHOWN])}{more}"
-        say(f"{count(len(places), 'place')} may be meant: {why}: {where}")
+        where = ", ".join(f"{name}:{place.line}" for name, place in places[:SHOWN])
+        why = places[0][1].doubt
+        say(f"{count(len(places), 'place')} may be meant: {why}: {where}{more}")

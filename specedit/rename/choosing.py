@@ -11,6 +11,7 @@ from specedit.check.finding import Finding
 from specedit.errors import UsageError
 from specedit.rename.guess import doubt, lines_text, stays_as_parameter
 from specedit.rename.resolution import ResolvedName, is_foreign, without
+from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.meaning import Meaning, stored_parameters
 from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Typing
@@ -65,14 +66,18 @@ def choose(
         things = "; ".join(describe(meaning) for meaning in chosen[:6])
         message = f"`{old}` means {len(chosen)} things here, all renamed: {things}"
         notes.append(doubt(message, sorted({at for meaning in chosen for at in meaning.lines})))
-    if (
-        unknown is not None
-        and unknown not in chosen
-        and any(meaning.is_member for meaning in chosen)
-    ):
-        chosen.append(unknown)
-        message = f"the class before .{old} is not known on {lines_text(unknown.lines)}"
-        notes.append(doubt(f"{message}; renamed there too", unknown.lines))
+    if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
+        others = [member for member in members if member not in chosen]
+        stays = [leaf for leaf in unknown.leaves if can_mean(typing, leaf, others)]
+        taken = Meaning(UNKNOWN, leaves=without(unknown.leaves, stays))
+        for one, what in ((taken, "; renamed there too"), (Meaning(UNKNOWN, leaves=stays), "")):
+            message = f"the class before .{old} is not known on {lines_text(one.lines)}"
+            if one.leaves:
+                notes.append(doubt(message + (what or ": not renamed"), one.lines))
+        if taken.leaves:
+            unknown.leaves = stays
+            chosen.append(taken)
+            candidates.append(taken)
     if any(meaning.kind == "literal" for meaning in chosen):
         notes.append(doubt(f"every string {old!r} was taken for the same literal"))
     if derived:

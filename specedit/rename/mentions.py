@@ -11,8 +11,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from specedit.check.finding import Finding
-from specedit.rename.guess import Place, RenameGuess, applied, doubt, lines_text
+from specedit.rename.guess import Place, RenameGuess, applied
 from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
@@ -324,8 +323,8 @@ def macro_rewrites(
     typing: Typing,
     old: str,
     new: str,
-) -> tuple[list[Rewrite], list[Finding]]:
-    """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
+) -> tuple[list[Rewrite], list[Rewrite]]:
+    """The places in macro bodies that mean what is renamed, and those that may."""
     opaque = any(part.kind == "opaque" for part in parts)
     bodies = [
         inner
@@ -333,7 +332,7 @@ def macro_rewrites(
         if inner.type in typing.rules.opaque and old in typing.scopes.text(inner)
     ]
     rewrites: list[Rewrite] = []
-    unsure: list[int] = []
+    unsure: list[Rewrite] = []
     for body in bodies:
         for rewrite in _words_of(body, parts, typing, old, new):
             targets = list(_targets(rewrite, body, candidates, typing, old))
@@ -341,12 +340,8 @@ def macro_rewrites(
             if any(renamed) or (not targets and _is_seen_everywhere(chosen, candidates)):
                 rewrites.append(rewrite)
             if len(set(renamed)) > 1 or (not targets and len(chosen) < len(candidates)):
-                unsure.append(
-                    body.line + typing.scopes.data.count(b"\n", body.start, rewrite.start)
-                )
-    lines = sorted(set(unsure))
-    message = f"`{old}` in a macro's body on {lines_text(lines)} may mean another one"
-    return rewrites, [doubt(message, lines)] if unsure else []
+                unsure.append(rewrite)
+    return rewrites, unsure
 
 
 def _words_of(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from specedit.check.finding import Finding
+from specedit.check.finding import Finding, Spot
 from specedit.errors import UsageError
 from specedit.rename.choosing import choose, describe
 from specedit.rename.guess import Place, RenameGuess, doubt, lines_text, put, rewrites_for
@@ -121,7 +121,16 @@ def guessed(
     if result and not chosen:  # nothing here is renamed, and no mention of it
         comments, wider = [], wider if whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
-    notes += unsure
+    spots = [_spot(data, rewrite.start) for rewrite in unsure]
+    lines = sorted({spot.line for spot in spots})
+    message = f"`{old}` in a macro's body on {lines_text(lines)}"
+    undecided: tuple[Finding, ...] = ()
+    if unsure and whole_tree:  # it stays until that is known
+        in_macros = [one for one in in_macros if one not in unsure]
+        left = f"{message}: not renamed, it may mean another one"
+        undecided = (Finding("undecided", left, tuple(spots)),)
+    elif unsure:
+        notes.append(doubt(f"{message} may mean another one", lines))
     code = [*rewrites.values(), *in_macros, *named_strings]
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
@@ -168,8 +177,14 @@ def guessed(
         tuple(stays),
         tuple({one.line: one for one in clashing}.values()),
         tuple(notes),
+        undecided,
         same_shape=same_shape,
     )
+
+
+def _spot(data: bytes, start: int) -> Spot:
+    before = data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
+    return Spot(data.count(b"\n", 0, start) + 1, len(before) + 1)
 
 
 def _of_here(meaning: Meaning, typing: Typing) -> Meaning:

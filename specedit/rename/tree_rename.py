@@ -30,10 +30,12 @@ from specedit.rename.places import check_names, guessed, other
 from specedit.rename.resolution import (
     ResolvedName,
     families,
+    family_of,
     locals_too,
     resolve_name,
     whatever,
 )
+from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
@@ -248,6 +250,8 @@ def rename_tree(
     derives = scope == "derived"
     at = _at(project, target) if target is not None else None
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
+    others = [path for path in _otherwise(project, exact, name) if path not in paths]
+    exact, paths = [*exact, *others], [*paths, *others]
     every = [
         resolve_name(typings, name, owner, is_here, at, derived=derives)
         for typings in families(project, exact)
@@ -328,6 +332,16 @@ def rename_tree(
     return TreeRename(name, new, ordered, unchanged, declared, moves)
 
 
+def _otherwise(project: Project, paths: Sequence[str], name: str) -> Iterator[str]:
+    """The files that may mean the name by another spelling of it."""
+    kinds = {(family_of(project, path), posixpath.splitext(path)[1]) for path in paths}
+    for family, end in sorted(kinds):
+        rules = rules_of(family)
+        other = rules.other_spelling(name) if rules is not None else name
+        if other != name:
+            yield from project.matching(rf"\b{re.escape(other)}\b", (end,))
+
+
 def _moves(
     project: Project, every: Sequence[ResolvedName], old: str, new: str
 ) -> Iterator[tuple[str, str]]:
@@ -405,6 +419,7 @@ def _of_file(
         for part in resolved.others.get(path, [])
         if part.kind != "module"
     )
+    undecided = (*guess.undecided, *undecided)
     return replace(guess, undecided=undecided, outside=(*guess.outside, *others))
 
 

@@ -130,15 +130,16 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
         if piece.is_name and not piece.hole
     ]
     gone = [(piece, parent) for piece, parent in names if piece.text not in left]
-    if not gone and any(u.text not in left for u in rule.old_units if u.named and not u.hole):
-        return "one example that takes no name away does not tell which places are meant"
     if not gone:
-        if rule.fits_its_result or not names or len(rule.old_units) == 1:
+        loses = any(u.text not in left for u in rule.old_units if u.named and not u.hole)
+        if not names or (not loses and (rule.fits_its_result or len(rule.old_units) == 1)):
             return "it takes nothing away, so nothing tells which places need it"
         if added := _of_one_place(rule):
-            return f"it takes nothing away, and adds `{added}`, which may be of that place alone"
+            return f"it takes no name away, and adds `{added}`, which may be of that place alone"
         names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
-    if len(rule.after) == 1 and rule.after[0].hole:
+    if rule.only_takes and not rule.after[0].hole:
+        return f"it writes `{rule.after[0].text}`, which may be right at that place alone"
+    if rule.only_takes:
         return f"it only takes `{gone[0][0].text}` away" if gone else "it only takes signs away"
     for piece, parent in gone or names:
         if is_own_name(piece, parent):

@@ -30,7 +30,7 @@ from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.rename.tree import LARGE, origin
 from specedit.repeat.piece import BYTES
-from specedit.repeat.rewriting import Repeated, applied, rewritten
+from specedit.repeat.rewriting import NEAR, Repeated, applied, rewritten
 from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings
@@ -83,23 +83,29 @@ def find(
     read: Callable[[str], str],
     *,
     named: bool = False,
+    most: int | None = None,
 ) -> Found:
-    """The places of the rules in these files. `named`: the user named them, generated or not."""
+    """The places of the rules in these files. `named`: the user named them, generated or not;
+    `most`: proposals, after which a rule whose other places are proposals is not looked for."""
     found = Found(rules)
-    for name in names:
+    counts = [0] * len(rules)  # of proposals
+    own = {path for rule in rules for path, _ in rule.examples}
+    for name in sorted(names, key=lambda name: name not in own):
         try:
             text = read(name)
         except FileError as problem:
             found.left[name] = problem.reason
             continue
-        live = [rule for rule in rules if rule.may_stand_in(text)]
-        if not live:
-            continue
         language = language_of(name, text)
+        kind = language.name if language is not None else ""
+        here = [(number, rule) for number, rule in enumerate(rules) if rule.language == kind]
         places: list[Repeated] = []
         skipped: list[tuple[int, str]] = []
-        for rule in live:
-            if language is None or language.name != rule.language:
+        for number, rule in here:
+            if not rule.may_stand_in(text):
+                continue
+            if most is not None and counts[number] >= most and (rule.doubt or rule.unproved):
+                found.left[name] = f"not searched, since {most:,} places may be meant already"
                 continue
             try:
                 result = rewritten(rule, text, name)
@@ -107,12 +113,13 @@ def find(
                 found.left[name] = problem.reason
                 break
             skipped += result.skipped
+            counts[number] += sum(bool(place.doubt) for place in result.places)
             for place in result.places:
                 if all(
                     place.end <= repeated.start or repeated.end <= place.start
                     for repeated in places
                 ):
-                    places.append(place)
+                    places.append(replace(place, rule=number))
                 else:
                     skipped.append((place.line, "it overlaps another place"))
         if (places or skipped) and not named and (why := origin(name, text)):
@@ -121,6 +128,42 @@ def find(
             places.sort(key=lambda one: one.start)
             found.files[name] = FoundFile(name, text, tuple(places), tuple(sorted(skipped)))
     return found
+
+
+def kinds_of(found: Found) -> list[list[tuple[str, Repeated]]]:
+    """The proposals with their files, those of one rule and one reason together."""
+    kinds: dict[tuple[int, str], list[tuple[str, Repeated]]] = {}
+    for name, file in found.files.items():
+        for place in file.doubtful:
+            kinds.setdefault((place.rule, place.doubt), []).append((name, place))
+    return list(kinds.values())
+
+
+def settled(found: Found, is_meant: Callable[[str, Repeated], bool]) -> Found:
+    """Without proposals: `is_meant` is asked about the first and the last of each kind, and where
+    both are meant the others of that kind are; about every near place."""
+    meant: set[tuple[str, Repeated]] = set()
+    for places in kinds_of(found):
+        if places[0][1].rule == NEAR:
+            meant.update(place for place in places if is_meant(*place))
+            continue
+        if not is_meant(*places[0]):
+            continue
+        meant.add(places[0])
+        if len(places) > 1 and is_meant(*places[-1]):
+            meant.update(places)
+    files = {
+        name: replace(
+            file,
+            places=tuple(
+                replace(place, doubt="")
+                for place in file.places
+                if not place.doubt or (name, place) in meant
+            ),
+        )
+        for name, file in found.files.items()
+    }
+    return replace(found, files=files, checked={})
 
 
 def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]:

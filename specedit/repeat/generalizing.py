@@ -125,14 +125,13 @@ def _with_needs(
         if is_own_name(piece, parent) and not is_callee(piece, parent)
     }
     needs: dict[str, str] = {}
-    selves = ""
     for piece, parent in with_parents(rule.after):
         known = old if is_callee(piece, parent) else values
         if piece.hole or piece.children or piece.text in known:
             continue
         if piece.text in SELVES:
-            selves = piece.text
-        elif piece.kind in ("instance_variable", "class_variable", "global_variable"):
+            continue
+        if piece.kind in ("instance_variable", "class_variable", "global_variable"):
             needs[f"self.{piece.text}"] = MEMBER
         elif piece.is_name and is_own_name(piece, parent):
             declared = origins.declared(piece.text, piece.start)
@@ -151,7 +150,6 @@ def _with_needs(
     } - old
     if any(unit.text in SELVES for unit in rule.old_units):
         members = set()  # the place has the same object, with what the rule reads of it
-    around = change.old[0].parent if change.old else None
     own = [
         parent.children[-1].text
         for piece, parent in with_parents(rule.before)
@@ -165,7 +163,6 @@ def _with_needs(
         bases=old_origins.bases_at(at) if own else (),
         needs=tuple(needs.items()) + tuple((f"self.{name}", MEMBER) for name in members if name),
         folder=posixpath.dirname(change.file.path) if relative else None,
-        parent=around.type if selves and around is not None else "",
     )
 
 
@@ -222,7 +219,7 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
         piece.text: origins.of(piece.text)
         for piece, parent in with_parents(before)
         if piece.is_name and not piece.hole and is_own_name(piece, parent)
-        if piece.text not in SELVES
+        if piece.text not in SELVES and piece.text != "_"
     }
     written: tuple[tuple[str, int, bytes], ...] = ()
     if change.new:
@@ -354,7 +351,7 @@ def rules_of(
         elif (known := rules.get(rule.key)) is not None:
             rules[rule.key] = replace(
                 known,
-                unproved=known.unproved if known.only_takes_member else "",
+                unproved=known.unproved if known.only_takes else "",
                 calls=known.calls | rule.calls,
                 examples=(*known.examples, *rule.examples),
                 written=(*known.written, *rule.written),
@@ -368,7 +365,8 @@ def rules_of(
             if both is not None and not missing_evidence(both, less=LESS_OF_TWO):
                 varies = any(unit.hole and _names_what(unit) for unit in both.old_units)
                 doubt = "the examples differ in what is called or read there" if varies else ""
-                joined[number] = replace(both, doubt=doubt, unproved="")
+                unproved = known.unproved if both.only_takes else ""
+                joined[number] = replace(both, doubt=doubt, unproved=unproved)
                 break
         else:
             joined.append(rule)

@@ -60,7 +60,7 @@ def fits(
 ) -> Match | None:
     """The match of a pattern that starts with a node; None where it does not fit. `receivers`: its
     first name may be a member of something, which stays."""
-    matcher = _Matcher(data, language, receivers=receivers)
+    matcher = _Matcher(pattern, data, language, receivers=receivers)
     nodes: list[Node] = [node]
     while len(nodes) < len(pattern):
         after = nodes[-1].next_named_sibling
@@ -130,7 +130,11 @@ def occurrences(data: bytes, word: str) -> Iterator[int]:
 
 
 class _Matcher:
-    def __init__(self, data: bytes, language: str, *, receivers: bool) -> None:
+    def __init__(
+        self, pattern: Sequence[Piece], data: bytes, language: str, *, receivers: bool
+    ) -> None:
+        holes = [unit.hole for piece in pattern for unit in piece.units() if unit.hole]
+        self.repeated = {hole for hole in holes if holes.count(hole) > 1}
         self.receivers = receivers
         self.data = data
         self.language = language
@@ -172,9 +176,10 @@ class _Matcher:
         return self._bind(piece.hole, [node])
 
     def _bind(self, hole: str, nodes: Sequence[Node], at: int = 0) -> bool:
-        words = tuple(word for node in nodes for word in tokens(node, self.data, self.language))
-        if self.bound.setdefault(hole, words) != words:
-            return False
+        if hole in self.repeated:
+            words = tuple(word for node in nodes for word in tokens(node, self.data, self.language))
+            if self.bound.setdefault(hole, words) != words:
+                return False
         self.spans.append((nodes[0].start_byte, nodes[-1].end_byte) if nodes else (at, at))
         return True
 

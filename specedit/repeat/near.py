@@ -15,7 +15,7 @@ from specedit.errors import FileError
 from specedit.rename.tree import origin
 from specedit.repeat.example import ExampleFile
 from specedit.repeat.piece import BYTES
-from specedit.repeat.rewriting import Repeated, still_parsing
+from specedit.repeat.rewriting import NEAR, Repeated, still_parsing
 from specedit.syntax.languages import Language, language_of
 
 MOST_LINES = 6  # of an example's hunk
@@ -142,7 +142,14 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
             yield (
                 share,
                 Repeated(
-                    first, last, number + 1, old.strip(), new, doubt=why, whole_new=new.strip()
+                    first,
+                    last,
+                    number + 1,
+                    old.strip(),
+                    new,
+                    whole_new=new.strip(),
+                    doubt=why,
+                    rule=NEAR,
                 ),
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +30,8 @@ from specedit.repeat.saved import SavedRule, has_holes, rule_from_text, saved_ru
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, Language, language_of
 
+LEAST_REPLACED = 10  # lines of a file that may be replaced as a whole
+LEAST_ALIKE = 0.2  # share of lines that stay where a change is an example
 SHOWN = 20  # shapes that an error lists
 
 
@@ -125,8 +128,16 @@ def _root() -> Path:
 def rules_from(examples: Sequence[ExampleFile]) -> tuple[RepeatRule, ...]:
     """The rules of an example; an error that says why there are none."""
     changes: list[NodeChange] = []
+    whole = [example.path for example in examples if _replaces_all(example)]
     for example in examples:
-        changes += changes_of(example)
+        if example.path not in whole:
+            changes += changes_of(example)
+    if whole and not changes:
+        raise UsageError(
+            f"{', '.join(whole[:3])}: nearly every line is another, so nothing tells what was "
+            "changed.",
+            hint="Change one expression, statement or definition by hand: specedit help repeat.",
+        )
     rules, none = rules_of(changes)
     if rules:
         return tuple(rules)
@@ -141,6 +152,16 @@ def rules_from(examples: Sequence[ExampleFile]) -> tuple[RepeatRule, ...]:
         f"The change is not an example: {'; '.join(reasons[:3])}{more}.",
         hint="Change one expression, statement or definition by hand: specedit help repeat.",
     )
+
+
+def _replaces_all(example: ExampleFile) -> bool:
+    """Whether an example is another text, of which few lines are those before."""
+    olds, news = (
+        Counter(filter(None, map(str.strip, text.split("\n"))))
+        for text in (example.before, example.after)
+    )
+    most = max(olds.total(), news.total())
+    return most >= LEAST_REPLACED and (olds & news).total() < most * LEAST_ALIKE
 
 
 def _of_files(before: str, after: str) -> ExampleFile:
@@ -209,20 +230,23 @@ def _languages(names: Sequence[str]) -> list[Language]:
     return [BY_NAME[name] for name in sorted(found)]
 
 
-def found(request: RepeatRequest, hunk: str, settings: Settings) -> Found:
-    """The places of the request's rules, of those that `hunk` chooses."""
+def found(
+    request: RepeatRequest, hunk: str, settings: Settings, *, most: int | None = None
+) -> Found:
+    """The places of the request's rules, of those that `hunk` chooses; at most about so many
+    proposals of each."""
     rules = list(request.rules)
     if hunk and hunk != "all":
         rules = [rules[number - 1] for number in _numbers(hunk, len(rules))]
     names = request.names or candidates(_root(), rules, Path.cwd())
     if len(rules) > 1 and not hunk and not rules[0].receivers:
-        every = [find([rule], names, read_text, named=request.named) for rule in rules]
+        every = [find([rule], names, read_text, named=request.named, most=most) for rule in rules]
         live = [resolved for resolved in every if resolved.sure or resolved.doubtful]
         if len(live) > 1:
             raise UsageError(_several(every), hint="--hunk N chooses one, --hunk 1,2 or all more.")
         result = live[0] if live else every[0]
     else:
-        result = find(rules, names, read_text, named=request.named)
+        result = find(rules, names, read_text, named=request.named, most=most)
     return without_broken(result, settings)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,13 +24,14 @@ from specedit.repeat.origin import (
 )
 from specedit.repeat.piece import BYTES
 from specedit.repeat.roles import call_form
-from specedit.repeat.rule import RepeatRule
+from specedit.repeat.rule import RepeatRule, covers
 from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import common
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+NEAR = -1  # of no rule, but of lines that are like the example's
 MOST_PARSES = 30  # of one file, to find the places that do not parse
 
 
@@ -45,6 +47,7 @@ class Repeated:
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
     whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     doubt: str = ""  # why it is only proposed
+    rule: int = 0  # which of several rules it is of, or `NEAR`
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
     skipped: list[tuple[int, str]] = []
     kept: list[Match] = []
     done = [] if rule.fits_its_result else _done_before(rule, root, data)
-    again = any(unit.many for unit in rule.old_units)  # what is written fits as it stands
+    general = len(rule.after) == 1 and covers(rule.after[0], rule.before[0])
     own = [
         (start, start + len(new))
         for example, start, new in rule.written
@@ -89,7 +92,7 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
         if any(
             start <= match.start
             and match.end <= end
-            and (again or (start, end) != (match.start, match.end))
+            and not (general and (start, end) == (match.start, match.end))
             for start, end in done
         ):
             skipped.append((line, "it is as the example made it already"))
@@ -170,8 +173,6 @@ def _means_other(rule: RepeatRule, match: Match, root: Node, here: Origins, path
             if is_import_node(up.type):
                 return "it is an import"
             up = up.parent
-    if rule.parent and parent is not None and parent.type != rule.parent:
-        return "it stands in another place of the syntax"
     brought = {name.removeprefix("self.") for name, _ in rule.needs}
     while parent is not None:
         name_node = parent.child_by_field_name("name")
@@ -197,6 +198,8 @@ def _doubt(rule: RepeatRule, place: Repeated, here: Origins, path: str) -> str:
     """Why a place is only proposed; "" where it is sure."""
     if rule.doubt and " ".join(place.old.split()) != rule.exact:
         return rule.doubt
+    if rule.binds_this and {"this", "arguments"} & set(re.findall(r"\w+", place.old)):
+        return "`this` or `arguments` is something else in an arrow function"
     in_example = not path or any(path == example for example, _ in rule.examples)
     if rule.unproved and not (in_example and rule.takes_name):
         return rule.unproved

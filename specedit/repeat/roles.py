@@ -17,6 +17,9 @@ ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
 # holes for names of definitions; for local receivers; for neither; none at all
 OPEN, NAMED, STRICT, EXACT = 0, 1, 2, 3
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
+CONSTANTS = frozenset(  # kinds of values that say nothing of what they stand for
+    {"none", "null", "nil", "undefined", "null_literal", "true", "false", "boolean_literal"}
+)
 FIXED_FIELDS = frozenset(
     {"function", "attribute", "property", "method", "constructor", "field", "macro", "key", "label"}
 )

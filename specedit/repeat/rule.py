@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from specedit.repeat.origin import FREE, LOCAL, MEMBER, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import is_own_name, is_type_parameter, with_parents
+from specedit.repeat.roles import CONSTANTS, is_own_name, is_type_parameter, with_parents
 
 _MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the example's tokens
 # white space and comments, each in one way alone: a search stays linear
@@ -33,7 +33,6 @@ class RepeatRule:
     owner: str | None = None  # the class whose own member it is about
     bases: tuple[str, ...] = ()  # of the class around the example, whose inherited member it reads
     folder: str | None = None  # a written path counts from it: elsewhere is doubtful
-    parent: str = ""  # the kind of the node around a place, where that decides what is meant
     doubt: str = ""  # it is too general: why its places are only proposals
     exact: str = ""  # the example in one line: places with this very text are not in doubt
     calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
@@ -125,10 +124,17 @@ class RepeatRule:
         return shape(self.before, names=False) == shape(self.after, names=False)
 
     @cached_property
+    def fits_again(self) -> bool:
+        """Whether what is written at a place is a place itself."""
+        return len(self.before) == 1 and any(
+            covers(self.before[0], inner) for piece in self.after for inner in piece.walk()
+        )
+
+    @cached_property
     def takes_name(self) -> bool:
-        """Whether one expression or statement loses a name and gets no variable, which tells its
-        places in one file."""
-        if self.added or len(self.before) != 1 or len(self.after) != 1:
+        """Whether one expression or statement loses a name for another code without a variable,
+        which tells its places in one file."""
+        if self.added or self.only_takes or len(self.before) != 1 or len(self.after) != 1:
             return False
         new = {unit.text for unit in self.new_units}
         gone = (u.text for u in self.old_units if u.is_name and not u.hole and u.text not in new)
@@ -137,12 +143,18 @@ class RepeatRule:
         )
 
     @cached_property
-    def only_takes_member(self) -> bool:
-        """Whether all that goes away is a member of something of which no type is known."""
-        if len(self.after) != 1 or not self.after[0].hole:
-            return False
-        names = [(p, up) for p, up in with_parents(self.before) if p.is_name and not p.hole]
-        return bool(names) and not any(is_own_name(piece, parent) for piece, parent in names)
+    def binds_this(self) -> bool:
+        """Whether a function becomes an arrow function or is one no longer."""
+        arrows = [
+            [piece.kind for root in side for piece in root.walk()].count("arrow_function")
+            for side in (self.before, self.after)
+        ]
+        return arrows[0] != arrows[1]
+
+    @property
+    def only_takes(self) -> bool:
+        """Whether nothing is written but what a hole holds, or a value that says nothing."""
+        return len(self.after) == 1 and bool(self.after[0].hole or self.after[0].kind in CONSTANTS)
 
     @property
     def key(self) -> object:
@@ -160,6 +172,19 @@ def _texts(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
 def _gaps(units: Sequence[Piece], source: bytes) -> tuple[str, ...]:
     return tuple(
         source[one.end : other.start].decode("utf-8", "replace") for one, other in pairwise(units)
+    )
+
+
+def covers(pattern: Piece, piece: Piece) -> bool:
+    """Whether a pattern fits a piece, whatever their holes hold."""
+    if pattern.hole:
+        return piece.named
+    if piece.hole or pattern.kind != piece.kind or pattern.text != piece.text:
+        return False
+    if any(child.many for child in pattern.children):
+        return True
+    return len(pattern.children) == len(piece.children) and all(
+        covers(one, other) for one, other in zip(pattern.children, piece.children, strict=True)
     )
 
 

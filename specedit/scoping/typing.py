@@ -364,6 +364,8 @@ class Typing(Lookup):
         if declared is None:
             owners = tuple(self.scopes.owners_named(name)) or self._builtin(name)
             return owners or (() if name[:1].isupper() else None)
+        if (known := self.rules.tested(self, leaf, deep)) is not None:
+            return known
         result = self.type_of_declared(declared, deep + 1)
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
 
@@ -438,12 +440,30 @@ class Typing(Lookup):
         return self.type_of(callee, deep + 1)
 
     def _given_by(self, declared: Declared, deep: int) -> Known:
-        """The class of what a variable gives whose type is written as a function's."""
+        """The class of what a variable gives whose type, or whose value, is a function's."""
         typed = type_part(declared, self.rules)
+        if typed is None:
+            home = self.home(declared) or self
+            value = home.rules.value_part(declared)
+            function = value is not None and self.rules.scopes.get(value.type) == "function"
+            return home._gives(value, deep) if function and value is not None else None
         while typed is not None and typed.type in self.rules.around_types:
             typed = first_of(typed)
         result = typed.part("return_type") or typed.part("result") if typed is not None else None
         return self.named_type(result, deep + 1)
+
+    def _gives(self, function: Branch, deep: int) -> Known:
+        """The class of what a function says that it gives, or of what it returns first."""
+        if (typed := function.part("return_type") or function.part("result")) is not None:
+            return self.named_type(typed, deep + 1)
+        body = function.part("body")
+        if body is not None and body.type not in self.rules.scopes:
+            return self.type_of(body, deep + 1)  # `() => x`
+        inner = {one for one, kind in self.rules.scopes.items() if kind == "function"}
+        for node in function.walk(inner):
+            if node.type in self.rules.returns:
+                return self.type_of(first_of(node), deep + 1)
+        return None
 
     def _overload(self, declared: Declared, call: Branch) -> Declared:
         """Of methods of one name, the first that takes as many arguments as a call has."""
@@ -485,7 +505,7 @@ class Typing(Lookup):
             if found_types is not None or self.scopes.text(typed) not in self.rules.inferred:
                 return found_types
         if declared.kind in FUNCTIONS:
-            return self._returned(declared, deep)
+            return self._gives(declared.node, deep)
         if declared.node.type in self.rules.loops:
             if not self.rules.takes_element(declared):
                 return None
@@ -565,13 +585,6 @@ class Typing(Lookup):
         if element is None:
             element = self.element(self.rules.written(self, node, deep + 1))
         return self.named_type(element, deep + 1) if element is not None else None
-
-    def _returned(self, declared: Declared, deep: int) -> Known:
-        """The class of the first `return` of a function without a return type."""
-        for node in declared.node.walk():
-            if node.type in self.rules.returns:
-                return self.type_of(first_of(node), deep + 1)
-        return None
 
 
 def is_alone(node: Branch, rules: Rules) -> bool:

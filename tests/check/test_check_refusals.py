@@ -112,6 +112,10 @@ LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, t
     "verb-behind-another": ("Remove the comments and add type hints", ADD, "", "lost-definition"),
     "part-of-a-word": ("Remove the additional import of Cartesian", CART, "", "unnamed-loss"),
     "another-came": ("Extract the test of free items", ADD, EXTRACTED, "lost-definition"),
+    "the-example-became-the-new-one": (
+        "Add add_all, in the style of add", ADD, ADD.replace("def add", "def add_all"),
+        "lost-definition",
+    ),
     "two-lost-two-came": ("Tidy up", ADD + "\n\n" + PRICE, TWO, "lost-definition"),
     "mentioned-to-be-kept": (
         "Make price_of return None for free items", PRICE, "", "lost-definition",

@@ -129,6 +129,13 @@ def test_a_member_is_selected_by_its_class() -> None:
     )
 
 
+def test_a_use_that_another_class_may_have_stays_in_one_file() -> None:
+    text = "class A:\n    def f(self): ...\nclass B:\n    def f(self): ...\ng(x.f())\n"
+    guess = rename_places(text, BY_NAME["python"], "A.f", "h")
+    assert [place.line for place in guess.places] == [2]
+    assert any("not known on line 5: not renamed" in note.text for note in guess.notes)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [

@@ -291,6 +291,11 @@ def test_a_go_name_that_other_packages_use_stays_exported() -> None:
 
 
 LEFT = {
+    "c-macro": (
+        "a.c",
+        "struct a { int |size; };\nstruct b { int size; };\n#define GET(x) ((x)->size + 1)\n"
+        "int f(struct b *one) { return GET(one); }\n",
+    ),
     "typescript-any": (
         "a.ts",
         "class A { |size = 1 }\nclass B { size = 1 }\nconst f = (x: any) => x.size",
@@ -338,3 +343,13 @@ def test_a_path_from_an_imported_module_is_followed() -> None:
     result = renamed(texts, "Bytes", "Raw", "code", Path())
     assert result.files["src/more.rs"].text == texts["src/more.rs"].replace("Bytes", "Raw")
     assert not result.undecided
+
+
+def test_an_attribute_s_class_is_named_without_its_suffix() -> None:
+    texts = {
+        "A.cs": "namespace Shop { class RequiredAttribute : System.Attribute { } }\n",
+        "B.cs": "using Shop;\nnamespace Web { class B { [Required, Shop.Required(1)] int b; } }\n",
+    }
+    for new, short in (("NeededAttribute", "Needed"), ("Needed", "Needed")):
+        result = renamed(texts, "RequiredAttribute", new, "code", Path())
+        assert result.files["B.cs"].text == texts["B.cs"].replace("Required", short)

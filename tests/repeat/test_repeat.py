@@ -276,6 +276,20 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
             id="another-number-of-arguments",
         ),
         pytest.param(
+            "import fmt\nfmt.write_all(a, 'x')\n",
+            "import fmt\nfmt.write_all(a)\n",
+            "import fmt\nfmt.write_all(b, 'x')\n",
+            "",
+            id="one-literal-less",
+        ),
+        pytest.param(
+            "import fmt\nx = fmt.Zone()\n",
+            "import fmt\nx = None\n",
+            "import fmt\ny = fmt.Zone()\n",
+            "writes `None`",
+            id="a-value-that-says-nothing",
+        ),
+        pytest.param(
             "import args\nargs.Parser(a, b)\n",
             "import args\nargs.make().add(a).parse(b).done\n",
             "import args\nx = args.Parser(a, b)\n",
@@ -379,6 +393,23 @@ def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
     wanted = text.format("g").replace("get_elements", "items")
     assert rewritten(rule, text.format("g"), "a.py").text == wanted
     assert rewritten(rule, text.format("g"), "b.py").text == text.format("g")
+
+
+def test_this_is_not_taken_into_an_arrow_function() -> None:
+    text = "before(function () { go(); });\nbefore(function () { stop(); });\n"
+    after = text.replace("function () { go", "() => { go")
+    text = text.replace("stop()", "this.stop()")
+    after = after.replace("stop()", "this.stop()")
+    (place,) = repeated("a.js", text, after, after).places
+    assert "`this`" in place.doubt
+
+
+@pytest.mark.parametrize("new", ["x", "None"])
+def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> None:
+    text = "import fmt\na = fmt.clean_all(x)\nb = fmt.clean_all(x)\n"
+    after = text.replace("a = fmt.clean_all(x)", f"a = {new}")
+    (place,) = repeated("a.py", text, after, after).places
+    assert place.doubt
 
 
 @pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
@@ -495,7 +526,9 @@ def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None
     assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
 
 
-@pytest.mark.parametrize("typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS)])
+@pytest.mark.parametrize(
+    "typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS), (b"t\n", 2, TESTS)]
+)
 def test_at_a_terminal_nothing_is_written_unasked(
     shop: Repository, typed: bytes, code: int, text: str
 ) -> None:
@@ -522,6 +555,49 @@ def test_at_a_terminal_one_answer_decides_about_proposals(
     assert result == code and "Repeat it at all 2 places [a], only at the 1 sure [y]" in shown
     assert shop.read("a.py") == new + (new if "a" in written else text)
     assert shop.read("b.py") == (new if "b" in written else text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "written"),
+    [(b"t\ny\ny\n", 0, "bcd"), (b"t\ny\nn\n", 0, "b"), (b"t\nn\n", 2, "")],
+    ids=["both", "first", "none"],
+)
+def test_two_places_of_a_kind_tell_whether_the_others_are_meant(
+    shop: Repository, typed: bytes, code: int, written: str
+) -> None:
+    text = "def f(x):\n    x.get_elements(1)\n"
+    new = text.replace("get_elements", "items")
+    shop.commit({f"{name}.py": text for name in "abcd"})
+    shop.write("a.py", new)
+    result, shown = at_a_terminal(typed, "repeat")
+    assert result == code and "where two of each kind tell [t]" in shown
+    assert "-     x.get_elements(1)\r\n" in shown and "+     x.items(1)\r\n" in shown
+    assert shown.count("Is it meant?") == typed.count(b"\n") - 1
+    for name in "bcd":
+        assert shop.read(f"{name}.py") == (new if name in written else text)
+
+
+def test_a_file_that_is_another_is_no_example(shop: Repository) -> None:
+    shop.write("test_cart.py", "".join(f"value_{number} = {number}\n" for number in range(20)))
+    done = run()
+    assert done.returncode == 2 and b"test_cart.py: nearly every line is another" in done.stderr
+
+
+def test_a_rule_that_fits_what_it_writes_is_applied_once(shop: Repository) -> None:
+    shop.commit({"a.py": "x = len(y)\n"})
+    words = ("--example", "len($A)", "len(list($A))", "a.py")
+    done = run(*words)
+    assert b"fits the rule again" in done.stderr and shop.read("a.py") == "x = len(list(y))\n"
+    assert run(*words).returncode == 0 and shop.read("a.py") == "x = len(list(y))\n"
+
+
+def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop: Repository) -> None:
+    text = "def f(x):\n    x.get_elements(1)\n"
+    shop.commit({f"{name}.py": text * 400 for name in "abcd"})
+    shop.write("a.py", text.replace("get_elements", "items") + text * 399)
+    shown = run("--check").stderr
+    assert b"d.py: not searched, since 500 places may be meant" in shown
+    assert run("--yes").returncode == 0 and "get_elements" not in shop.read("d.py")
 
 
 def test_check_and_diff_write_nothing(shop: Repository) -> None:

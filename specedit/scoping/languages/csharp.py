@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
 
 from specedit.scoping import held
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import Uses
+from specedit.scoping.uses import MODULE, Uses
 from specedit.syntax.branch import Branch
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
 USED = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
+SUFFIX = "Attribute"
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
@@ -156,6 +159,23 @@ class CSharp(CSharpNamespaces):
     def label(self, leaf: Branch, text: Text) -> str:
         return text(leaf.children[0] if leaf.type == "generic_name" else leaf)
 
+    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
+        """`[Obsolete]` names the class `ObsoleteAttribute`."""
+        name = node.part("name") if node.type == "attribute" else None
+        name = name.part("name") or name if name is not None else None
+        if name is not None and name.type == "identifier" and not text(name).endswith(SUFFIX):
+            yield replace(name), text(name) + SUFFIX
+
+    def other_spelling(self, name: str) -> str:
+        return name.removesuffix(SUFFIX)
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        short = text(leaf) + SUFFIX == old and leaf.around("attribute") is not None
+        written = new.removesuffix(SUFFIX)
+        return Rewrite(leaf.start, leaf.end, text(leaf), written) if short else None
+
     def is_type(self, leaf: Branch) -> bool:
         """Not the method in `Make<int>(1)`, or in `a.Make<int>(1)`."""
         whole = self.carrier(leaf)
@@ -186,6 +206,8 @@ class CSharp(CSharpNamespaces):
         parent, around = leaf.parent, leaf.at("^ ^")
         if parent is None or around is None:
             return None
+        if leaf.place == "attribute.name" and uses.typing.lookup(uses.name + SUFFIX, leaf, "type"):
+            return [(MODULE, "")]  # that class is meant
         if leaf.place in self.members and uses.typing.is_called(leaf):
             return _extension(uses, leaf)
         if leaf.place == "member_access_expression.expression":

@@ -72,7 +72,10 @@ class Java(HeldRules):
         )
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        """The class that a whole name stands for: `com.acme.Order.empty()`."""
+        """The class that a whole name stands for, `com.acme.Order.empty()`, or `Order.this`."""
+        field = node.part("field") if node.type == "field_access" else None
+        if field is not None and field.type == "this":
+            return next(iter(here.type_of(node.part("object")) or ()), None)
         path = _whole_name(here, node) if f"{node.type}." in QUALIFIED_TYPES else ""
         declared = _type(project, path)
         if declared is None and _names_class(path):

@@ -5,14 +5,14 @@ TypeScript checks `{name: 1}` against the type that its place asks for; so do we
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from specedit.scoping.languages.javascript_modules import JavaScriptModules, moved_imports
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import DEEP, Known, Typing
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
@@ -62,6 +62,9 @@ def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
         return typing.element_of(holder.parent.part("value"), deep + 1)
     if holder.type == "for_in_statement":
         return typing.element_of(holder.part("right"), deep + 1)
+    listed = holder if holder.type == "formal_parameters" else holder.parent
+    if listed is not None and listed.type == "formal_parameters" and listed.parent is not None:
+        return _given(typing, listed.parent, (holder, pattern), deep + 1)
     value = holder.part("value") or holder.part("right")
     return typing.type_of(value, deep + 1) if value is not pattern else None
 
@@ -72,23 +75,31 @@ def type_of_literal(typing: Typing, node: Branch) -> Branch | None:
 
 
 def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> Known:
-    """The class of a callback's parameter, by what the function that takes the callback says."""
+    """The class of a callback's parameter, by what the place of the callback asks for."""
     if declared is None or declared.kind != "parameter" or declared.scope is None:
         return None
-    function = declared.scope.node
+    return _given(typing, declared.scope.node, (declared.node, declared.leaf), deep)
+
+
+def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: int) -> Known:
     arguments = function.parent
-    if arguments is None or arguments.type != "arguments":
+    if arguments is None:
         return None
     listed = function.part("parameters")
-    names = listed.named_children() if listed is not None else [declared.leaf]
-    at = next((n for n, name in enumerate(names) if name in (declared.node, declared.leaf)), 0)
-    callee = arguments.at("^ function")
+    names = listed.named_children() if listed is not None else parameter[-1:]
+    at = next((n for n, name in enumerate(names) if name in parameter), 0)
+    callee = arguments.at("^ function") if arguments.type == "arguments" else None
     member = typing.member_leaf(callee) if callee is not None else None
     if member is not None and at == 0 and typing.scopes.label(member) in EACH:
         return typing.element_of(typing.rules.receiver(member), deep)
-    wanted = _parameter_type(typing, arguments, function)
+    wanted = _context_type(typing, function, arguments, deep)
     while wanted is not None and wanted.type in typing.rules.around_types:
         wanted = first_of(wanted)
+    if wanted is not None and wanted.type in typing.rules.names:  # `type Handler = (e: E) => void`
+        home = typing.over(wanted) or typing
+        named = home.resolved(home.lookup(home.scopes.text(wanted), wanted, "type"))
+        alias = named is not None and named.node.type in typing.rules.aliases
+        wanted = named.node.part("value") if alias and named is not None else None
     taken = wanted.part("parameters") if wanted is not None else None
     types = [child.part("type") for child in taken.named_children()] if taken is not None else []
     return typing.named_type(types[at], deep) if at < len(types) else None
@@ -120,6 +131,7 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
     callee = arguments.at("^ function") or arguments.at("^ constructor")
     if callee is None:
         return None
+    at = arguments.named_children().index(node)
     declared: Declared | None = None
     if callee.type in typing.rules.names:
         declared = typing.resolved(typing.lookup(typing.scopes.label(callee), callee, "call"))
@@ -128,19 +140,26 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
             return typing.element(typing.type_written(typing.rules.receiver(member)))
         owners = typing.type_of(typing.rules.receiver(member))
         result = typing.members(owners or (), typing.scopes.label(member))
-        declared = result[0] if result else None
+        declared = next((one for one in result if _takes(one, at)), None)
     if declared is None:
         return None
     function = declared.node
     if declared.kind == "class":
         home = typing.home(declared) or typing
         result = typing.members(home.scopes.owners_at(function), "constructor")
-        function = result[0].node if result else function
+        function = next((one.node for one in result if _takes(one, at)), function)
+    elif declared.kind not in FUNCTIONS:
+        function = typing.rules.value_part(declared) or function
     parameters = function.part("parameters")
-    at = arguments.named_children().index(node)
     if parameters is None or at >= len(parameters.named_children()):
         return None
     return parameters.named_children()[at].part("type")
+
+
+def _takes(function: Declared, at: int) -> bool:
+    """Whether one of several declarations of a method has a parameter for an argument."""
+    parameters = function.node.part("parameters")
+    return parameters is None or at < len(parameters.named_children())
 
 
 class JavaScript(JavaScriptModules):
@@ -174,6 +193,10 @@ class JavaScript(JavaScriptModules):
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
         return moved_imports(project, moved, here)
+
+    def takes_element(self, looped: Declared) -> bool:
+        """Not where a pattern takes the element apart."""
+        return looped.leaf.parent is looped.node
 
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
         if leaf.type == "shorthand_property_identifier":

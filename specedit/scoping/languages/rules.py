@@ -49,6 +49,10 @@ class Rules(Tables):
         """Names that the grammar does not tell as such, each as a leaf of its own."""
         return ()
 
+    def other_spelling(self, name: str) -> str:
+        """What files may write that mean a name; the name itself where there is nothing else."""
+        return name
+
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         """Whether a sign tells a place from every word of the language."""
         return False
@@ -300,6 +304,10 @@ class Rules(Tables):
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The class that a test says a variable has, whose own type says none."""
+        return None
+
+    def tested(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """The class that a test around a place says a variable has there, whatever its own is."""
         return None
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:

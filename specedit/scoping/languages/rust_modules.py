@@ -25,14 +25,14 @@ class RustModules(Rules):
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         path = here.rules.module_of(here.scopes, imported)
-        place = _around(project, here, imported.leaf)
+        place = around_of(project, here, imported.leaf)
         return list(follow(project, place, path.split("::"))) or None
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """What `use a::*` shows."""
         for one in project.remembered(("wildcards", id(here)), lambda: _wildcards(here)):
             path = path_of(one.named_children()[0], here.scopes.text)
-            result = _module(project, _around(project, here, one), path.split("::"))
+            result = _module(project, around_of(project, here, one), path.split("::"))
             if result is not None:
                 yield from _in(project, result, name)
 
@@ -54,7 +54,7 @@ class RustModules(Rules):
                 return None
             if _crates(project).get(first) is None:
                 return None
-        result = _module(project, _around(project, here, node), path)
+        result = _module(project, around_of(project, here, node), path)
         return _owner(project, result) if result is not None else None
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
@@ -86,7 +86,7 @@ class RustModules(Rules):
         """The module that `mod x;` takes in from another file."""
         if declared.node.type != "mod_item" or declared.node.part("body") is not None:
             return None
-        result = _child(project, _around(project, here, declared.node), declared.name)
+        result = _child(project, around_of(project, here, declared.node), declared.name)
         return _owner(project, result) if result is not None else None
 
 
@@ -124,7 +124,7 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
         path.insert(0, text(row[at]))
     if path[0] == "$crate":
         path[0] = "crate"
-    result = _module(project, _around(project, here, node), path)
+    result = _module(project, around_of(project, here, node), path)
     return _owner(project, result) if result is not None else None
 
 
@@ -163,7 +163,7 @@ def path_of(path: Branch, text: Text) -> str:
     return "::".join([*reversed(before), text(path)]).replace(" ", "")
 
 
-def _around(project: Project, here: Typing, node: Branch) -> Place:
+def around_of(project: Project, here: Typing, node: Branch) -> Place:
     """The module that a place stands in."""
     return project.path(here.scopes), node.around("mod_item")
 
@@ -197,7 +197,7 @@ def _taken_in(project: Project, at: Place, name: str) -> Place | None:
         if declared.kind == "module":
             return project.path(declared.home), None
         if declared.kind == "namespace" and (home := project.at(declared.home)):
-            return _child(project, _around(project, home, declared.node), declared.name)
+            return _child(project, around_of(project, home, declared.node), declared.name)
     return None
 
 

@@ -7,10 +7,12 @@ and the other way round.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
 
 from specedit.errors import UsageError
 from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.rust_modules import around_of, follow
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
@@ -109,15 +111,19 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
     """A macro's tokens have no structure but their neighbours."""
     parent = leaf.parent
     assert parent is not None
-    at = parent.children.index(leaf)
-    before = parent.children[at - 1] if at else None
+    row = parent.children
+    at = row.index(leaf)
+    before = row[at - 1] if at else None
     sign = uses.scopes.text(before) if before is not None else ""
     if sign in (".", "::") and at > 1:
         receiver = parent.children[at - 2]
         chained = at > 2 and uses.scopes.text(parent.children[at - 3]) in (".", "::")
         is_path = receiver.type in _PATHS or uses.scopes.text(receiver) == "$crate"
         if is_path and not (chained and sign == "."):
-            return uses.member(uses.typing.type_of(receiver))
+            key = uses.member(uses.typing.type_of(receiver))
+            start = max(n for n in range(at) if n == 0 or uses.scopes.text(row[n]) in ";{}")
+            used = any(uses.scopes.text(token) == "use" for token in row[start:at])
+            return (used and key == (UNKNOWN, "") and _imported_in_tokens(uses, leaf)) or key
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
     if sign == "fn":  # a function of its own, unless the macro implements a trait
         owners = (
@@ -131,7 +137,54 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
         path = around[number - 2] if (number := around.index(built)) > 1 else None
         variants = typing.members(typing.type_of(path) or (), named) if path is not None else []
         return uses.member(typing.class_of(variants[0]) if variants else typing.named(named, built))
-    return uses.bare(leaf, "any")
+    return _imported_in_tokens(uses, leaf) or uses.bare(leaf, "any")
+
+
+def _imported_in_tokens(uses: Uses, leaf: Branch) -> Hashable | None:
+    """What a name means that `use` brings in among the tokens around it."""
+    name, here = uses.name, uses.typing
+    for used in _imports_around(uses, leaf):
+        if name in used:
+            found = follow(here.project, around_of(here.project, here, leaf), used[name])
+            return next((one for one in found if one.name == name), (EXTERNAL, ""))
+    return None
+
+
+def _imports_around(uses: Uses, leaf: Branch) -> Iterator[dict[str, list[str]]]:
+    """What `use a::{b, c::d};` brings into the tokens around a name: each with its path."""
+    for tokens in leaf.up():
+        if tokens.type != "token_tree":
+            return
+        yield uses.typing.project.remembered(
+            ("used in tokens", id(tokens)), partial(_imports_of, tokens, uses.scopes.text)
+        )
+
+
+def _imports_of(tokens: Branch, text: Text) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    row = tokens.children
+    for number, token in enumerate(row):
+        if text(token) == "use":
+            ends = (at for at in range(number, len(row)) if text(row[at]) == ";")
+            _add_imports(row[number + 1 : next(ends, len(row))], [], text, result)
+    return result
+
+
+def _add_imports(
+    row: Sequence[Branch], path: list[str], text: Text, result: dict[str, list[str]]
+) -> None:
+    whole = list(path)
+    words = [*(text(token) for token in row), ""]
+    for number, token in enumerate(row):
+        if token.type == "token_tree":
+            _add_imports(token.children[1:-1], whole, text, result)
+        elif words[number] == ",":
+            whole = list(path)
+        elif words[number].isidentifier() and words[number] != "as":
+            renamed = number > 0 and words[number - 1] == "as"
+            whole = whole if renamed else [*whole, words[number]]
+            if renamed or words[number + 1] not in ("::", "as"):
+                result[words[number]] = whole
 
 
 def _built_by(uses: Uses, tokens: Branch, at: int) -> Branch | None:

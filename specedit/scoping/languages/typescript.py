@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from specedit.scoping.languages import javascript
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing
-from specedit.syntax.branch import Branch
+from specedit.scoping.typing import Known, Typing
+from specedit.syntax.branch import Branch, first_of
 
 
 class TypeScript(javascript.JavaScript):
@@ -38,10 +40,57 @@ class TypeScript(javascript.JavaScript):
         above = (declared.name in up.members for up in typing.above(owner))
         return (outside[0], False) if outside and not hidden and not any(above) else None
 
+    def tested(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """`isCart(x) ? x.total : 0`, `if (x instanceof Cart)`, `isCart(x) && x.total`."""
+        member, below = leaf.at("^ property"), leaf
+        if member is None or leaf.field != "object":
+            return None
+        for up in leaf.up():
+            if self.scopes.get(up.type) == "function":
+                return None
+            test = up.part("condition") if below.field == "consequence" else None
+            if up.type == "binary_expression" and below.field == "right" and up.first("&&"):
+                test = up.part("left")
+            for one in _all_of(test):
+                known = _shown_by(typing, one, typing.scopes.text(leaf), deep)
+                if typing.members(known or (), typing.scopes.label(member)):
+                    return known
+            below = up
+        return None
+
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
             return "parameter property"
         return super().declared_as(scopes, leaf, node, entry)
+
+
+def _all_of(test: Branch | None) -> Iterator[Branch]:
+    """What is true where a test is: both sides of `&&`."""
+    while test is not None and test.type == "parenthesized_expression":
+        test = first_of(test)
+    if test is not None and test.type == "binary_expression" and test.first("&&"):
+        yield from _all_of(test.part("left"))
+        yield from _all_of(test.part("right"))
+    elif test is not None:
+        yield test
+
+
+def _shown_by(typing: Typing, test: Branch, name: str, deep: int) -> Known:
+    """The class that a test says a variable has."""
+    left, right = test.part("left"), test.part("right")
+    if test.first("instanceof") is not None and left is not None:
+        return typing.type_of(right, deep + 1) if typing.scopes.text(left) == name else None
+    listed = test.part("arguments") if test.type == "call_expression" else None
+    called_leaf = typing.called_leaf(test) if listed is not None else None
+    if listed is None or called_leaf is None or typing.scopes.text(listed) != f"({name})":
+        return None
+    called = typing.called(called_leaf, deep + 1)
+    function = called.node if called is not None and called.kind in FUNCTIONS else None
+    if called is not None and function is None:
+        function = typing.rules.value_part(called)
+    says = function.part("return_type") if function is not None else None
+    inner = first_of(says) if says is not None else None
+    return typing.named_type(inner.part("type"), deep + 1) if inner is not None else None
 
 
 _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
@@ -85,6 +134,7 @@ RULES = TypeScript(
             """
         ),
         type_names=places("type_identifier"),
+        type_places=places("nested_type_identifier.module"),
         bases=places("extends_clause extends_type_clause implements_clause"),
         open_types=places("enum_declaration"),
         passes_on=places("non_null_expression"),
