@@ -18,9 +18,11 @@ from specedit.edit.apply.comparison import (
     closes,
     opens,
 )
+from specedit.edit.apply.markers import is_remark
 from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, sets_again, weight
-from specedit.edit.apply.segments import Alignment
+from specedit.edit.apply.segments import Alignment, enclosing
+from specedit.edit.apply.structure import words_of_lines
 from specedit.syntax.lines import common
 
 MARGIN = 0.6  # by which the best alignment must lead
@@ -33,6 +35,9 @@ FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
 INSTEAD = "may replace these lines, or stand beside them"
+TELLING = 2  # equal lines that say which block theirs is
+LONG = 5  # words that two first lines of a branch share
+MAY_ADD = "may be a new block, or one in place of this"
 NOWHERE = "shows no line of the file beside it, so nothing says where it belongs"
 
 _Path = Sequence[AlignedLine]
@@ -70,6 +75,9 @@ def doubtful(
             paths = (alignment.through(n, at) for at in ats)
             doubt(n, EITHER, numbers, [one for one in paths if one is not None])
     for chunk in _chunks(rows, path):
+        for n, reading in _new_blocks(rows, columns, path, chunk, bind):
+            numbers = [columns[path[k].at].number for k in chunk if k >= n and path[k].matched]
+            doubt(n, MAY_ADD, numbers[:1], [reading])
         if (added := _only_added(rows, columns, path, chunk)) is not None:
             n, first, last, adding = added
             numbers = [columns[first].number, columns[last].number]
@@ -138,12 +146,17 @@ def _edges(
         ends = closes(text) and closes(other) and margin(text) == margin(other)
         return same or (ends and (opens(text) or not opens(other)))
 
+    def heads(n: int) -> bool:
+        """Whether a changed comment stands directly above its definition."""
+        below = n + 1 in bind and path[n + 1].at == path[n].at + 1
+        return below and is_remark(rows[n].text) and is_remark(columns[path[n].at].text)
+
     for chunk in _chunks(rows, path):
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
             changed = path[n].matched and not equal(n) and rows[n].part == LINE
-            if not changed or _in_run(path, n, certain):
+            if not changed or _in_run(path, n, certain) or heads(n):
                 continue
             if not certain(n) and not _one_opening(rows[n], columns, path[n].at):
                 new = range(chunk.start, n + 1) if n < first else range(n, chunk.stop)
@@ -160,6 +173,87 @@ def _edges(
             ]
             if at and not in_new_block(rows, path, n):
                 yield n, at[:FEW], range(n, n)
+
+
+def _new_blocks(
+    rows: Sequence[SnippetRow],
+    columns: Sequence[FileColumn],
+    path: _Path,
+    chunk: range,
+    bind: Mapping[int, int],
+) -> Iterator[tuple[int, list[AlignedLine]]]:
+    """The blocks at the ends of a chunk of which some lines are the file's, but not the first: with
+    the alignments in which all of their lines are new."""
+    ours = [row.text for row in rows[: chunk.stop]]
+    own = [n for n in chunk if ours[n].strip()]
+
+    new = words_of_lines(
+        row.text
+        for row, step in zip(rows, path, strict=True)
+        if not step.matched or row.text.strip() != columns[step.at].text.strip()
+    )
+
+    def known(n: int) -> bool:
+        """Whether a row is the line that it stands for: most of that is in it, what is not is in
+        other new rows, or the lines of its block are the file's."""
+        step = path[n]
+        if n in bind or rows[n].part != LINE or is_remark(ours[n]):
+            return True
+        if step.matched and ours[n].strip() == columns[step.at].text.strip():
+            return True
+        depth = len(margin(ours[n]))
+        end = next((k for k in chunk if k > n and len(margin(ours[k])) <= depth), chunk.stop)
+        telling = [k for k in range(n + 1, min(end, chunk.stop)) if weight(ours[k]) == 1]
+        same = [k for k in telling if path[k].matched and ours[k] == columns[path[k].at].text]
+        if len(same) >= TELLING:
+            return True
+        if step.matched:
+            other = columns[step.at].text
+        else:  # the first line that it may replace
+            below = next((k for k in telling if path[k].matched), None)
+            above = max((path[k].at for k in chunk if k < n and path[k].matched), default=step.at)
+            gone = columns[above : path[below].at] if below is not None else []
+            other = next((column.text for column in gone if opens(column.text)), "")
+        words, others = words_of_lines([ours[n]]), words_of_lines([other])
+        branch = closes(ours[n]) and closes(other)
+        if branch and (not others or len(others & words) >= LONG):
+            return True
+        likely = step.matched and same_line(ours[n], other) and not words < others
+        return likely or (bool(others) and others <= new | words)
+
+    def replaces(block: range) -> bool:
+        """Whether lines of the file go, or change, where a block stands."""
+        at = {path[k].at: k for k in block if path[k].matched and ours[k].strip()}
+        low = min((path[k].at for k in block if not path[k].gone), default=0)
+        return bool(at) and any(
+            columns[k].text.strip() and (k not in at or columns[k].text != ours[at[k]])
+            for k in range(low, max(at) + 1)
+        )
+
+    start: int | None = own[-1] if own else None
+    first = None
+    while start is not None:
+        start = enclosing(ours, start)
+        if start is None or start not in chunk or known(start):
+            break
+        first = start
+    if first is not None and first > own[0] and replaces(range(first, chunk.stop)):
+        at = path[first - 1].at + path[first - 1].matched
+        rest = list(path[chunk.stop :])
+        rest[:1] = [replace(step, kept=True) for step in rest[:1]]
+        yield first, [*path[:first], *(AlignedLine(at, False) for _ in ours[first:]), *rest]
+    if not own or known(own[0]):
+        return
+    depth = len(margin(ours[own[0]]))
+    after = next((n for n in own[1:] if len(margin(ours[n])) <= depth), chunk.stop)
+    while after < chunk.stop and closes(ours[after]) and len(margin(ours[after])) == depth:
+        after += 1
+    while after < chunk.stop and not ours[after].strip():
+        after += 1
+    block = range(chunk.start, after)
+    if after < chunk.stop and path[after].matched and len(block) > 1 and replaces(block):
+        added = [AlignedLine(path[after].at, False, k == chunk.start) for k in block]
+        yield own[0], [*path[: chunk.start], *added, *path[after:]]
 
 
 def _only_added(

@@ -28,6 +28,7 @@ from specedit.edit.apply.losses import (
     lost,
     many_dropped,
     not_removed,
+    unended,
 )
 from specedit.edit.apply.markers import (
     LEFT_OUT,
@@ -119,6 +120,7 @@ def _aligned(
         best = written(path)
     refused = [*not_removed(comparison, path, file), *comments_for_code(rows, columns, path)]
     refused += [*many_dropped(rows, columns, path), *broken(comparison, path, file)]
+    refused += unended(rows, columns, path)
     if not refused:
         now = file_definitions(best, language)
         refused += lost(comparison, file, old, best, now)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import NEW, WHOLE, Comparison, FileColumn, SnippetRow
+from specedit.edit.apply.comparison import END, NEW, WHOLE, Comparison, FileColumn, SnippetRow
 from specedit.edit.apply.markers import comment_text
 from specedit.edit.apply.merged import Ambiguity
 from specedit.edit.apply.part_places import likeness, margin, weight
@@ -207,6 +207,23 @@ def many_dropped(
             first = next((one.text.strip() for one in rows[n:] if one.text.strip()), "")
             yield Ambiguity(first, reason, places, "put `...` where they stay")
         at, new = step.at + 1, 0
+
+
+def unended(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: Sequence[AlignedLine]
+) -> Iterator[Ambiguity]:
+    """The new lines that a definition ends with in the snippet, where lines of the file follow that
+    it does not show."""
+    for n, (row, step) in enumerate(zip(rows, path, strict=True)):
+        above = path[n - 1]
+        if not n or row.part != END or row.apart or above.matched or above.gone:
+            continue
+        left = [column for column in columns[above.at : step.at] if _is_code(column.text)]
+        if left and rows[n - 1].owner == row.owner:
+            place = (left[0].number + 1, left[-1].number + len(left[-1].lines))
+            reason = "ends what it shows of a definition, and lines of the file follow"
+            hint = "put `...` below it if they stay, or remove them with a diff"
+            yield Ambiguity(rows[n - 1].text.strip(), reason, (place,), hint)
 
 
 def broken(

@@ -129,7 +129,9 @@ def same_line(one: str, other: str) -> bool:
     for sign in ("=", ":", "("):
         a, found, _ = one.replace("::", ".").partition(sign)
         b, also, _ = other.replace("::", ".").partition(sign)
-        named = sign != "(" or {"def", "func", "fn", "function", "class"} & set(a.split())
+        named = sign != "(" or bool({"def", "func", "fn", "function", "class"} & set(a.split()))
+        named = named and not a.lstrip().startswith("- ")  # one more of a list
+        named = named and not (sign in "=:" and a.split()[:1] in (["if"], ["while"], ["for"]))
         if found and also and named and squeezed(a) == squeezed(b) and any(map(str.isalnum, a)):
             return True
     if (one.strip()[:1] in ("}", ")")) != (other.strip()[:1] in ("}", ")")):

@@ -63,6 +63,8 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
     """The places that give different texts, blank lines and indentation left out; of several with
     one text the first."""
+    whole = [place for place in places if _without_gap(place)]
+    places = [one for one in places if one in whole or not any(_overlap(one, a) for a in whole)]
     filled = [_filled(hunk, place, index, "") for place in places]
     if filled and isinstance(filled[0], Ambiguity):
         return [*places[:1]]
@@ -80,6 +82,15 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
         first, last = before[splice.first], before[splice.last]
         results.setdefault((*lines[low:first], *own, *lines[last:high]), place)
     return list(results.values())
+
+
+def _without_gap(place: HunkPlace) -> bool:
+    first = place.rows[0]
+    return first is not None and place.rows == tuple(range(first, first + len(place.rows)))
+
+
+def _overlap(one: HunkPlace, other: HunkPlace) -> bool:
+    return one.first <= other.last and other.first <= one.last
 
 
 def _decided(

@@ -16,8 +16,8 @@ from specedit.edit.apply.comparison import (
     closes,
     opens,
 )
-from specedit.edit.apply.part_places import margin
-from specedit.edit.apply.scoring import costs_of
+from specedit.edit.apply.part_places import likeness, margin, same_line
+from specedit.edit.apply.scoring import LIKE, NEARLY, costs_of
 
 BLOCKS = 4  # times that an alignment is corrected by blocks
 
@@ -126,6 +126,23 @@ def _in_chain(
     return at is not None and at == path[n].at
 
 
+def _one_more(
+    rows: Sequence[SnippetRow], columns: Sequence[FileColumn], path: Sequence[AlignedLine], n: int
+) -> bool:
+    """Whether a row begins one more block like the one above it, which the file has: it is as like
+    that as the line that it would replace."""
+    ours = [row.text for row in rows]
+    end = next((k for k in range(n - 1, 0, -1) if ours[k].strip()), 0)
+    above = enclosing(ours, end) if closes(ours[end]) and not rows[n].apart else None
+    if above is None or margin(ours[above]) != margin(ours[n]) or closes(ours[n]):
+        return False
+    equal = all(path[k].matched and ours[k] == columns[path[k].at].text for k in (above, end))
+    old = columns[path[n].at].text if path[n].matched else ""
+    like = likeness(ours[above], ours[n])
+    same = path[n].matched and same_line(ours[n], old)
+    return equal and not same and like >= LIKE and like >= likeness(ours[n], old) - NEARLY
+
+
 def _by_blocks(
     rows: Sequence[SnippetRow],
     columns: Sequence[FileColumn],
@@ -162,7 +179,11 @@ def _by_blocks(
             continue
         other = theirs[path[start].at] if path[start].matched else ""
         if closes(ours[start]) and closes(other) and not opens(other):
-            only(n, None)  # of a branch that is new
+            for k in range(start + 1, n + 1):
+                only(k, None)  # of a branch that is new
+        elif _one_more(rows, columns, path, start):
+            for k in range(start, n + 1):
+                only(k, None)
         elif path[start].matched:
             end = _closing(theirs, path[start].at)
             done = path[n].matched and path[n].at == end

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, is_remark
-from specedit.edit.apply.part_places import likeness, margin, same_line, weight
+from specedit.edit.apply.part_places import likeness, margin, same_line, squeezed, weight
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -335,8 +335,15 @@ def _alike(
     head = likeness(lines[own.first], file[old.first])
     share = share_of(own, old, lines, file)
     same = head >= SAME_HEAD
-    same &= not overload or head >= OVERLOAD or same_line(lines[own.first], file[old.first])
+    heads = lines[own.first], file[old.first]
+    same &= not overload or head >= OVERLOAD or same_line(*heads) or _same_parameters(*heads)
     return head + share if same or share >= ENOUGH else 0.0
+
+
+def _same_parameters(one: str, other: str) -> bool:
+    """Whether the first lines of two functions of one name have the same parameters."""
+    own, theirs = (squeezed(line.partition("(")[2]).rstrip("{") for line in (one, other))
+    return ")" in own and own == theirs
 
 
 def share_of(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:

@@ -262,6 +262,53 @@ VALUE = """function text(value) {
   return value;
 }
 """
+RUN = """function run(first, second) {
+  check(first);
+  if (second.isOld) {
+    return reset();
+  }
+  count(second);
+  return first;
+}
+"""
+LOADED = """package run
+
+func run(first, second *Item) error {
+\tcheck(first)
+\tif err := second.load(); err != nil {
+\t\treturn err
+\t}
+\tcount(second)
+\treturn nil
+}
+"""
+STYLE = """impl Difference {
+    fn between(first: &Style, next: &Style) -> Difference {
+        if first.is_old && !next.is_old {
+            return Reset;
+        }
+
+        // A color cannot be taken away.
+        if first.color.is_some() && next.color.is_none() {
+            return Reset;
+        }
+        Keep
+    }
+}
+"""
+JOB = """class Table
+{
+    public void Write(Format format)
+    {
+        Out(Text(format));
+    }
+
+    public void Clear()
+    {
+        rows.Clear();
+    }
+}
+"""
 _RETRIED = RETRY.replace("call, tries", "call, tries, wait").replace("(attempt)", "(attempt, wait)")
 _RETRY = """    for attempt in range(tries):
         call(attempt, wait)
@@ -391,6 +438,42 @@ MERGED = {  # file, text, snippet, result
             "  if (!value)",
         ),
     ),
+    "a block like the one above it": (
+        "style.rs",
+        STYLE,
+        "        if first.is_old && !next.is_old {\n            return Reset;\n        }\n\n"
+        "        if first.is_bold && !next.is_bold {\n            return Reset;\n        }\n\n"
+        "        // ...\n",
+        STYLE.replace(
+            "        // A color",
+            "        if first.is_bold && !next.is_bold {\n            return Reset;\n        }\n\n"
+            "        // A color",
+        ),
+    ),
+    "a method with another return type": (
+        "jobs.cs",
+        JOB,
+        "public Table Write(Format format)\n{\n    Start(format);\n    return this;\n}\n",
+        JOB.replace("void Write", "Table Write").replace(
+            "        Out(Text(format));", "        Start(format);\n        return this;"
+        ),
+    ),
+    "a method beside another one that has its shortest line": (
+        "editor.rs",
+        EDITOR,
+        "    pub fn extension(&mut self, val: &str) -> &mut Self {\n"
+        "        self.extension = val.into();\n        self\n    }\n\n"
+        "    pub fn prefix(&mut self, val: &str) -> &mut Self {\n"
+        "        self.prefix = val.into();\n        self\n    }\n\n    // ...\n\n"
+        "    pub fn edit(&self) -> Builder {\n"
+        "        let builder = Builder::new()\n            .suffix(&self.extension)\n"
+        "            // ...\n    }\n",
+        EDITOR.replace(
+            "    pub fn save",
+            "    pub fn prefix(&mut self, val: &str) -> &mut Self {\n"
+            "        self.prefix = val.into();\n        self\n    }\n\n    pub fn save",
+        ),
+    ),
     "an else in place of a bracket": (
         "dates.js",
         DATES.replace("'iso':", "'iso': if (old) {").replace("    case 'web':", "    }"),
@@ -407,6 +490,26 @@ REFUSED = {  # file, text, snippet, words of the refusal
         BRANCH,
         "function help() {\n  if (all) {\n    // ...\n  }\n  out(options, 2);\n}\n",
         "may replace this line, or stand beside it",
+    ),
+    "a new block with the lines of the next one": (
+        "run.js",
+        RUN,
+        "function run(first, second) {\n  check(first);\n  if (limit > 3) {\n    return reset();\n"
+        "  }\n  // ...\n}\n",
+        "may be a new block, or one in place of this",
+    ),
+    "a new Go block like the next one": (
+        "run.go",
+        LOADED,
+        "func run(first, second *Item) error {\n\tcheck(first)\n"
+        "\tif err := first.load(); err != nil {\n\t\treturn err\n\t}\n\t// ...\n}\n",
+        "may be a new block, or one in place of this",
+    ),
+    "new lines at the end of a function of which lines follow": (
+        "words.py",
+        WORDS,
+        "def words_of(text):\n    # ...\n    text = text.lower()\n    log(text)\n",
+        "ends what it shows of a definition, and lines of the file follow",
     ),
     "a new case above one that is not shown": (
         "dates.js",
@@ -458,18 +561,6 @@ REFUSED = {  # file, text, snippet, words of the refusal
         SORT,
         f'import "sort"\n\n// sorter with Len, Less and helper() removed\n{_SORT}',
         "names what is elsewhere, too: `helper`",
-    ),
-    "a method in place of another one that has its shortest line": (
-        "editor.rs",
-        EDITOR,
-        "    pub fn extension(&mut self, val: &str) -> &mut Self {\n"
-        "        self.extension = val.into();\n        self\n    }\n\n"
-        "    pub fn prefix(&mut self, val: &str) -> &mut Self {\n"
-        "        self.prefix = val.into();\n        self\n    }\n\n    // ...\n\n"
-        "    pub fn edit(&self) -> Builder {\n"
-        "        let builder = Builder::new()\n            .suffix(&self.extension)\n"
-        "            // ...\n    }\n",
-        "removes `Editor.save`",
     ),
 }
 
