@@ -34,7 +34,8 @@ def string_rewrites(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
 ) -> list[Rewrite]:
     """What is rewritten in the strings of a file of code."""
-    named = list(_named_after(project, path, typing, every, old, new))
+    names = type(typing.rules).named_after is not Rules.named_after
+    named = list(_named_after(project, path, typing, every, old, new)) if names else []
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
     if re.search(word, project.text(path) or "") is None:
         return named

@@ -289,6 +289,8 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
             why = "an object literal of no known type has it"
         elif any(it.is_member for it in resolved.chosen) and _extends_unknown(resolved, each):
             why = "what its class extends is not known"
+        elif each.is_member and any(_extends_unknown(resolved, it) for it in resolved.chosen):
+            why = "what the renamed one's class extends is not known"
         for path, part in resolved.parts(each):
             uses: dict[str, list[Branch]] = {}
             for leaf in part.leaves:

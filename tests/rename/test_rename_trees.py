@@ -304,6 +304,10 @@ LEFT = {
         "a.py",
         "class A:\n    |size = 1\n\ndef f(made):\n    class B(made.base):\n        size = 2\n",
     ),
+    "python-in-a-base-of-a-parameter": (
+        "a.py",
+        "class A:\n    size = 1\n\ndef f(made):\n    class B(made.base):\n        |size = 2\n",
+    ),
     "python-getattr": (
         "a.py",
         "class A:\n    def |size(self): ...\n\nclass B:\n    def __getattr__(self, name): ...\n\n"
