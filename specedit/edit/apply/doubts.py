@@ -35,6 +35,9 @@ FEW = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
 INSTEAD = "may replace these lines, or stand beside them"
+BRANCHES = frozenset(  # heads of blocks of which there are several side by side, and "- " of YAML
+    ("if", "elif", "else", "case", "for", "foreach", "while", "catch", "except", "finally", "-")
+)
 TELLING = 2  # equal lines that say which block theirs is
 LONG = 5  # words that two first lines of a branch share
 MAY_ADD = "may be a new block, or one in place of this"
@@ -197,7 +200,8 @@ def _new_blocks(
         """Whether a row is the line that it stands for: most of that is in it, what is not is in
         other new rows, or the lines of its block are the file's."""
         step = path[n]
-        if n in bind or rows[n].part != LINE or is_remark(ours[n]):
+        word = next(iter(ours[n].strip(" \t}").split(None, 1)), "").partition("(")[0]
+        if n in bind or rows[n].part != LINE or word not in BRANCHES:
             return True
         if step.matched and ours[n].strip() == columns[step.at].text.strip():
             return True
