@@ -66,7 +66,11 @@ def choose(
         things = "; ".join(describe(meaning) for meaning in chosen[:6])
         message = f"`{old}` means {len(chosen)} things here, all renamed: {things}"
         notes.append(doubt(message, sorted({at for meaning in chosen for at in meaning.lines})))
-    if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
+    if (
+        unknown is not None
+        and unknown not in chosen
+        and any(meaning.is_member for meaning in chosen)
+    ):
         others = [member for member in members if member not in chosen]
         stays = [leaf for leaf in unknown.leaves if can_mean(typing, leaf, others)]
         taken = Meaning(UNKNOWN, leaves=without(unknown.leaves, stays))
@@ -82,7 +86,8 @@ def choose(
         notes.append(doubt(f"every string {old!r} was taken for the same literal"))
     if derived:
         chosen += {
-            id(one): one for one, _ in stored_parameters(chosen, candidates, typing.rules)
+            id(meaning): meaning
+            for meaning, _ in stored_parameters(chosen, candidates, typing.rules)
         }.values()
     if chosen and not any(meaning.declared for meaning in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"

@@ -61,7 +61,7 @@ def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     holders = [
         o.name for each in things for o in {id(o): o for o in each.owners}.values() if o.name
     ]
-    holder = next((one for one in holders if holders.count(one) == 1), "")
+    holder = next((name for name in holders if holders.count(name) == 1), "")
     return f"{message}; `{holder}.{name}` means one" if holder else message
 
 
@@ -131,7 +131,7 @@ def elsewhere(
     related = {word for word in paths if family_of(project, word) == family}
     if not related - {path}:
         return ""  # before the file is read again
-    typings = next((one for one in families(project, related) if path in one), None)
+    typings = next((family for family in families(project, related) if path in family), None)
     if typings is None:
         return ""
     one = resolve_name(typings, name, owner, is_here)

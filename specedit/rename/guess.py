@@ -48,7 +48,7 @@ class RenameGuess:
     @property
     def clean(self) -> bool:
         """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
-        left = any(one.kind == "left" for one in self.outside)
+        left = any(finding.kind == "left" for finding in self.outside)
         return not self.notes and not self.collisions and not left
 
 
@@ -61,7 +61,7 @@ def applied(text: str, places: Iterable[tuple[int, Place]]) -> str:
     """The text with places replaced, each at its offset."""
     parts: list[str] = []
     at = 0
-    for offset, place in sorted(places, key=lambda one: one[0]):
+    for offset, place in sorted(places, key=lambda item: item[0]):
         parts += [text[at:offset], place.replacement]
         at = offset + len(place.replaced)
     return "".join([*parts, text[at:]])
@@ -72,7 +72,7 @@ def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes]:
     kept: list[Rewrite] = []
     out: list[bytes] = []
     at = 0
-    for rewrite in sorted(rewrites, key=lambda one: (one.start, -one.end)):
+    for rewrite in sorted(rewrites, key=lambda rewrite: (rewrite.start, -rewrite.end)):
         if rewrite.start < at:
             continue
         kept.append(rewrite)

@@ -55,14 +55,18 @@ def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dic
     by what, for certain; and those where it may be."""
     must: dict[int, str] = {}
     may: dict[int, str] = {}
-    for one in (declared for each in chosen for declared in each.declared):
-        if one.home is not typing.scopes:
+    for declaration in (declared for each in chosen for declared in each.declared):
+        if declaration.home is not typing.scopes:
             continue
-        result = typing.rules.required_by(typing, one)
-        if one.kind == "function" and one.owner is None and one.name in typing.rules.starts:
+        result = typing.rules.required_by(typing, declaration)
+        if (
+            declaration.kind == "function"
+            and declaration.owner is None
+            and declaration.name in typing.rules.starts
+        ):
             result = "the language, which calls it", True
         if result is not None:
-            (must if result[1] else may)[one.leaf.line] = result[0]
+            (must if result[1] else may)[declaration.leaf.line] = result[0]
     return must, may
 
 
@@ -96,11 +100,15 @@ def captures(
         return
     renamed = set(_starts(rewrites, new))
     result, reread = meanings(after, language, new)
-    for one in result:
-        bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
+    for meaning in result:
+        bare = (
+            [leaf for leaf in meaning.leaves if _bare(leaf, meaning, reread)]
+            if meaning.declared
+            else []
+        )
         before = [leaf for leaf in bare if leaf.start not in renamed]
         if before and len(before) < len(bare):
-            yield _captured(one, before, new)
+            yield _captured(meaning, before, new)
 
 
 def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:

@@ -104,7 +104,7 @@ def guessed(
     kinds = [{meaning.kind for meaning in meanings} for meanings in (chosen, result)]
     parameters = "parameter" in kinds[0] or "parameter" not in kinds[1]
     comments = comment_rewrites(data, parts, old, new, inside, parameters=parameters)
-    known = {leaf.start for one in result for leaf in one.leaves}
+    known = {leaf.start for meaning in result for leaf in meaning.leaves}
     wider = [
         rewrite
         for rewrite in derived_rewrites(data, parts, typing, old, new)
@@ -126,7 +126,7 @@ def guessed(
     message = f"`{old}` in a macro's body on {lines_text(lines)}"
     undecided: tuple[Finding, ...] = ()
     if unsure and whole_tree:  # it stays until that is known
-        in_macros = [one for one in in_macros if one not in unsure]
+        in_macros = [place for place in in_macros if place not in unsure]
         left = f"{message}: not renamed, it may mean another one"
         undecided = (Finding("undecided", left, tuple(spots)),)
     elif unsure:
@@ -141,8 +141,8 @@ def guessed(
         notes.append(doubt(f"`{old}` is not an identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     stays = _outside(data, levels, taken, old)
-    others = [one for one in result if one not in chosen] if not whole_tree else []
-    stays += [other(one, old, f"--line {one.lines[0]}") for one in others]
+    others = [meaning for meaning in result if meaning not in chosen] if not whole_tree else []
+    stays += [other(meaning, old, f"--line {meaning.lines[0]}") for meaning in others]
     edits, written, after, changed = _finish(data, kept)
     spelled = sorted({place.line for place in changed if _spelled_out(place)})
     if spelled:
@@ -154,7 +154,9 @@ def guessed(
         line = next((fault.line for fault in trees.errors(text, dialect) or ()), 1)
         uncertain = "does not parse: its names are renamed in code alone, look at its places"
         notes.append(doubt(f"line {line}: {uncertain}", (line,)))
-    spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
+    spelled_out = any(
+        rewrite.kind == "code" and not SHAPE.fullmatch(rewrite.new) for rewrite in kept
+    )
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(doubt(f"`{new}` is not read as a name there"))
     if typing.rules.named_files and not whole_tree:
@@ -175,7 +177,7 @@ def guessed(
         after,
         changed,
         tuple(stays),
-        tuple({one.line: one for one in clashing}.values()),
+        tuple({finding.line: finding for finding in clashing}.values()),
         tuple(notes),
         undecided,
         same_shape=same_shape,

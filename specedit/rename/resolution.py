@@ -103,10 +103,12 @@ class ResolvedName:
 
         here = [meaning for meaning in meanings if any(map(there, meaning.leaves))]
         declared = [
-            one for one in here if one.kind == "label" or any(there(d.leaf) for d in one.declared)
+            meaning
+            for meaning in here
+            if meaning.kind == "label" or any(there(d.leaf) for d in meaning.declared)
         ]
         return sorted(
-            declared or here, key=lambda one: min(x.start for x in one.leaves if there(x))
+            declared or here, key=lambda meaning: min(x.start for x in meaning.leaves if there(x))
         )
 
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
@@ -372,7 +374,9 @@ def _base_is_missing(typing: Typing, leaf: Branch) -> bool:
     every = [each for owner in owners for each in (owner, *typing.above(owner))]
     known = {owner.name for owner in every}
     missing = {base for owner in every for base in owner.bases} - known
-    words = (rf"\b(?:class|interface|record|struct|trait)\s+{re.escape(one)}\b" for one in missing)
+    words = (
+        rf"\b(?:class|interface|record|struct|trait)\s+{re.escape(name)}\b" for name in missing
+    )
     return any(typing.project.matching(word, CLASSES) for word in words)
 
 

@@ -145,7 +145,7 @@ class Tree:
         for path, why in reasons.items():
             how = self._how_to_make(path) or "name it to rename there"
             left[path] = (doubt(f"a {why} file, left as it is: {how}", (), "stays"),)
-        files = {path: one for path, one in result.files.items() if path not in reasons}
+        files = {path: guess for path, guess in result.files.items() if path not in reasons}
         if files and self.tracks and (apart := git.submodules(self.root)):
             first = next(iter(files))
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
@@ -161,7 +161,7 @@ class Tree:
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
         if (taken := list(result.collisions)) and EXISTING_NAME not in settings.allowed:
-            others = [f"{path}, {one.text}" for path, one in taken[1:SHOWN]]
+            others = [f"{path}, {finding.text}" for path, finding in taken[1:SHOWN]]
             more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
             message = "; ".join([taken[0][1].text, *others]) + more
             raise RefusedEdit(

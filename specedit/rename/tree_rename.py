@@ -216,7 +216,11 @@ class TreeRename:
     @property
     def undecided(self) -> dict[str, tuple[Finding, ...]]:
         own = {path: guess.undecided for path, guess in self.files.items() if guess.undecided}
-        unchanged = {path: one for path, one in self.unchanged.items() if one[0].kind != "stays"}
+        unchanged = {
+            path: findings
+            for path, findings in self.unchanged.items()
+            if findings[0].kind != "stays"
+        }
         return {**unchanged, **own}
 
     @property
@@ -425,14 +429,14 @@ def _of_file(
 
 def _why_left(guess: RenameGuess) -> Iterator[Finding]:
     """Why a file of code stays that holds the name."""
-    for one in guess.outside:
-        if one.kind == "other":
-            yield Finding("stays", f"`{guess.old}` means something else there", one.places)
+    for finding in guess.outside:
+        if finding.kind == "other":
+            yield Finding("stays", f"`{guess.old}` means something else there", finding.places)
             return
-        if one.kind == "left":
-            flag = one.text.rpartition("; ")[2]
+        if finding.kind == "left":
+            flag = finding.text.rpartition("; ")[2]
             text = f"`{guess.old}` stands in comments or strings alone; {flag}"
-            yield Finding("stays", text, one.places)
+            yield Finding("stays", text, finding.places)
             return
 
 

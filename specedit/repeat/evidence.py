@@ -136,7 +136,9 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
             return "it takes nothing away, so nothing tells which places need it"
         if added := _of_one_place(rule):
             return f"it takes no name away, and adds `{added}`, which may be of that place alone"
-        names = [(one, up) for one, up in names if not origins.is_builtin(one.text)] or names[:1]
+        names = [(piece, up) for piece, up in names if not origins.is_builtin(piece.text)] or names[
+            :1
+        ]
     if rule.only_takes and not rule.after[0].hole:
         return f"it writes `{rule.after[0].text}`, which may be right at that place alone"
     if rule.only_takes:
@@ -151,7 +153,7 @@ def unproved(rule: RepeatRule, origins: Origins) -> str:
                     return ""
             elif _is_known(root.text, rule, origins) or root.kind == "primitive_type":
                 return ""
-        own = any(one.text in SELVES for one, _ in names)
+        own = any(piece.text in SELVES for piece, _ in names)
         if not own and origins.of(piece.text) == FREE and is_rare(piece.text):
             return ""
     name = (gone or names)[0][0].text

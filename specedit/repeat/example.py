@@ -93,12 +93,12 @@ def is_compound(node: Node) -> bool:
 def tokens(node: Node, data: bytes, language: str) -> list[str]:
     result, waiting = [], [node]
     while waiting:
-        one = waiting.pop()
-        below = parts(one)
+        branch = waiting.pop()
+        below = parts(branch)
         if below:
             waiting.extend(reversed(below))
-        elif one.end_byte > one.start_byte:
-            result.append(leaf_text(one, data, language))
+        elif branch.end_byte > branch.start_byte:
+            result.append(leaf_text(branch, data, language))
     return result
 
 
@@ -161,8 +161,8 @@ class _Comparison:
         block = is_block(old)
         for olds, news in self._gaps(old_parts, new_parts):
             if block and len(olds) != len(news):  # imports follow by themselves
-                olds = [one for one in olds if not is_import_node(one.type)]
-                news = [one for one in news if not is_import_node(one.type)]
+                olds = [node for node in olds if not is_import_node(node.type)]
+                news = [node for node in news if not is_import_node(node.type)]
             if len(olds) == len(news):
                 for one, other in zip(olds, news, strict=True):
                     if self._same(one, other):

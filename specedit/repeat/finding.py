@@ -125,7 +125,7 @@ def find(
         if (places or skipped) and not named and (why := origin(name, text)):
             found.left[name] = f"a {why} file: name it to change it"
         elif places or skipped:
-            places.sort(key=lambda one: one.start)
+            places.sort(key=lambda place: place.start)
             found.files[name] = FoundFile(name, text, tuple(places), tuple(sorted(skipped)))
     return found
 

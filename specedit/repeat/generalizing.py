@@ -97,10 +97,10 @@ def _holes(units: Sequence[Piece]) -> set[str]:
 def _has_block(node: Node) -> bool:
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if is_block(one):
+        piece = waiting.pop()
+        if is_block(piece):
             return True
-        waiting += one.named_children
+        waiting += piece.named_children
     return False
 
 
@@ -259,7 +259,7 @@ def _unchanged(old: Sequence[Piece], new: Sequence[Piece]) -> dict[int, object]:
             changed.extend((*olds[a + rest : b], *news[c + rest : d]))
 
     compare(old, new)
-    words = {piece.key for one in changed for piece in one.walk()}
+    words = {piece.key for root in changed for piece in root.walk()}
     result: dict[int, object] = {}
     for number, (one, other) in enumerate(pairs):
         for number_below, (a, b) in enumerate(zip(one.walk(), other.walk(), strict=True)):

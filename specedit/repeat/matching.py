@@ -69,8 +69,8 @@ def fits(
         if after is None:
             return None
         nodes.append(after)
-    for piece, one in zip(pattern, nodes, strict=True):
-        if not matcher.fits(piece, one):
+    for piece, candidate in zip(pattern, nodes, strict=True):
+        if not matcher.fits(piece, candidate):
             return None
     start, end = nodes[0].start_byte, nodes[-1].end_byte
     if receivers and matcher.spans:

@@ -98,7 +98,7 @@ def near_places(
         if found and language is not None and not origin(name, text):
             texts[name] = text
             scored += [(share, name, place) for share, place in found]
-    scored.sort(key=lambda one: (-one[0], one[1], one[2].start))
+    scored.sort(key=lambda scored_place: (-scored_place[0], scored_place[1], scored_place[2].start))
     chosen: dict[str, tuple[str, list[Repeated]]] = {}
     count = 0
     for _, name, place in scored:
@@ -127,7 +127,7 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
     for number in range(len(lines) - hunk.lines + 1):
         if name == hunk.path and hunk.line - hunk.lines < number + 1 < hunk.line + hunk.lines:
             continue
-        tokens = [token for one in tokens_of[number : number + hunk.lines] for token in one]
+        tokens = [token for tokens in tokens_of[number : number + hunk.lines] for token in tokens]
         words = hunk.words.intersection(tokens)
         if not tokens or len(words) < least or not words >= hunk.removed:
             continue

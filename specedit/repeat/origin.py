@@ -102,7 +102,7 @@ class Origins:
     def _known(self) -> dict[str, str]:
         result: dict[str, str] = {}
         try:
-            imports = [(one.name, module) for one, module in self._parsed.imports]
+            imports = [(declared.name, module) for declared, module in self._parsed.imports]
             typing = self._parsed._typing
         except (TooComplex, RecursionError):
             return {}

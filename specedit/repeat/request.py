@@ -263,9 +263,11 @@ def _numbers(text: str, most: int) -> list[int]:
 
 def _several(every: Sequence[Found]) -> str:
     lines = ["The example has several changes:"]
-    for number, one in enumerate(every[:SHOWN], 1):
-        before, after = one.rules[0].shown()
-        count = f"{one.sure} places" if one.sure else f"{one.doubtful} possible places"
+    for number, proposal in enumerate(every[:SHOWN], 1):
+        before, after = proposal.rules[0].shown()
+        count = (
+            f"{proposal.sure} places" if proposal.sure else f"{proposal.doubtful} possible places"
+        )
         lines.append(f"  {number}  {before} -> {after}  ({count})")
     if len(every) > SHOWN:
         lines.append(f"  and {len(every) - SHOWN} more")

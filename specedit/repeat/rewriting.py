@@ -277,14 +277,15 @@ def _is_same(rule: RepeatRule, name: str, origin: str, seen: str, path: str) -> 
         return seen == FREE and same and rule.language in PACKAGES
     files, imported = (examples, seen) if origin == FILE else ([path], origin)
     return is_import(imported) and any(
-        last_part(imported) in (*posixpath.splitext(one)[0].split("/")[-2:], name) for one in files
+        last_part(imported) in (*posixpath.splitext(path)[0].split("/")[-2:], name)
+        for path in files
     )
 
 
 def applied(text: str, places: Sequence[Repeated]) -> str:
     """The text with these places rewritten."""
     data = text.encode(*BYTES)
-    for place in sorted(places, key=lambda one: one.start, reverse=True):
+    for place in sorted(places, key=lambda place: place.start, reverse=True):
         new = place.new.encode(*BYTES)
         data = data[: place.start] + new + data[place.end :]
     return data.decode(*BYTES)
@@ -300,7 +301,7 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
     if not rule.after or rule.after[0].hole:
         return []
     text = data.decode(*BYTES)
-    return [(one.start, one.end) for one in matches(rule, text, rule.after, root)]
+    return [(place.start, place.end) for place in matches(rule, text, rule.after, root)]
 
 
 def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
@@ -384,7 +385,7 @@ def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[
     after = applied(data.decode(*BYTES), places)
     root = tree_of(after, rule.language)
     shift, results = 0, []
-    for place in sorted(places, key=lambda one: one.start):
+    for place in sorted(places, key=lambda place: place.start):
         start = place.start + shift
         size = len(place.new.encode(*BYTES))
         shift += size - (place.end - place.start)

@@ -44,11 +44,11 @@ class RepeatRule:
 
     @cached_property
     def old_units(self) -> tuple[Piece, ...]:
-        return tuple(unit for one in self.before for unit in one.units())
+        return tuple(unit for root in self.before for unit in root.units())
 
     @cached_property
     def new_units(self) -> tuple[Piece, ...]:
-        return tuple(unit for one in self.after for unit in one.units())
+        return tuple(unit for root in self.after for unit in root.units())
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def saved_rule(name: str, tables: Mapping[str, Any]) -> SavedRule:
             raise UsageError(f"{place}: {key} must be a text.")
     files, imports = table.get("files", []), table.get("imports", {})
     files = [files] if isinstance(files, str) else files
-    if not isinstance(files, list) or not all(isinstance(one, str) and one for one in files):
+    if not isinstance(files, list) or not all(isinstance(path, str) and path for path in files):
         raise UsageError(f"{place}: files must be a list of globs.")
     if not isinstance(imports, dict) or not all(isinstance(v, str) for v in imports.values()):
         raise UsageError(f"{place}: imports must be a table of names and their modules.")

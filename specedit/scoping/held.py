@@ -61,7 +61,7 @@ def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
     function = declared.scope.node
     names = [inner for inner in function.walk() if typing.scopes.by_leaf.get(id(inner)) is not None]
     own = [name for name in names if typing.scopes.by_leaf[id(name)].scope is declared.scope]
-    parameters = [one for one in own if typing.scopes.by_leaf[id(one)].kind == "parameter"]
+    parameters = [leaf for leaf in own if typing.scopes.by_leaf[id(leaf)].kind == "parameter"]
     if declared.leaf not in parameters:
         return None
     at = parameters.index(declared.leaf)

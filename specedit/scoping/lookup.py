@@ -109,7 +109,7 @@ class Lookup:
         hint: str,
     ) -> RankedDeclarations:
         if key not in self._rankings:
-            accepted = [one for one in seen() if self._accepts(one, hint)]
+            accepted = [declared for declared in seen() if self._accepts(declared, hint)]
             ranked = RankedDeclarations(accepted, is_type=hint == "type")
             self._rankings[key] = found, ranked  # its id is its own as long as it is kept
         return self._rankings[key][1]
@@ -163,8 +163,8 @@ class Lookup:
     def above(self, owner: Owner) -> list[Owner]:
         """What `owner` extends, nearest first: what it is itself elsewhere comes before."""
         known_ids, waiting = {id(owner)}, [owner]
-        for one in waiting:
-            for known in (*self.project.parts(one), *self._bases(one)):
+        for declared in waiting:
+            for known in (*self.project.parts(declared), *self._bases(declared)):
                 if id(known) not in known_ids:
                     known_ids.add(id(known))
                     waiting.append(known)
@@ -249,22 +249,22 @@ class RankedDeclarations:
             return self._accepted[-1:]
         number = len(self._late)
         if before is not None:
-            number = bisect_right(self._late, before, key=lambda one: one.after)
+            number = bisect_right(self._late, before, key=lambda declared: declared.after)
         return self._late[number - 1 : number] or self._others[-1:]
 
     @cached_property
     def _by_end(self) -> list[list[Declared]]:
-        ordered = sorted(self._accepted, key=lambda one: one.leaf.end)
+        ordered = sorted(self._accepted, key=lambda declared: declared.leaf.end)
         plain = [declared for declared in ordered if declared.kind not in TYPES]
         return [plain, [declared for declared in ordered if declared.kind in TYPES]]
 
     def assigned(self, at: Branch) -> list[Declared]:
         """The last that is assigned before a place."""
         for group in self._by_end:
-            number = bisect_right(group, at.start, key=lambda one: one.leaf.end)
-            for one in map(group.__getitem__, range(number - 1, -1, -1)):
-                if is_assigned(one, at):
-                    return [one]
+            number = bisect_right(group, at.start, key=lambda declared: declared.leaf.end)
+            for declared in map(group.__getitem__, range(number - 1, -1, -1)):
+                if is_assigned(declared, at):
+                    return [declared]
         return []
 
 

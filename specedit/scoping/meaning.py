@@ -41,7 +41,9 @@ def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], T
     """The meanings of `name`, those with a declaration first, then in reading order."""
     typing = Project.of_text(text, language)
     result = meanings_over([typing], name)
-    return sorted(result, key=lambda one: (not one.declared, one.leaves[0].start)), typing
+    return sorted(
+        result, key=lambda meaning: (not meaning.declared, meaning.leaves[0].start)
+    ), typing
 
 
 def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:
@@ -116,7 +118,7 @@ class _Sorting:
             if owner is not None and owner not in meaning.owners:
                 meaning.owners.append(owner)
         kept = [result for result in results.values() if result.leaves]
-        return sorted(kept, key=lambda one: (not one.declared, one.leaves[0].start))
+        return sorted(kept, key=lambda meaning: (not meaning.declared, meaning.leaves[0].start))
 
     # union-find
 

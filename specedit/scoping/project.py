@@ -243,7 +243,7 @@ class Project:
         if key not in self.notes:
             self.notes[key] = ()  # to a question on the way
             result = home.rules.parts(self, owner)
-            self.notes[key] = tuple(one for one in result if one is not owner)
+            self.notes[key] = tuple(note for note in result if note is not owner)
         known: tuple[Owner, ...] = self.notes[key]
         return known
 

@@ -173,7 +173,7 @@ class Scopes(Home):
             yield node
             below = list(node.children)
             if below and self.text(below[0]) not in self.rules.wrappers:
-                below = [one for one in below if not self._is_given(one)]
+                below = [node for node in below if not self._is_given(node)]
             waiting.extend(reversed(below))
 
     def _is_given(self, node: Branch) -> bool:

@@ -382,7 +382,7 @@ class Typing(Lookup):
             return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
         result = self.members(owners, name, self.is_called(leaf))
         if leaf.parent is not None and leaf.parent.type in self.rules.calls:
-            result = [self._overload(one, leaf.parent) for one in result[:1]]
+            result = [self._overload(declared, leaf.parent) for declared in result[:1]]
         if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
         if not result:
@@ -394,7 +394,7 @@ class Typing(Lookup):
     def _takes_types(self, leaf: Branch) -> bool:
         """Whether types are given to what is called by this name."""
         around = (leaf, *list(leaf.up())[:2])
-        return any(one.first(*self.rules.arguments) is not None for one in around)
+        return any(node.first(*self.rules.arguments) is not None for node in around)
 
     def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
         """The class of an attribute that only a method sets: `self.x = A()`."""
@@ -459,7 +459,7 @@ class Typing(Lookup):
         body = function.part("body")
         if body is not None and body.type not in self.rules.scopes:
             return self.type_of(body, deep + 1)  # `() => x`
-        inner = {one for one, kind in self.rules.scopes.items() if kind == "function"}
+        inner = {name for name, kind in self.rules.scopes.items() if kind == "function"}
         for node in function.walk(inner):
             if node.type in self.rules.returns:
                 return self.type_of(first_of(node), deep + 1)
@@ -567,7 +567,7 @@ class Typing(Lookup):
         """The last name of what a call calls."""
         callee = self._callee(call)
         walked = callee.walk(self.rules.arguments) if callee is not None else ()
-        names = [one for one in walked if one.type in self.rules.names]
+        names = [node for node in walked if node.type in self.rules.names]
         return names[-1] if names else None
 
     def called(self, leaf: Branch, deep: int = 0) -> Declared | None:

@@ -72,7 +72,7 @@ class Uses:
     def _read_elsewhere(self, leaf: Branch) -> list[Hashable]:
         """What a name of another module means, where that module is in the work tree."""
         named = self.rules.named(self.typing.project, self.typing, leaf)
-        results: list[Hashable] = [one for one in named if one.name == self.name]
+        results: list[Hashable] = [declared for declared in named if declared.name == self.name]
         return results[:1]
 
     def _hint(self, leaf: Branch) -> str:

@@ -54,11 +54,11 @@ def changes_of(change: str) -> list[FileChange]:
     changes = read_change(change)
     if not changes:
         raise UsageError("The change contains nothing to merge.", hint=f"Pass {FORMS}.")
-    for one in changes:
-        if one.other:
+    for file_change in changes:
+        if file_change.other:
             raise InputError(
-                f"the change {one.other}; apply changes only the text of files that exist",
-                file=one.path,
+                f"the change {file_change.other}; apply changes only the text of files that exist",
+                file=file_change.path,
                 hint="Do that by hand, or with git apply, and take it out of the change.",
             )
     return changes
@@ -93,7 +93,7 @@ def parts_of(changes: Sequence[FileChange], file: str, root: Path = Path()) -> t
     if not own:
         names = ", ".join(change.path for change in changes[:5])
         raise UsageError(f"The change is for {names}, not for {file}.")
-    return tuple(part for one in own for part in one.parts)
+    return tuple(part for change in own for part in change.parts)
 
 
 def left_out(changes: Sequence[FileChange], file: str) -> tuple[str, ...]:

@@ -120,7 +120,9 @@ def read_change(change: str) -> list[FileChange]:
             one = replace(one, other="shows nothing of it")
         merged[one.path] = one
     return [
-        one for one in merged.values() if one.other or not all(_empty(part) for part in one.parts)
+        change
+        for change in merged.values()
+        if change.other or not all(_empty(part) for part in change.parts)
     ]
 
 

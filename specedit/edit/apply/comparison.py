@@ -147,8 +147,10 @@ class _Comparing:
         self.result = Comparison()
         self._kinds, self._file, self._old, self._language = shown.kinds, file, old, language
         self._every = [inner for definition in old for inner in definition.walk()]
-        self.result.defined = [one for one in self._every if one.kind != VALUE]
-        self._holders = {child: one for one in self._every for child in one.children}
+        self.result.defined = [definition for definition in self._every if definition.kind != VALUE]
+        self._holders = {
+            child: definition for definition in self._every for child in definition.children
+        }
         self._index = FileIndex(file)
         own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)
         rows = self._index.rows(2)
@@ -174,9 +176,10 @@ class _Comparing:
         while True:
             pairs = paired(own, self._every, lines, self._file, self._language, self._holders)
             spans = sorted(
-                ((old.first, -old.last, one) for one, old in pairs.pairs), key=lambda span: span[:2]
+                ((old.first, -old.last, shown) for shown, old in pairs.pairs),
+                key=lambda span: span[:2],
             )
-            outer = {one for (_, last, one), (first, *_) in pairwise(spans) if first < -last}
+            outer = {shown for (_, last, shown), (first, *_) in pairwise(spans) if first < -last}
             if not outer:
                 return own, self._paired(own, self._every, lines, self._holders)
             own = [
@@ -209,7 +212,7 @@ class _Comparing:
         pairs = dict(found.pairs)
         holders = {self._holders.get(old) for old in pairs.values()}
         for definition, others in found.unsure:
-            here = [one for one in others if self._holders.get(one) in holders]
+            here = [definition for definition in others if self._holders.get(definition) in holders]
             if len(here) == 1:
                 pairs[definition] = here[0]
             if len(here) == 1 or definition.kind == VALUE:
@@ -235,9 +238,15 @@ class _Comparing:
         self.result.shown |= set(pairs.values())
         self._remove(first, last, own, old, pairs)
         units: list[_Unit] = []
-        starts = {one.top: one for one in own}
-        partial = {one.first for one in own if one.kind != VALUE and one not in pairs}
-        values = [one for one in own if one.kind == VALUE and one not in pairs]
+        starts = {definition.top: definition for definition in own}
+        partial = {
+            definition.first
+            for definition in own
+            if definition.kind != VALUE and definition not in pairs
+        }
+        values = [
+            definition for definition in own if definition.kind == VALUE and definition not in pairs
+        ]
         n = first
         while n < last:
             definition, line, kind = starts.get(n), self._lines[n], self._kinds[n]
@@ -376,7 +385,7 @@ class _Comparing:
             for a, b in pairs.items()
         )
         if same or any(line and line[:1] not in tuple("{})];") and line != "end" for line in rest):
-            names = ", ".join(one.name for one in lost[:4])
+            names = ", ".join(definition.name for definition in lost[:4])
             reason = f"shows `{old.name}` without `{names}` or `...`"
             head = self._lines[own.first].strip()
             place = (old.first + 1, old.last)
@@ -399,8 +408,8 @@ class _Comparing:
         for n in range(first, last):
             if self._kinds[n] != REMOVED or n in inner:
                 continue
-            above = [old.last for one, old in pairs.items() if one.last <= n]
-            below = [old.first for one, old in pairs.items() if one.first > n]
+            above = [old.last for shown, old in pairs.items() if shown.last <= n]
+            below = [old.first for shown, old in pairs.items() if shown.first > n]
             low, high = max(above, default=0), min(below, default=len(self._file))
             removal = removable.by(self._lines[n], low, high)
             self.result.removed |= removal.definitions
@@ -480,7 +489,7 @@ class _Comparing:
             if member.kind in (TYPE, SPACE)
             and any(len(margin(self._file[child.first])) == depth for child in member.children)
         ]
-        shown = [one for one in inside if self.result.shown & set(one.walk())]
+        shown = [definition for definition in inside if self.result.shown & set(definition.walk())]
         return shown[0] if len(shown) == 1 else inside[-1] if inside else None
 
     def _blanks(self, depth: int) -> int:
@@ -500,12 +509,12 @@ class _Comparing:
                 ends.setdefault(old.last, []).append(old)
         glued = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
         gone = self._removed_lines()
-        defining = {one.first for one in self._every if one.kind != VALUE}
+        defining = {definition.first for definition in self._every if definition.kind != VALUE}
         names = set().union(*self.result.words.values()) if self.result.words else set()
         new = {line.strip() for row in self.result.rows if row.part == NEW for line in row.lines}
         n, size = 0, len(self._file)
         while n <= size:
-            for old in sorted(ends.get(n, ()), key=lambda one: -one.first):
+            for old in sorted(ends.get(n, ()), key=lambda definition: -definition.first):
                 yield FileColumn("", (), n, (END, n), old)
             if n in self._added:
                 lines = tuple(self._added[n])
@@ -550,7 +559,7 @@ class _Comparing:
         """The lines of what is removed, and the blank lines that separate it."""
         gone: set[int] = set()
         file = self._file
-        for old in sorted(self.result.removed, key=lambda one: one.first):
+        for old in sorted(self.result.removed, key=lambda definition: definition.first):
             gone |= set(range(old.top, old.last))
             above, below = old.top - 1, old.last
             while above in gone:

@@ -76,7 +76,7 @@ def doubtful(
             doubt(n, BESIDE, numbers, [_beside(path, n, new)])
         else:
             paths = (alignment.through(n, at) for at in ats)
-            doubt(n, EITHER, numbers, [one for one in paths if one is not None])
+            doubt(n, EITHER, numbers, [path for path in paths if path is not None])
     for chunk in _chunks(rows, path):
         for n, reading in _new_blocks(rows, columns, path, chunk, bind):
             numbers = [columns[path[k].at].number for k in chunk if k >= n and path[k].matched]

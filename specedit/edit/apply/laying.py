@@ -171,8 +171,8 @@ def renamed(
 def _beside(columns: Sequence[FileColumn], at: int) -> list[FileColumn]:
     """The columns with text above and below a new row."""
     sides = (columns[at:], columns[:at][::-1])
-    found = (next((one for one in side if one.text.strip()), None) for side in sides)
-    return [one for one in found if one is not None]
+    found = (next((line for line in side if line.text.strip()), None) for side in sides)
+    return [line for line in found if line is not None]
 
 
 def _whole_file(

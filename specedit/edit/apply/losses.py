@@ -204,7 +204,7 @@ def many_dropped(
         if len(gone) > MANY + MANY_FOR_ONE * new:
             places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
             reason = f"leaves out {len(gone)} lines above it without `...`"
-            first = next((one.text.strip() for one in rows[n:] if one.text.strip()), "")
+            first = next((row.text.strip() for row in rows[n:] if row.text.strip()), "")
             yield Ambiguity(first, reason, places, "put `...` where they stay")
         at, new = step.at + 1, 0
 
@@ -233,15 +233,15 @@ def broken(
     shown whole and end early in the file's."""
     rows, columns = comparison.rows, comparison.columns
     called = [definition for definition in comparison.defined if definition.kind == CALLED]
-    at_first = {one.first: one for one in called}
+    at_first = {definition.first: definition for definition in called}
     for n, (row, step) in enumerate(zip(rows, path, strict=True)):
         if row.part == NEW and (n + 1 == len(rows) or path[n + 1].kept):
             number = columns[step.at].number if step.at < len(columns) else len(file)
             depth = len(margin(row.text))
-            for one in called:
-                rest = any(line.strip() for line in file[number : one.last])
-                if one.first < number and rest and len(margin(file[one.first])) >= depth:
-                    reason = f"would stand in the middle of `{one.name}`"
+            for function in called:
+                rest = any(line.strip() for line in file[number : function.last])
+                if function.first < number and rest and len(margin(file[function.first])) >= depth:
+                    reason = f"would stand in the middle of `{function.name}`"
                     hint = "show the line above it and the line below it"
                     yield Ambiguity(row.text.strip(), reason, ((number, number + 1),), hint)
         elif row.part == WHOLE and step.matched:

@@ -128,7 +128,7 @@ def merge_job(source: Source, region: OpenRegion, settings: Settings) -> Job:
 def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None) -> Plan:
     """The question about one region: its lines, and the change. `form`: the model was trained to
     merge, with a prompt of its own."""
-    before, best = (dedented(_text(one)) for one in (region.before, region.readings[0]))
+    before, best = (dedented(_text(lines)) for lines in (region.before, region.readings[0]))
     change = dedented(_text(region.shown))
     marks = prompt.fence(before + change)
     given = "".join(best.splitlines(keepends=True)[: region.given])

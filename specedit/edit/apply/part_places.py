@@ -212,7 +212,7 @@ class Margins:
 
     def _steps(self) -> list[tuple[str, str]]:
         """Pairs of indentations, one deeper than the other."""
-        known = sorted(self._known.items(), key=lambda one: len(one[0]))
+        known = sorted(self._known.items(), key=lambda item: len(item[0]))
         known = known if any(not own for own, _ in known) else [("", ""), *known]
         return [
             (two[0][len(one[0]) :], two[1][len(one[1]) :])

@@ -42,7 +42,7 @@ def splices(
             doubts.append(result)
         else:
             done.append(result)
-    ordered = sorted(done, key=lambda one: one.first)
+    ordered = sorted(done, key=lambda place: place.first)
     for one, two in pairwise(ordered):
         if one.last > two.first:
             first = two.lines[0] if two.lines else index.lines[two.first]
@@ -64,7 +64,9 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
     """The places that give different texts, blank lines and indentation left out; of several with
     one text the first."""
     whole = [place for place in places if _without_gap(place)]
-    places = [one for one in places if one in whole or not any(_overlap(one, a) for a in whole)]
+    places = [
+        place for place in places if place in whole or not any(_overlap(place, a) for a in whole)
+    ]
     filled = [_filled(hunk, place, index, "") for place in places]
     if filled and isinstance(filled[0], Ambiguity):
         return [*places[:1]]
@@ -103,7 +105,7 @@ def _decided(
     result = [list(found) for found in places]
     for number, hunk in enumerate(hunks):
         if len(result[number]) > 1 and hunk.section:
-            kept = [one for one in result[number] if _in_section(one, hunk, index, symbols())]
+            kept = [place for place in result[number] if _in_section(place, hunk, index, symbols())]
             result[number] = kept or result[number]
     _by_order(hunks, result)
     shifts = {
@@ -115,7 +117,7 @@ def _decided(
         shift = next(iter(shifts), -1)
         for number, hunk in enumerate(hunks):
             if len(result[number]) > 1 and hunk.line is not None:
-                kept = [one for one in result[number] if one.rows[0] == hunk.line + shift]
+                kept = [place for place in result[number] if place.rows[0] == hunk.line + shift]
                 result[number] = kept or result[number]
     _by_order(hunks, result)
     return result
@@ -128,13 +130,13 @@ def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> Non
     low = -1
     for found in places:
         if len(found) > 1:
-            found[:] = [one for one in found if one.first > low] or found
+            found[:] = [place for place in found if place.first > low] or found
         if len(found) == 1:
             low = found[0].last
     high = 1 << 40
     for found in reversed(places):
         if len(found) > 1:
-            found[:] = [one for one in found if one.last < high] or found
+            found[:] = [place for place in found if place.last < high] or found
         if len(found) == 1:
             high = found[0].first
 
@@ -145,12 +147,13 @@ def _in_section(
     """Whether the last definition that begins above a place is the one that the header names."""
     wanted = squeezed(hunk.section)
     above = [symbol for symbol in symbols if symbol.first_line <= place.first]
-    inside = [one for one in above if one.last_line > place.first]
-    for one in [*above[-1:], *inside]:
-        head = index.lines[one.first_line - 1 : one.first_line + 3]
+    inside = [symbol for symbol in above if symbol.last_line > place.first]
+    for symbol in [*above[-1:], *inside]:
+        head = index.lines[symbol.first_line - 1 : symbol.first_line + 3]
         if any(wanted and squeezed(line).startswith(wanted[:70]) for line in head):
             return True
-        if re.fullmatch(r"[\w.]+", hunk.section) and hunk.section in (one.name, one.qualified):
+        names = symbol.name, symbol.qualified
+        if re.fullmatch(r"[\w.]+", hunk.section) and hunk.section in names:
             return True
     return False
 

@@ -45,36 +45,43 @@ class Removable:
         """What a comment removes that stands between what the file has at the lines `low` and
         `high`: what is there goes, before what has its name elsewhere."""
         names = names_removed(comment, set().union(*self.names.values()))
-        free = [one for one in self.old if one not in self.shown]
-        inside = [one for one in free if low <= one.first < high]
+        free = [definition for definition in self.old if definition not in self.shown]
+        inside = [definition for definition in free if low <= definition.first < high]
         removed: set[Definition] = set()
         refused: list[Ambiguity] = []
         for name in sorted(names):
             here = self._named(inside, name, names)
             found = here or self._named(free, name, names)
-            holders = {self.holders.get(one) for one in found if one.kind not in (TYPE, SPACE)}
+            holders = {
+                self.holders.get(definition)
+                for definition in found
+                if definition.kind not in (TYPE, SPACE)
+            }
             if len(holders) > 1:
                 refused.append(_unclear(comment, name, found, "may remove one of several"))
             else:
                 removed |= set(found)
-        elsewhere = {one for one in removed if one not in inside}
+        elsewhere = {definition for definition in removed if definition not in inside}
         if elsewhere and len(elsewhere) < len(removed):
             refused.append(_unclear(comment, "", list(elsewhere), "names what is elsewhere, too"))
-        types = {one.name for one in removed if one.kind == TYPE}
-        removed |= {one for one in free if one.name.partition(".")[0] in types}
+        types = {definition.name for definition in removed if definition.kind == TYPE}
+        removed |= {definition for definition in free if definition.name.partition(".")[0] in types}
         return Removal(frozenset(removed), frozenset(() if removed else names), tuple(refused))
 
     def _named(
         self, definitions: Sequence[Definition], name: str, names: Set[str]
     ) -> list[Definition]:
         """The definitions of a name; of several, those whose first lines have most of the names."""
-        found = [one for one in definitions if name in self.names[one]]
-        heads = {one: len(words_of_lines([self.file[one.first]]) & names) for one in found}
-        return [one for one in found if heads[one] == max(heads.values())]
+        found = [definition for definition in definitions if name in self.names[definition]]
+        heads = {
+            definition: len(words_of_lines([self.file[definition.first]]) & names)
+            for definition in found
+        }
+        return [definition for definition in found if heads[definition] == max(heads.values())]
 
 
 def _unclear(comment: str, name: str, found: Sequence[Definition], what: str) -> Ambiguity:
-    ordered = sorted(found, key=lambda one: one.first)[:MOST_PLACES]
-    places = tuple((one.first + 1, one.last) for one in ordered)
+    ordered = sorted(found, key=lambda definition: definition.first)[:MOST_PLACES]
+    places = tuple((definition.first + 1, definition.last) for definition in ordered)
     reason = f"{what}: `{name or ordered[0].name}`"
     return Ambiguity(comment.strip(), reason, places, "remove it with a diff")

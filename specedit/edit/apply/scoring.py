@@ -244,7 +244,8 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if not found or not _enough(found[0][1], old, scores, weights, lines):
         return []
     near_best = (place for total, place in found if total >= best - SURE)
-    return list(dict.fromkeys(one for one in near_best if any(r is not None for r in one.rows)))
+    aligned = (reading for reading in near_best if any(row is not None for row in reading.rows))
+    return list(dict.fromkeys(aligned))
 
 
 def _windows(

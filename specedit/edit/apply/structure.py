@@ -221,7 +221,11 @@ def paired(
     for definition in own:  # equal first lines first
         head = lines[definition.first].strip()
         named = candidates(definition)
-        equal = [one for one in named if file[one.first].strip() == head and one not in taken]
+        equal = [
+            definition
+            for definition in named
+            if file[definition.first].strip() == head and definition not in taken
+        ]
         shares = {other: share_of(definition, other, lines, file) for other in named}
         likelier = [
             other

@@ -36,15 +36,15 @@ class CSharpNamespaces(HeldRules):
         """A type of a namespace that is visible here, and what `using static` shows."""
         text = project.text(project.path(here.scopes)) or ""
         used = {used for _, static, used in USING.findall(text) if not static}
-        used |= {f"{space}.{one}" for space in _around(project, here) for one in used}
+        used |= {f"{space}.{name}" for space in _around(project, here) for name in used}
         spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
         for near in (*spaces, used | _used_everywhere(project)):
             shown = _types(project, name, near)
             yield from (declared for declared in shown if declared.home is not here.scopes)
         for _, static, used in USING.findall(text):
             space, _, holder = used.rpartition(".")
-            for one in _types(project, holder, {space} if space else None) if static else ():
-                yield from project.members_of(one, name)
+            for owner in _types(project, holder, {space} if space else None) if static else ():
+                yield from project.members_of(owner, name)
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         """The type of `using Name = Space.Type;`."""
@@ -72,7 +72,7 @@ class CSharpNamespaces(HeldRules):
     def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
         spaces = _spaces(project)
         tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
-        whole = next((one for one in tries if one in spaces), None) if name else None
+        whole = next((name for name in tries if name in spaces), None) if name else None
         return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
@@ -115,7 +115,7 @@ def _used_everywhere(project: Project) -> set[str]:
 
     def read() -> set[str]:
         files = project.matching(r"global\s+using", (".cs",))
-        usings = (one for path in files for one in USING.findall(project.text(path) or ""))
+        usings = (using for path in files for using in USING.findall(project.text(path) or ""))
         named = project.matching(USED.pattern, (".csproj", ".props", ".targets"))
         more = (used for path in named for used in USED.findall(project.text(path) or ""))
         return {used for world, static, used in usings if world and not static} | set(more)
@@ -260,7 +260,7 @@ def _type_of_same_name(uses: Uses, leaf: Branch) -> list[Hashable] | None:
     if member is None or not any(owner.name == uses.name for owner in owners):
         return None
     named = uses.typing.members(owners, uses.scopes.label(member))
-    static = [one for one in named if _is_static(one)]
+    static = [declared for declared in named if _is_static(declared)]
     return [uses.bare(leaf, "type")] if static else None
 
 

@@ -125,7 +125,7 @@ class Go(HeldRules):
         """A method names its type's parameters anew in its receiver."""
         receiver = member.node.part("receiver")
         listed = receiver.walk() if receiver is not None else iter(())
-        given = next((one for one in listed if one.type in self.arguments), None)
+        given = next((node for node in listed if node.type in self.arguments), None)
         if given is None:
             return super().type_parameters(home, member)
         return [home.scopes.text(child) for child in given.named_children()]

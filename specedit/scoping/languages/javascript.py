@@ -140,14 +140,14 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
             return typing.element(typing.type_written(typing.rules.receiver(member)))
         owners = typing.type_of(typing.rules.receiver(member))
         result = typing.members(owners or (), typing.scopes.label(member))
-        declared = next((one for one in result if _takes(one, at)), None)
+        declared = next((declared for declared in result if _takes(declared, at)), None)
     if declared is None:
         return None
     function = declared.node
     if declared.kind == "class":
         home = typing.home(declared) or typing
         result = typing.members(home.scopes.owners_at(function), "constructor")
-        function = next((one.node for one in result if _takes(one, at)), function)
+        function = next((declared.node for declared in result if _takes(declared, at)), function)
     elif declared.kind not in FUNCTIONS:
         function = typing.rules.value_part(declared) or function
     parameters = function.part("parameters")
@@ -222,7 +222,7 @@ class JavaScript(JavaScriptModules):
         spread = [child for child in owner.node.children if child.type == "spread_element"]
         if not spread:
             return None
-        types = (uses.typing.type_of(one.named_children()[0]) for one in spread)
+        types = (uses.typing.type_of(node.named_children()[0]) for node in spread)
         return uses.all([uses.member(known) for known in types])
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:

@@ -43,9 +43,9 @@ def resolve(project: Project, path: str, source: str) -> str | None:
 def _file(project: Project, place: str) -> str | None:
     place = "" if place == "." else place
     stem, end = posixpath.splitext(place)
-    tries = [place + one for one in ENDS]
-    tries += [stem + one for one in WRITTEN.get(end, ())]
-    tries += [posixpath.join(place, "index" + one) for one in ENDS[1:]]
+    tries = [place + end for end in ENDS]
+    tries += [stem + written for written in WRITTEN.get(end, ())]
+    tries += [posixpath.join(place, "index" + end) for end in ENDS[1:]]
     return next((path for path in tries if path in project.paths), None)
 
 
@@ -76,7 +76,7 @@ def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict
     above = text.get("extends")
     if isinstance(above, str) and above.startswith(".") and deep < 5:
         place = posixpath.normpath(posixpath.join(folder, above))
-        match = next((one for one in (place, place + ".json") if one in project.paths), None)
+        match = next((path for path in (place, place + ".json") if path in project.paths), None)
         if match is not None:
             base, paths = _options(project, match, deep + 1)
     options = text.get("compilerOptions")
@@ -87,7 +87,7 @@ def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict
         if isinstance(own, dict):
             start = base if base is not None else folder
             paths = {
-                str(key): [posixpath.join(start, one) for one in each if isinstance(one, str)]
+                str(key): [posixpath.join(start, path) for path in each if isinstance(path, str)]
                 for key, each in own.items()
                 if isinstance(each, list)
             }
@@ -110,7 +110,7 @@ def _packages(project: Project, source: str) -> Iterator[str]:
             for field in ("types", "source", "module", "main"):
                 if isinstance(text.get(field), str):
                     yield posixpath.join(folder, text[field])
-            yield from (posixpath.join(folder, one) for one in ("src", "", "lib"))
+            yield from (posixpath.join(folder, name) for name in ("src", "", "lib"))
         elif source.startswith(name + "/"):
             rest = source[len(name) + 1 :]
             yield from (posixpath.join(folder, rest), posixpath.join(folder, "src", rest))
@@ -241,7 +241,7 @@ class JavaScriptModules(HeldRules):
 def source_of(node: Branch, text: Text) -> str:
     """The module that the import or the export around a node names; "" where it names none."""
     sources = (source for up in node.up() if (source := up.part("source")) is not None)
-    return next((text(one).strip("'\"") for one in sources), "")
+    return next((text(node).strip("'\"") for node in sources), "")
 
 
 def given_out(project: Project, place: str, name: str) -> list[Declared]:

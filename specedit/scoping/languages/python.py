@@ -51,9 +51,9 @@ class Python(PythonModules):
 
     def constructs(self, parameter: Declared, owner: Owner) -> bool:
         return parameter.scope is not None and any(
-            one.node is parameter.scope.node
+            declared.node is parameter.scope.node
             for name in ("__init__", "__new__")
-            for one in owner.members.get(name, ())
+            for declared in owner.members.get(name, ())
         )
 
     def moved_imports(

@@ -69,7 +69,7 @@ class PythonModules(Rules):
             found = named_in(project, place, words[length])
             for number in range(length, len(words)):
                 ends = [end for declared in found for end in _ends(project, declared)]
-                yield from ((number, one) for one in dict.fromkeys((*found, *ends)))
+                yield from ((number, member) for member in dict.fromkeys((*found, *ends)))
                 last = number + 1 == len(words) or not ends
                 found = [] if last else project.members_of(ends[0], words[number + 1])
             return

@@ -332,8 +332,8 @@ class Rules(Tables):
         """The type parameters of a member's class, as the member calls them."""
         scope = home.scopes.by_node.get(id(member.owner.node)) if member.owner else None
         declared = (name for known in scope.declared.values() for name in known) if scope else ()
-        types = [one for one in declared if one.kind == "type"]
-        return [one.name for one in sorted(types, key=lambda one: one.leaf.start)]
+        types = [known for known in declared if known.kind == "type"]
+        return [known.name for known in sorted(types, key=lambda known: known.leaf.start)]
 
     def quoted_type(self, node: Branch, text: Text) -> str:
         """The type that a string names, where a type may be written as one."""

@@ -255,7 +255,7 @@ class Rust(RustModules):
     def is_conditional(self, node: Branch, text: Text) -> bool:
         """`#[cfg(...)] let x`: one of several that stand for each other."""
         around = node.parent.children if node.parent is not None else ()
-        at = next((at for at, one in enumerate(around) if one is node), 0)
+        at = next((at for at, other in enumerate(around) if other is node), 0)
         before = around[at - 1] if at else None
         return before is not None and before.type == "attribute_item" and "cfg" in text(before)
 

@@ -30,9 +30,9 @@ class RustModules(Rules):
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """What `use a::*` shows."""
-        for one in project.remembered(("wildcards", id(here)), lambda: _wildcards(here)):
-            path = path_of(one.named_children()[0], here.scopes.text)
-            result = _module(project, around_of(project, here, one), path.split("::"))
+        for wildcard in project.remembered(("wildcards", id(here)), lambda: _wildcards(here)):
+            path = path_of(wildcard.named_children()[0], here.scopes.text)
+            result = _module(project, around_of(project, here, wildcard), path.split("::"))
             if result is not None:
                 yield from _in(project, result, name)
 
@@ -159,7 +159,7 @@ def _real(home: Typing, owner: Owner) -> Iterator[Owner]:
 def path_of(path: Branch, text: Text) -> str:
     """A path with what stands before it in lists around it."""
     lists = (up.part("path") for up in path.up() if up.type == "scoped_use_list")
-    before = [text(one) for one in lists if one is not None]
+    before = [text(node) for node in lists if node is not None]
     return "::".join([*reversed(before), text(path)]).replace(" ", "")
 
 
@@ -261,8 +261,8 @@ def _above(project: Project, place: Place) -> Place | None:
     if file == "mod.rs":
         folder = posixpath.dirname(folder)
     beside = ("mod.rs", "lib.rs", "main.rs")
-    tries = [posixpath.join(folder, one) for one in beside] + [f"{folder}.rs"]
-    return next(((one, None) for one in tries if one in project.paths), None)
+    tries = [posixpath.join(folder, name) for name in beside] + [f"{folder}.rs"]
+    return next(((path, None) for path in tries if path in project.paths), None)
 
 
 def _is_root(project: Project, path: str) -> bool:

@@ -91,7 +91,7 @@ def _is_format(node: Branch, text: Text) -> bool:
         return False
     where = MACROS.get(_macro(tokens, text))
     before = row.children[: row.children.index(node)]
-    return where == "any" or where == str(sum(text(one) == "," for one in before))
+    return where == "any" or where == str(sum(text(node) == "," for node in before))
 
 
 def _macro(tokens: Branch, text: Text) -> str:
@@ -146,7 +146,7 @@ def _imported_in_tokens(uses: Uses, leaf: Branch) -> Hashable | None:
     for used in _imports_around(uses, leaf):
         if name in used:
             found = follow(here.project, around_of(here.project, here, leaf), used[name])
-            return next((one for one in found if one.name == name), (EXTERNAL, ""))
+            return next((declared for declared in found if declared.name == name), (EXTERNAL, ""))
     return None
 
 
@@ -193,7 +193,7 @@ def _built_by(uses: Uses, tokens: Branch, at: int) -> Branch | None:
     around = tokens.parent.children if tokens.parent is not None else ()
     before = around[around.index(tokens) - 1] if around and around[0] is not tokens else None
     named = before is not None and before.type == "identifier"
-    is_field = [uses.scopes.text(one) for one in after] == [":"]
+    is_field = [uses.scopes.text(node) for node in after] == [":"]
     braced = uses.scopes.text(tokens)[:1] == "{"
     return before if named and is_field and braced else None
 

@@ -23,7 +23,7 @@ class Scala(Rules):
         if node.type != "template_body" or node.parent is None:
             return []
         types = (child for child in node.parent.children if child.end <= node.start)
-        return [text(one) for one in types if one.type == "type_identifier"]
+        return [text(node) for node in types if node.type == "type_identifier"]
 
     def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
         """`import A._` shows all of `A`."""

@@ -51,8 +51,8 @@ class TypeScript(javascript.JavaScript):
             test = up.part("condition") if below.field == "consequence" else None
             if up.type == "binary_expression" and below.field == "right" and up.first("&&"):
                 test = up.part("left")
-            for one in _all_of(test):
-                known = _shown_by(typing, one, typing.scopes.text(leaf), deep)
+            for part in _all_of(test):
+                known = _shown_by(typing, part, typing.scopes.text(leaf), deep)
                 if typing.members(known or (), typing.scopes.label(member)):
                     return known
             below = up
