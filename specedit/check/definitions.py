@@ -173,7 +173,8 @@ def _discontinued(
     before, after = change.before.text.split("\n"), change.after.text.split("\n")
     bodies = [_body(other, after) for other in added]
     words = _words(change.instruction)
-    named = [_is_named(other, words) for other in added]
+    named = [_place_of(other, words) for other in added]
+    takes_away = TAKES_AWAY.search(change.instruction) is not None
     equal = defaultdict[frozenset[tuple[str, int]], deque[int]](deque)
     for number, body in enumerate(bodies):
         equal[frozenset(body.items())].append(number)
@@ -190,15 +191,15 @@ def _discontinued(
             best, number = max(rated, key=itemgetter(0), default=(0.0, 0))  # the first of the best
         if best < ALIKE:
             kind = symbol.kind, symbol.depth
-            by_name = (n for n in left if named[n] and (added[n].kind, added[n].depth) == kind)
+            by_name = (n for n in left if named[n] >= 0 and (added[n].kind, added[n].depth) == kind)
             if (first := next(by_name, None)) is None:
                 yield symbol
                 continue
             number = first
         other = added[number]
         beside = (other.kind, other.depth) == (symbol.kind, symbol.depth)
-        if beside and named[number] and _is_named(symbol, words):  # "add GetLong like GetInt"
-            yield symbol
+        if beside and not takes_away and 0 <= named[number] < _place_of(symbol, words):
+            yield symbol  # "add GetLong like GetInt"; a rename names the old one first
             continue
         del left[number]
 
@@ -241,8 +242,12 @@ def _words(text: str) -> list[str]:
 
 
 def _is_named(symbol: Symbol, words: Sequence[str]) -> bool:
-    """Whether the words of the name stand in the instruction, in any spelling: `user_name` is "the
-    user name" too."""
+    return _place_of(symbol, words) >= 0
+
+
+def _place_of(symbol: Symbol, words: Sequence[str]) -> int:
+    """Where the words of the name first stand in the instruction, in any spelling: `user_name` is
+    "the user name" too; -1 where they do not."""
     wanted = [word.lower() for word in words_of(symbol.own_name)]
     starts = range(len(words) - len(wanted) + 1) if wanted else ()
-    return any(words[start : start + len(wanted)] == wanted for start in starts)
+    return next((start for start in starts if words[start : start + len(wanted)] == wanted), -1)

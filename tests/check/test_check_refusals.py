@@ -113,9 +113,10 @@ LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, t
     "part-of-a-word": ("Remove the additional import of Cartesian", CART, "", "unnamed-loss"),
     "another-came": ("Extract the test of free items", ADD, EXTRACTED, "lost-definition"),
     "the-example-became-the-new-one": (
-        "Add add_all, in the style of add", ADD, ADD.replace("def add", "def add_all"),
+        "Add cost_of, in the style of price_of", PRICE, PRICE.replace("price_of", "cost_of"),
         "lost-definition",
     ),
+    "named-anew-after-the-old-name": ("add becomes plus", ADD, ADD.replace("add", "plus"), ""),
     "two-lost-two-came": ("Tidy up", ADD + "\n\n" + PRICE, TWO, "lost-definition"),
     "mentioned-to-be-kept": (
         "Make price_of return None for free items", PRICE, "", "lost-definition",
