@@ -54,7 +54,8 @@ def styles(name: str) -> dict[str, str]:
 def variants(old: str, new: str) -> dict[str, str]:
     """The new text for each spelling of `old`, plurals included; longer spellings first.
 
-    A plain word is prose, not camel case: "the username" becomes "the email address"."""
+    A plain word is prose, not camel case: "the username" becomes "the email address". Those that
+    stay are left out, but where `old` is `new`: then these are all its spellings."""
     results: dict[str, str] = {}
     if len(old.strip("_$@")) >= SHORT and words_of(old) and words_of(new):
         before, after = styles(old), styles(new)
@@ -65,8 +66,8 @@ def variants(old: str, new: str) -> dict[str, str]:
             if spelling != spelling.upper() or len(spelling) > 1:
                 results.setdefault(plural(spelling), plural(other))
     results[old] = new
-    changed = ((spelling, other) for spelling, other in results.items() if spelling != other)
-    return dict(sorted(changed, key=lambda pair: -len(pair[0])))
+    pairs = [pair for pair in results.items() if pair[0] != pair[1] or old == new]
+    return dict(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
 def split_member(old: str) -> tuple[str, str]:

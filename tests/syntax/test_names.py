@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.syntax.identifiers import derived, mentions, plural, variants, words_of
+from specedit.syntax.identifiers import derived, mentions, plural, sought, variants, words_of
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,10 @@ def test_short_and_everyday_names_have_no_other_spelling() -> None:
 
 def test_a_spelling_that_stays_is_no_change() -> None:
     assert "server" not in variants("Server", "server")
+
+
+def test_all_spellings_of_a_name_are_sought() -> None:
+    assert {"user_name", "user-name", "user name"} <= {*sought("userName", derived=True)}
 
 
 @pytest.mark.parametrize(
