@@ -189,15 +189,14 @@ def _discontinued(
         if not best:
             rated = ((_alike(body, bodies[other]), other) for other in islice(left, most))
             best, number = max(rated, key=itemgetter(0), default=(0.0, 0))  # the first of the best
+        kind = symbol.kind, symbol.depth
         if best < ALIKE:
-            kind = symbol.kind, symbol.depth
             by_name = (n for n in left if named[n] >= 0 and (added[n].kind, added[n].depth) == kind)
             if (first := next(by_name, None)) is None:
                 yield symbol
                 continue
             number = first
-        other = added[number]
-        beside = (other.kind, other.depth) == (symbol.kind, symbol.depth)
+        beside = (added[number].kind, added[number].depth) == kind
         if beside and not takes_away and 0 <= named[number] < _place_of(symbol, words):
             yield symbol  # "add GetLong like GetInt"; a rename names the old one first
             continue

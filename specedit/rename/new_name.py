@@ -15,6 +15,7 @@ from specedit.errors import UsageError
 from specedit.rename.guess import doubt
 from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages import rules_of
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
@@ -228,6 +229,8 @@ def hidden_elsewhere(
     project: Project, resolved: ResolvedName, new: str
 ) -> Iterator[tuple[str, Finding]]:
     """Files that could not use what is called NEW."""
+    if not resolved.typings or type(resolved.rules).is_hidden is Rules.is_hidden:
+        return
     for path in resolved.typings:
         for meaning in resolved.here(path, resolved.chosen):
             homes = {project.path(declared.home) for declared in meaning.declared}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from specedit.check.finding import Finding, Spot
+from specedit.check.finding import Finding
 from specedit.errors import UsageError
 from specedit.rename.choosing import choose, describe
 from specedit.rename.guess import Place, RenameGuess, doubt, lines_text, put, rewrites_for
@@ -20,7 +20,7 @@ from specedit.rename.new_name import (
     refuse_reserved,
     required,
 )
-from specedit.rename.resolution import ResolvedName
+from specedit.rename.resolution import ResolvedName, spot_at
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings
 from specedit.scoping.typing import Typing
@@ -121,7 +121,7 @@ def guessed(
     if result and not chosen:  # nothing here is renamed, and no mention of it
         comments, wider = [], wider if whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
-    spots = [_spot(data, rewrite.start) for rewrite in unsure]
+    spots = [spot_at(data, r.start, data.count(b"\n", 0, r.start) + 1) for r in unsure]
     lines = sorted({spot.line for spot in spots})
     message = f"`{old}` in a macro's body on {lines_text(lines)}"
     undecided: tuple[Finding, ...] = ()
@@ -182,11 +182,6 @@ def guessed(
         undecided,
         same_shape=same_shape,
     )
-
-
-def _spot(data: bytes, start: int) -> Spot:
-    before = data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
-    return Spot(data.count(b"\n", 0, start) + 1, len(before) + 1)
 
 
 def _of_here(meaning: Meaning, typing: Typing) -> Meaning:

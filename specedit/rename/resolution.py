@@ -62,10 +62,7 @@ class ResolvedName:
         return self._paths[id(leaf)]
 
     def spot(self, path: str, leaf: Branch) -> Spot:
-        """Where a leaf stands, in lines and characters from 1."""
-        data = self.typings[path].scopes.data
-        before = data[data.rfind(b"\n", 0, leaf.start) + 1 : leaf.start]
-        return Spot(leaf.line, len(before.decode("utf-8", "replace")) + 1)
+        return spot_at(self.typings[path].scopes.data, leaf.start, leaf.line)
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file, without what others import."""
@@ -247,6 +244,12 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
                 resolved_name.doubt(
                     path, f"{text} on {lines_text(lines)}; renamed there too", lines
                 )
+
+
+def spot_at(data: bytes, start: int, line: int) -> Spot:
+    """Where a byte of a line stands, in lines and characters from 1."""
+    before = data[data.rfind(b"\n", 0, start) + 1 : start]
+    return Spot(line, len(before.decode("utf-8", "replace")) + 1)
 
 
 def without(leaves: Sequence[Branch], others: Sequence[Branch]) -> list[Branch]:

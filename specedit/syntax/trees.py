@@ -105,8 +105,9 @@ def faults_and_symbols(text: str, language: Language) -> tuple[int, list[Symbol]
 
 
 def release() -> None:
-    """Give up the trees that are held for the next question: those of 60,000 lines are 80 MB."""
+    """Give up what is held of texts for the next question: trees of 60,000 lines are 80 MB."""
     _tree_or_reason.cache_clear()
+    _symbols.cache_clear()
 
 
 def _whole_tree(data: bytes, language: Language) -> Tree:

@@ -364,6 +364,8 @@ class PythonImports:
         """The uses of moved modules through an import of their package: `package.module.name`,
         where `bound` is the name of the package in this file, and `path` what it stands for."""
         declared = self._typing.scopes.by_leaf.values()
+        if not self._resolved(path):  # of another project
+            return
         if any(other.name == bound and other.kind != "import" for other in declared):
             return
         for use in self._typing.scopes.root.walk():
