@@ -162,7 +162,7 @@ def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
         if (number >= most or total > most_bytes) and not run.unfinished:
-            shutil.rmtree(run.path, ignore_errors=True)
+            delete(run)
 
 
 def clear_up(store: Path) -> list[JournalRun]:
@@ -205,6 +205,13 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
     elif held not in (new, old) and there != old:
         return
     draft.unlink()
+
+
+def delete(run: JournalRun) -> None:
+    """Remove a run, its record first: whoever is killed here leaves a folder that is no run."""
+    with contextlib.suppress(OSError):
+        (run.path / RECORD).unlink(missing_ok=True)
+    shutil.rmtree(run.path, ignore_errors=True)
 
 
 def save(run: JournalRun) -> None:

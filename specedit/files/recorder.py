@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from specedit.files.journal import (
     Entry,
     JournalRun,
     alone,
+    delete,
     digest,
     draft_of,
     load,
@@ -202,7 +202,7 @@ class Recorder:
     def remove(self) -> None:
         """Every file is as it was: there is nothing to undo. For a caller that holds `alone`."""
         self._lock.release()
-        shutil.rmtree(self.run.path, ignore_errors=True)
+        delete(self.run)
         self.run = replace(self.run, files=())
 
     def _revert(self, written: int) -> None:

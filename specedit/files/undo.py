@@ -12,7 +12,6 @@ What a living process writes is left alone.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -30,6 +29,7 @@ from specedit.files.journal import (
     JournalRun,
     alone,
     clear_up,
+    delete,
     digest,
     draft_of,
     load,
@@ -172,7 +172,7 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
     """Drop the last run (or `name`) from the journal; no file is touched."""
     with alone(store):
         run = _picked(store, name)
-        shutil.rmtree(run.path, ignore_errors=True)
+        delete(run)
         return run
 
 
@@ -206,7 +206,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     if left and partly:
         save(replace(run, files=tuple(left)))
     elif not left:
-        shutil.rmtree(run.path, ignore_errors=True)
+        delete(run)
     return Undone(run, tuple(outcomes))
 
 
@@ -268,7 +268,7 @@ def _taken_out(run: JournalRun) -> Undone:
             outcomes.append(Outcome(entry.path, AS_BEFORE if same else RESTORED, aside=aside))
     outcomes.reverse()
     if not any(outcome.status == REFUSED for outcome in outcomes):
-        shutil.rmtree(run.path, ignore_errors=True)
+        delete(run)
     return Undone(run, tuple(outcomes))
 
 
@@ -383,7 +383,7 @@ def recover(store: Path, *, but: str | None = None) -> list[str]:
 
 def _recovered(run: JournalRun) -> Iterator[str]:
     if not run.files:  # killed before its originals were in the journal: nothing is written yet
-        shutil.rmtree(run.path, ignore_errors=True)
+        delete(run)
     elif not run.whole:
         yield from _completed_in_place(run)
     elif not run.tree and _is_whole(run):

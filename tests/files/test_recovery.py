@@ -129,6 +129,28 @@ def test_what_was_modified_since_the_kill_is_not_overwritten(tree: Path, tmp_pat
     assert held(tree) == [b"mine\n", OLD, OLD] and recover(store) == []
 
 
+def test_a_try_that_is_killed_while_its_journal_is_deleted_leaves_nothing_to_undo(
+    tree: Path, tmp_path: Path
+) -> None:
+    """Deleting a folder is many steps: after the first, nothing may take it for a run."""
+    store = tmp_path / "store"
+
+    def dies() -> None:
+        def half(folder: Path, **_: object) -> None:
+            (folder / journal.ORIGINALS).unlink()
+            os._exit(9)
+
+        journal.shutil.rmtree = half  # type: ignore[attr-defined,assignment]
+        with Trial(store, tree, "edit") as tried:
+            tried.put([(read(tree / name), NEW) for name in NAMES])
+            tried.take_out()
+
+    assert ended(child(dies)) == 9 and held(tree) == [OLD] * len(NAMES)
+    with pytest.raises(UsageError, match="nothing to undo"):
+        undo(store)
+    assert recover(store) == [] and not list((store / "journal").iterdir())
+
+
 def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree: Path, inside: Specedit) -> None:
     def dies() -> None:
         Recorder._stored = lambda *_: os._exit(9)  # type: ignore[method-assign]
