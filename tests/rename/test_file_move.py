@@ -238,6 +238,41 @@ def test_guarantee_3_a_killed_move_is_whole_or_undone_after_the_next_command(
     assert runs(repo)
 
 
+KILLED_UNDO = """\
+import os, sys
+from pathlib import Path
+from specedit.files import replacement, undo
+
+def dies(*given, **more):
+    os._exit(9)
+
+{patch}
+from specedit.__main__ import main
+sys.argv = ["specedit", "undo"]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "undo._follow = dies",
+        "undo._looked_at = dies",
+        "replacement.replace = dies",
+        "undo.delete = dies",
+    ],
+    ids=["before git's index", "before the texts", "before the first text", "before the end"],
+)
+def test_guarantee_3_the_killed_undo_of_a_move_is_whole_after_the_next_command(
+    inside: Run, repo: Repository, patch: str
+) -> None:
+    assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0
+    words = [sys.executable, "-c", KILLED_UNDO.format(patch=patch)]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 9
+    inside("undo", "--list")
+    assert repo.git("status", "--short") == ""
+
+
 @pytest.mark.parametrize(("old", "new"), [("shapes.rs", "forms.rs"), ("shapes.h", "lib/shapes.h")])
 def test_a_file_whose_imports_are_not_followed_stays(
     inside: Run, repo: Repository, old: str, new: str
