@@ -443,7 +443,16 @@ def _completed_in_place(run: JournalRun) -> Iterator[str]:
             if digest(after) == entry.after_sha256 and is_mixed(now, before, after):
                 replacement.replace(Source(entry.path, "", now, path), after, draft_of(run, entry))
                 yield f"completed {path} of the {_named(run)}: it was killed while it wrote it"
-    finish(run)
+    if all(_is_as_before(entry) for entry in run.files):
+        delete(run)  # it wrote nothing
+    else:
+        finish(run)
+
+
+def _is_as_before(entry: Entry) -> bool:
+    with suppress(OSError):
+        return digest(regular.read(Path(entry.path))) == entry.before_sha256
+    return False
 
 
 def _named(run: JournalRun) -> str:

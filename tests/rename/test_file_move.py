@@ -103,8 +103,9 @@ def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) ->
     assert text == "from shop import account as user\naccount = user.User\n" and runs(repo)
 
 
-def test_a_folder_moves_with_its_files(inside: Run, repo: Repository) -> None:
-    assert inside("rename", "src/shop/sub", "src/shop/deeper").returncode == 0
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_folder_moves_with_its_files(inside: Run, repo: Repository, slash: str) -> None:
+    assert inside("rename", f"src/shop/sub{slash}", f"src/shop/deeper{slash}").returncode == 0
     assert "import shop.page, shop.deeper.deep" in repo.read("main.py") and runs(repo)
     assert not (repo.root / "src/shop/sub/deep.py").exists()
 
