@@ -29,7 +29,7 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
         return None
     typed = _context_type(typing, node, parent, deep)
     if typed is not None:
-        return typing.named_type(typed, deep + 1)
+        return typing.named_type(_awaited(typing, typed), deep + 1)
     if node.place == "assignment_expression.right":
         left = parent.part("left")
         gives_out = left is not None and typing.scopes.text(left) == "module.exports"
@@ -39,9 +39,27 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
         return typing.type_of_declared(result[0], deep + 1) if result else None
-    if parent.type in ("parenthesized_expression", "ternary_expression"):
+    if parent.type in ("parenthesized_expression", "ternary_expression") or _is_result(node):
         return owner_of_literal(typing, parent, deep + 1)
     return None
+
+
+def _is_result(node: Branch) -> bool:
+    """Whether a node is what `a ?? b`, `a || b` or `a && b` may give."""
+    around = node.parent
+    if around is None or around.type != "binary_expression":
+        return False
+    either = around.first("??", "||") is not None
+    return either or (around.first("&&") is not None and node.field == "right")
+
+
+def _awaited(typing: Typing, typed: Branch) -> Branch:
+    """The type of what an `async` function returns, of the promise that it gives."""
+    if typed.field != "return_type" or typed.parent is None or typed.parent.first("async") is None:
+        return typed
+    listed = next((x for x in typed.walk() if x.type in typing.rules.arguments), None)
+    promised = (typing.over(typed) or typing).head(typed) in typing.rules.awaited
+    return (first_of(listed) or typed) if promised and listed is not None else typed
 
 
 def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
@@ -141,6 +159,9 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         owners = typing.type_of(typing.rules.receiver(member))
         result = typing.members(owners or (), typing.scopes.label(member))
         declared = next((declared for declared in result if _takes(declared, at)), None)
+    elif callee.type in typing.rules.calls and callee.part("function") is not None:
+        function = _given_by_call(typing, callee)
+        return _parameter_of(function, at) if function is not None else None
     if declared is None:
         return None
     function = declared.node
@@ -150,10 +171,29 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         function = next((declared.node for declared in result if _takes(declared, at)), function)
     elif declared.kind not in FUNCTIONS:
         function = typing.rules.value_part(declared) or function
+    return _parameter_of(function, at)
+
+
+def _parameter_of(function: Branch, at: int) -> Branch | None:
+    """The type of a function's parameter."""
     parameters = function.part("parameters")
     if parameters is None or at >= len(parameters.named_children()):
         return None
     return parameters.named_children()[at].part("type")
+
+
+def _given_by_call(typing: Typing, call: Branch) -> Branch | None:
+    """The function that a call gives: `fold(onLeft)(either)`."""
+    leaf = typing.called_leaf(call)
+    called = typing.called(leaf) if leaf is not None else None
+    if called is None:
+        return None
+    function = called.node if called.kind in FUNCTIONS else typing.rules.value_part(called)
+    if function is None:
+        return None
+    typed = function.part("return_type")
+    given = first_of(typed) if typed is not None else function.part("body")
+    return given if given is not None and given.part("parameters") is not None else None
 
 
 def _takes(function: Declared, at: int) -> bool:
@@ -231,9 +271,11 @@ class JavaScript(JavaScriptModules):
 
     def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
         """The type of another project that an object literal is meant for, and what may read one
-        that is given to it; `new`."""
+        that is given to it; `new`, and the language itself."""
         if item.kind == "method" and item.name == "constructor":
             return "`new`, which calls it", True
+        if item.owner is not None and item.name == "prototype":
+            return "the language, which reads it", True
         if item.owner is None or item.owner.node.type not in self.nameless:
             return super().required_by(typing, item)
         known = owner_of_literal(typing, item.owner.node)

@@ -365,6 +365,10 @@ class Rules(Tables):
             return name.parent.named_after(name.end) if name.parent is not None else None
         return node.part("value") or node.part("right")
 
+    def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
+        """Pairs of members of a name that are one thing because of how a file uses their types."""
+        yield from ()
+
     # writing
 
     def rewrite(
