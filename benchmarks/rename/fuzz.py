@@ -240,7 +240,10 @@ def measured(package: Package, count: int, seed: int, rename: Rename) -> dict[st
             raise InputError(f"{package.name} fails its check before any rename: {problem[-600:]}")
         paths = files_of(root)
         found = candidates(root, package)
-        texts = {path: read(root / path, any_encoding=True).text for path in {name.path for name in found}}
+        texts = {
+            path: read(root / path, any_encoding=True).text
+            for path in {name.path for name in found}
+        }
         wanted = chosen(found, texts, count, f"{seed} {package.name}")
         rows: list[dict[str, Any]] = []
         for at in range(0, len(wanted), TOGETHER):
