@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -97,17 +98,14 @@ def test_other_arithmetic_has_a_file_of_its_own(model: ModelFiles, tmp_path: Pat
 def test_the_oldest_files_make_space(
     opened: Callable[[], ExactEngine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = opened()
-    logits(engine, fixed=70)
-    (first,) = files(tmp_path)
-    monkeypatch.setattr(fixed_prefix, "MOST_BYTES", first.stat().st_size + 100)
-    logits(engine, fixed=69)
-    assert len(files(tmp_path)) == 1 and first not in files(tmp_path)
-    monkeypatch.setattr(fixed_prefix, "MOST_BYTES", 100)
-    for path in files(tmp_path):
-        path.unlink()
-    logits(engine, fixed=68)
-    assert files(tmp_path) == []
+    monkeypatch.setattr(fixed_prefix, "MOST_FILES", 2)
+    engine, kept = opened(), list[Path]()
+    for number, length in enumerate((70, 69, 68)):
+        logits(engine, fixed=length)
+        (new,) = set(files(tmp_path)) - set(kept)
+        os.utime(new, (number, number))
+        kept = sorted([*kept[-1:], new], key=lambda path: path.stat().st_mtime)
+        assert sorted(kept) == files(tmp_path)
 
 
 @pytest.fixture
@@ -119,6 +117,14 @@ def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[LoadedModel]:
 
     engine = open_exact(model, store=tmp_path)
     yield LoadedModel(ModelInfo("tiny"), engine, tokenizer, render, Widths())
+
+
+def test_as_many_are_kept_as_prompts_have_beginnings(
+    opened: Callable[[], ExactEngine], tmp_path: Path
+) -> None:
+    for number in range(len(prompt.CONSTANT)):
+        logits(opened(), fixed=70 - number)
+    assert len(files(tmp_path)) == len(prompt.CONSTANT)
 
 
 def test_nothing_of_a_users_text_is_kept(loaded: LoadedModel, tmp_path: Path) -> None:
