@@ -14,13 +14,14 @@ TESTS = Path(__file__).parents[1]
 
 
 @cache
-def _read(file: str) -> dict[str, Any]:
+def read_file(file: str) -> dict[str, Any]:
+    """What a TOML file below tests/ says."""
     return tomllib.loads((TESTS / file).read_bytes().decode())
 
 
 def read_texts(file: str) -> dict[str, str]:
     """The texts of a file by name: sources that several cases begin from."""
-    return _read(file).get("texts", {})
+    return read_file(file).get("texts", {})
 
 
 def read_cases(file: str, table: str) -> dict[str, dict[str, Any]]:
@@ -32,7 +33,7 @@ def read_cases(file: str, table: str) -> dict[str, dict[str, Any]]:
 
     return {
         name: {field: resolved(value) for field, value in case.items()}
-        for name, case in _read(file)[table].items()
+        for name, case in read_file(file)[table].items()
     }
 
 
