@@ -111,14 +111,14 @@ def read_change(change: str) -> list[FileChange]:
         path, body = _own_path(lines)
         changes = [FileChange(path, (_snippet(body),))]
     merged: dict[str, FileChange] = {}
-    for one in changes:
-        earlier = merged.get(one.path)
+    for change in changes:
+        earlier = merged.get(change.path)
         if earlier:
-            other = earlier.other or one.other
-            one = replace(one, parts=(*earlier.parts, *one.parts), other=other)
-        elif one.path and one.parts and all(map(_empty, one.parts)):
-            one = replace(one, other="shows nothing of it")
-        merged[one.path] = one
+            other = earlier.other or change.other
+            change = replace(change, parts=(*earlier.parts, *change.parts), other=other)
+        elif change.path and change.parts and all(map(_empty, change.parts)):
+            change = replace(change, other="shows nothing of it")
+        merged[change.path] = change
     return [
         change
         for change in merged.values()
