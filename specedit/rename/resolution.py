@@ -209,7 +209,7 @@ def _pointed_at(
 def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
     """Uses that can mean nothing else, as far as the files show: renamed, with a note."""
     members = [each for each in ours if each.is_member and not _is_literal(resolved_name, each)]
-    chosen_members = [each for each in resolved_name.chosen if each.is_member]
+    chosen_members = [each for each in resolved_name.chosen if _is_member(resolved_name, each)]
     single = [each for each in resolved_name.chosen if not each.is_member and not _is_local(each)]
     every = all(each in resolved_name.chosen for each in members)
     resolved = resolves(resolved_name.rules)
@@ -275,6 +275,7 @@ def _only_of(
 
 def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """What stays: known to be something else, or undecided."""
+    of_class = any(_is_member(resolved, it) for it in resolved.chosen)
     for each in resolved.candidates:
         if each in resolved.chosen:
             continue
@@ -292,9 +293,9 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif _is_literal(resolved, each) and not _is_used(each) and not types:
+        elif _is_literal(resolved, each) and not _is_used(each) and not types and of_class:
             why = "an object literal of no known type has it"
-        elif any(it.is_member for it in resolved.chosen) and _extends_unknown(resolved, each):
+        elif of_class and _extends_unknown(resolved, each):
             why = "what its class extends is not known"
         elif each.is_member and any(_extends_unknown(resolved, it) for it in resolved.chosen):
             why = "what the renamed one's class extends is not known"
@@ -438,6 +439,12 @@ def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     owners = [declared.member_of for declared in each.declared]
     nameless = resolved.rules.nameless
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
+
+
+def _is_member(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether it is a member, and not a function that an object literal stands in for."""
+    named = any(owner.node.type not in resolved.rules.nameless for owner in each.owners)
+    return each.is_member and (named or all(it.member_of for it in each.declared if it.is_own))
 
 
 def _is_used(each: Meaning) -> bool:

@@ -307,6 +307,8 @@ class Typing(Lookup):
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
         if kind in rules.selves or text in rules.self_words:
+            if rules.is_called_on(node):
+                return self.type_of(rules.called_on(self, node), deep + 1)
             result = self.enclosing(node)
             return (result,) if result else None
         if kind in rules.supers or text in rules.super_words:

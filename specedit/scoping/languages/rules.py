@@ -279,6 +279,15 @@ class Rules(Tables):
         """Whether a member's type allows that it is called."""
         return declared.kind in FUNCTIONS or self.fields_are_called
 
+    def is_called_on(self, node: Branch) -> bool:
+        """Whether `this` is something else than the class around it."""
+        return False
+
+    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
+        """What `this` stands for where it is not the class around it; None where that is not
+        known."""
+        return None
+
     # what a use of unknown class says: `languages.calls`
 
     def is_plain_function(self, declared: Declared) -> bool:
@@ -364,6 +373,10 @@ class Rules(Tables):
             name = declared.leaf if before == "leaf" else node
             return name.parent.named_after(name.end) if name.parent is not None else None
         return node.part("value") or node.part("right")
+
+    def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
+        """Pairs of members of a name that are one thing because of how a file uses their types."""
+        yield from ()
 
     # writing
 
