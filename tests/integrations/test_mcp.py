@@ -1,7 +1,5 @@
 """The tools for agents, with the SDK's own client in this process."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json
