@@ -307,9 +307,7 @@ def repeat(
         answered = settled(Found(rules, files), lambda name, one: is_meant(name, texts[name], one))
         sure = {name: set(file.places) for name, file in answered.files.items()}
         for name, one in places.items():
-            one[:] = [
-                replace(p, kind="") if replace(p, kind="") in sure[name] else p for p in one
-            ]
+            one[:] = [replace(p, kind="") if replace(p, kind="") in sure[name] else p for p in one]
     for path, found in places.items():
         if path in texts:
             ours = line_hunks(texts[path], found)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from specedit.repeat.evidence import missing_evidence
-from specedit.repeat.example import LARGEST, NodeChange, is_block, is_import_node
+from specedit.repeat.example import LARGEST, NodeChange, is_import_node
 from specedit.repeat.origin import FREE, MEMBER, UNKNOWN, Origins
 from specedit.repeat.piece import BYTES, Piece, piece_of
 from specedit.repeat.roles import (
     ARGUMENTS,
-    EXACT,
     FIXED_FIELDS,
     NAMED,
     OPEN,
@@ -33,9 +31,6 @@ from specedit.repeat.roles import (
     with_parents,
 )
 from specedit.repeat.rule import RepeatRule, shape
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 LESS_OF_TWO = 0.3  # weight that two examples of one shape need less
 CLIMBS = 4
@@ -60,9 +55,7 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
         if is_part(wider):
             wider = wider.climbed()
             continue
-        for level in (OPEN, NAMED, STRICT, EXACT):
-            if level == EXACT and any(_has_block(node) for node in wider.old):
-                continue
+        for level in (OPEN, NAMED, STRICT):
             rule = _generalised(wider, origins, level)
             if rule is None:
                 continue
@@ -73,16 +66,6 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
                 best = replace(rule, too_general=missing)
         wider = wider.climbed()
     return best or "what stays the same around it is not specific enough"
-
-
-def _has_block(node: Node) -> bool:
-    waiting = [node]
-    while waiting:
-        piece = waiting.pop()
-        if is_block(piece):
-            return True
-        waiting += piece.named_children
-    return False
 
 
 def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> RepeatRule:

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from specedit.repeat.example import NodeChange
 
 ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
-# holes for names of definitions; for local receivers; for neither; none at all
-OPEN, NAMED, STRICT, EXACT = 0, 1, 2, 3
+OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
 FIXED_FIELDS = frozenset(
     {"function", "attribute", "property", "method", "constructor", "field", "macro", "key", "label"}
@@ -115,7 +114,7 @@ def is_own_name(piece: Piece, parent: Piece | None) -> bool:
 
 def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
     """Whether a node says what is done there, and so is no hole although both sides have it."""
-    if level == EXACT or piece.field in ("function", "macro"):
+    if piece.field in ("function", "macro"):
         return True  # what it is a member of may be a hole
     if "import" in parent.kind or parent.kind in ("decorator", "command_name"):
         return True
