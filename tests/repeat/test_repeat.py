@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from case_files import cases
 from command_line import Done, at_a_terminal, in_this_process
 from git_repository import Repository
 
@@ -40,102 +41,8 @@ def repeated(name: str, before: str, after: str, text: str, path: str = "") -> R
     return rewritten(rule, text, path or name)
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after", "text", "wanted"),
-    [
-        pytest.param(
-            "a.py",
-            "def f(self):\n    self.assertTrue(a in b)\n",
-            "def f(self):\n    self.assertIn(a, b)\n",
-            "def g(self):\n    self.assertTrue(x.y  in [1, 2])\n    other.assertTrue(x in y)\n",
-            "def g(self):\n    self.assertIn(x.y, [1, 2])\n    other.assertTrue(x in y)\n",
-            id="holes",
-        ),
-        pytest.param(
-            "a.py",
-            "import socket\ntry:\n    f()\nexcept socket.error:\n    pass\n",
-            "import socket\ntry:\n    f()\nexcept OSError:\n    pass\n",
-            "import socket\nraise socket.error(1)\nself.socket.error(2)\n",
-            "import socket\nraise OSError(1)\nself.socket.error(2)\n",
-            id="without-holes",
-        ),
-        pytest.param(
-            "a.py",
-            "from typing import Optional\nx: Optional[int] = f()\n",
-            "from typing import Optional\nx: int | None = f()\n",
-            "from typing import Optional\ndef f(x: Optional[dict[str, int]]) -> Optional[A]: ...\n",
-            "from typing import Optional\ndef f(x: dict[str, int] | None) -> A | None: ...\n",
-            id="types",
-        ),
-        pytest.param(
-            "a.py",
-            "def f():\n    run_twice(work)\n",
-            "def f():\n    work.run(2)\n",
-            "def f():\n    run_twice(a + b)\n",
-            "def f():\n    (a + b).run(2)\n",
-            id="parentheses",
-        ),
-        pytest.param(
-            "a.py",
-            "connect_to(host, timeout=30)\n",
-            "connect_to(host, timeout=60)\n",
-            "connect_to('x', timeout=30)\nwait(timeout=30)\nconnect_to(y, timeout=20)\n",
-            "connect_to('x', timeout=60)\nwait(timeout=30)\nconnect_to(y, timeout=20)\n",
-            id="a-bare-literal-needs-what-is-around-it",
-        ),
-        pytest.param(
-            "A.java",
-            "class A { void f() { Assert.assertEquals(a, b); } }",
-            "class A { void f() { assertThat(b).isEqualTo(a); } }",
-            "class B { void g() { Assert.assertEquals(1,\n  x.y()); } }",
-            "class B { void g() { assertThat(x.y()).isEqualTo(1); } }",
-            id="java",
-        ),
-        pytest.param(
-            "A.java",
-            "import java.util.Arrays; class A { List a = Arrays.asList(b); }",
-            "import java.util.Arrays; class A { List a = List.of(b); }",
-            "import java.util.*; class B { List a = Arrays.asList(c, d); }",
-            "import java.util.*; class B { List a = List.of(c, d); }",
-            id="all-names-of-a-module",
-        ),
-        pytest.param(
-            "a.py",
-            "def f(x):\n    y = [tuple(x.path), 1]\n",
-            "def f(x):\n    y = [x.path, 1]\n",
-            "def g(x):\n    call(1, tuple(x.path))\n",
-            "def g(x):\n    call(1, x.path)\n",
-            id="the-same-text-elsewhere",
-        ),
-        pytest.param(
-            "a.ts",
-            'const a = legacyGet(o, "x");',
-            'const a = o["x"];',
-            "const b = legacyGet(p.q, 'y');",
-            "const b = p.q['y'];",
-            id="typescript-keeps-quotes",
-        ),
-        pytest.param(
-            "a.go",
-            "package a\nfunc f() { ioutil.ReadFile(name) }",
-            "package a\nfunc f() { os.ReadFile(name) }",
-            'package a\nfunc g() { b, err := ioutil.ReadFile("x" + y) }',
-            'package a\nfunc g() { b, err := os.ReadFile("x" + y) }',
-            id="go",
-        ),
-        pytest.param(
-            "a.rs",
-            "fn f() { let x = try!(g(1)); }",
-            "fn f() { let x = g(1)?; }",
-            "fn h() { let y = old(1); }",
-            "fn h() { let y = old(1); }",
-            id="rust-another-macro",
-        ),
-    ],
-)
-def test_places_are_rewritten_and_others_stay(
-    name: str, before: str, after: str, text: str, wanted: str
-) -> None:
+@cases("repeat/repeat.toml", "places")
+def test_places_are_rewritten_and_others_stay(name, before, after, text, wanted):
     assert applied(text, repeated(name, before, after, text).places) == wanted
 
 
@@ -147,12 +54,12 @@ def test_places_are_rewritten_and_others_stay(
     ],
     ids=["member", "literal"],
 )
-def test_a_rule_that_is_too_general_says_why(before: str, after: str, why: str) -> None:
+def test_a_rule_that_is_too_general_says_why(before, after, why):
     for rule in rules("a.py", before, after):
         assert why in rule.too_general
 
 
-def test_places_of_an_example_are_proposals_of_four_kinds() -> None:
+def test_places_of_an_example_are_proposals_of_four_kinds():
     text = "def {0}(x):\n    {1}.get_elements(1)\n"
     before = text.format("f", "x") + text.format("g", "x") + text.format("h", "x.y")
     (rule,) = rules("a.py", before, before.replace("get_elements", "items", 1))
@@ -168,52 +75,13 @@ def test_places_of_an_example_are_proposals_of_four_kinds() -> None:
     assert {place.kind for place in rewritten(pattern, before).places} == {""}
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "text", "why"),
-    [
-        pytest.param(
-            "import socket\nsocket.error(1)\n",
-            "import socket\nOSError(1)\n",
-            "from mine import socket\nsocket.error(1)\n",
-            "something else",
-            id="another-import",
-        ),
-        pytest.param(
-            "def f(context):\n    old_call(1, None)\n",
-            "def f(context):\n    old_call(1, context)\n",
-            "def g():\n    old_call(1, None)\n",
-            "there is no `context`",
-            id="a-variable-that-is-not-there",
-        ),
-        pytest.param(
-            "import old\ndef f():\n    old.call(1)\n",
-            "import old\ndef f():\n    own_call(1)\n",
-            "import old\ndef own_call(x):\n    return old.call(x)\n",
-            "definition of `own_call`",
-            id="the-definition-of-what-replaces-it",
-        ),
-        pytest.param(
-            "old_pair(a, b)\n",
-            "new_pair(b, a)\n",
-            "old_pair(1,  # the first\n  2)\n",
-            "comment",
-            id="a-comment-would-be-lost",
-        ),
-        pytest.param(
-            "def f(a):\n    a.wait(1)\n    a.wait(2)\n",
-            "def f(a):\n    a.wait(1).wait(0)\n    a.wait(2).wait(0)\n",
-            "def g(a):\n    a.wait(0)\n",
-            "it ends with what the example appends",
-            id="what-two-examples-append",
-        ),
-    ],
-)
-def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str) -> None:
+@cases("repeat/repeat.toml", "left")
+def test_what_is_left_has_a_reason(before, after, text, why):
     result = repeated("a.py", before, after, text)
     assert not result.places and why in result.skipped[0][1]
 
 
-def test_a_place_inside_another_is_rewritten_too() -> None:
+def test_a_place_inside_another_is_rewritten_too():
     result = repeated(
         "a.js", "f(() => {a();});", "f(function() {a();});", "g(() => {h(() => {});});"
     )
@@ -222,7 +90,7 @@ def test_a_place_inside_another_is_rewritten_too() -> None:
     )
 
 
-def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
+def test_a_place_that_would_not_parse_does_not_stop_the_others():
     before = "class A { void f() { g(c.metricName); } }"
     text = "class B { String metricName; void f() { c.metricName = 1; g(c.metricName); } }"
     result = repeated("A.java", before, before.replace("metricName", "getMetricName()"), text)
@@ -230,7 +98,7 @@ def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
     assert "would not parse" in result.skipped[0][1]
 
 
-def test_this_is_not_taken_into_an_arrow_function() -> None:
+def test_this_is_not_taken_into_an_arrow_function():
     text = "before(function () { go(); });\nbefore(function () { stop(); });\n"
     after = text.replace("function () { go", "() => { go")
     text = text.replace("stop()", "this.stop()")
@@ -240,12 +108,12 @@ def test_this_is_not_taken_into_an_arrow_function() -> None:
 
 
 @pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
-def test_long_comments_are_searched_in_linear_time(between: str) -> None:
+def test_long_comments_are_searched_in_linear_time(between):
     (rule,) = rules("a.py", "import old\nold.call(1)\n", "import old\nown_call(1)\n")
     assert not rule.may_stand_in(f"old {between}\n x.call")
 
 
-def test_two_examples_of_one_shape_are_one_rule() -> None:
+def test_two_examples_of_one_shape_are_one_rule():
     text = "class {0}:\n    def f(self):\n        super({0}, self).f()\n"
     before, after = text.format("A") + text.format("B"), text.format("A") + text.format("B")
     (rule,) = rules("a.py", before, after.replace("(A, self)", "()").replace("(B, self)", "()"))
@@ -255,7 +123,7 @@ def test_two_examples_of_one_shape_are_one_rule() -> None:
     assert applied(text.format("C"), places) == wanted
 
 
-def test_the_hole_of_a_list_of_arguments_is_shown_as_a_pattern() -> None:
+def test_the_hole_of_a_list_of_arguments_is_shown_as_a_pattern():
     text = "def f(x):\n    x = native_string(x, 1)\n"
     (rule,) = rules("a.py", text, text.replace("native_string", "to.native_string"))
     assert rule.shown() == ("native_string($$$A)", "to.native_string($$$A)")
@@ -263,27 +131,8 @@ def test_the_hole_of_a_list_of_arguments_is_shown_as_a_pattern() -> None:
     assert rule_from_text(*rule.shown(), language).shown() == rule.shown()
 
 
-@pytest.mark.parametrize(
-    ("language", "before", "after", "text", "wanted"),
-    [
-        (
-            *("python", "assertTrue($A in $B)", "assertIn($A, $B)"),
-            *("self.assertTrue(a in b)\n", "self.assertIn(a, b)\n"),
-        ),
-        (
-            "python",
-            "$A == None",
-            "$A is None",
-            "if f(x) == None: pass\n",
-            "if f(x) is None: pass\n",
-        ),
-        ("python", "old($$$A)", "new($$$A, 1)", "old()\nold(a, b)\n", "new(, 1)\nnew(a, b, 1)\n"),
-        ("javascript", "$A == $A", "true", "x = a.b == a.b; y = a == b;", "x = true; y = a == b;"),
-        ("java", "new Integer($A)", "$A", "class A { int a = new Integer(3); }", None),
-    ],
-    ids=["member", "operator", "many", "the-same-twice", "java"],
-)
-def test_patterns(language: str, before: str, after: str, text: str, wanted: str | None) -> None:
+@cases("repeat/repeat.toml", "patterns")
+def test_patterns(language, before, after, text, wanted):
     rule = rule_from_text(before, after, BY_NAME[language])
     result = applied(text, rewritten(rule, text).places)
     if wanted is None:
@@ -320,7 +169,7 @@ REPEATED = TESTS.replace('assertTrue("a" in names)', 'assertIn("a", names)').rep
 )
 
 
-def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None:
+def test_the_uncommitted_change_is_repeated_and_undone(shop):
     own = changed(shop)
     done = run("--yes")
     assert done.returncode == 0, done.stderr
@@ -333,14 +182,15 @@ def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["one", "two"])
-def test_an_example_writes_nothing_unasked(shop: Repository, twice: bool) -> None:
+def test_an_example_writes_nothing_unasked(shop, twice):
     own = changed(shop)
     if twice:
         own = own.replace("True(\n            names[0] in", "In(\n            names[0],")
         shop.write("test_cart.py", own)
     done = run()
-    kind = b"2 places in 1 file: other text in another file: test_shop.py (2)"
-    assert done.returncode == 2 and kind.replace(b"2 p", b"1 p" if not twice else b"2 p")
+    assert done.returncode == 2
+    for kind in (b"the example's text", b"other text"):
+        assert b"1 place in 1 file: " + kind + b" in another file: test_shop.py (1)" in done.stderr
     assert b"nothing was written: " in done.stderr and b"--yes writes them, --ask" in done.stderr
     assert run("--json").returncode == 2
     assert (shop.read("test_cart.py"), shop.read("test_shop.py")) == (own, TESTS)
@@ -349,9 +199,7 @@ def test_an_example_writes_nothing_unasked(shop: Repository, twice: bool) -> Non
 @pytest.mark.parametrize(
     "typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS), (b"t\n", 2, TESTS)]
 )
-def test_at_a_terminal_nothing_is_written_unasked(
-    shop: Repository, typed: bytes, code: int, text: str
-) -> None:
+def test_at_a_terminal_nothing_is_written_unasked(shop, typed, code, text):
     changed(shop)
     words = ("--example", "assertTrue($A in $B)", "assertIn($A, $B)", "test_shop.py")
     result, shown = at_a_terminal(typed, "repeat", *words)
@@ -372,9 +220,7 @@ def test_at_a_terminal_nothing_is_written_unasked(
     ],
     ids=["both", "first", "neither", "all", "each", "none", "other"],
 )
-def test_at_a_terminal_two_places_of_a_kind_decide(
-    shop: Repository, typed: bytes, code: int, written: str
-) -> None:
+def test_at_a_terminal_two_places_of_a_kind_decide(shop, typed, code, written):
     text = "def f(x):\n    x.get_elements(1)\n"
     new = text.replace("get_elements", "items")
     shop.commit({f"{name}.py": text for name in "abcd"})
@@ -388,13 +234,13 @@ def test_at_a_terminal_two_places_of_a_kind_decide(
         assert shop.read(f"{name}.py") == (new if name in written else text)
 
 
-def test_a_file_that_is_another_is_no_example(shop: Repository) -> None:
+def test_a_file_that_is_another_is_no_example(shop):
     shop.write("test_cart.py", "".join(f"value_{number} = {number}\n" for number in range(20)))
     done = run()
     assert done.returncode == 2 and b"test_cart.py: nearly every line is another" in done.stderr
 
 
-def test_a_rule_that_fits_what_it_writes_is_applied_once(shop: Repository) -> None:
+def test_a_rule_that_fits_what_it_writes_is_applied_once(shop):
     shop.commit({"a.py": "x = len(y)\n"})
     words = ("--example", "len($A)", "len(list($A))", "a.py")
     done = run(*words)
@@ -402,7 +248,7 @@ def test_a_rule_that_fits_what_it_writes_is_applied_once(shop: Repository) -> No
     assert run(*words).returncode == 0 and shop.read("a.py") == "x = len(list(y))\n"
 
 
-def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop: Repository) -> None:
+def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop):
     text = "def f(x):\n    x.close()\n"
     shop.commit({f"{name}.py": text * 400 for name in "abcd"})
     shop.write("a.py", text.replace("close", "stop") + text * 399)
@@ -411,7 +257,7 @@ def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop: Reposit
     assert run("--yes").returncode == 0 and "close" not in shop.read("d.py")
 
 
-def test_check_and_diff_write_nothing(shop: Repository) -> None:
+def test_check_and_diff_write_nothing(shop):
     own = changed(shop)
     assert run("--check").returncode == 1
     done = run("--diff")
@@ -419,7 +265,7 @@ def test_check_and_diff_write_nothing(shop: Repository) -> None:
     assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
 
 
-def test_the_last_commit_is_repeated_in_a_folder(shop: Repository) -> None:
+def test_the_last_commit_is_repeated_in_a_folder(shop):
     changed(shop)
     shop.git("commit", "-qam", "in")
     shop.commit({"more/test_b.py": TESTS})
@@ -428,12 +274,12 @@ def test_the_last_commit_is_repeated_in_a_folder(shop: Repository) -> None:
     assert shop.read("more/test_b.py") == REPEATED and shop.read("test_shop.py") == TESTS
 
 
-def test_patterns_on_the_command_line(shop: Repository) -> None:
+def test_patterns_on_the_command_line(shop):
     done = run("--example", "assertTrue($A in $B)", "assertIn($A, $B)", "test_shop.py")
     assert done.returncode == 0 and shop.read("test_shop.py") == REPEATED
 
 
-def test_several_changes_are_listed_and_one_is_chosen(shop: Repository) -> None:
+def test_several_changes_are_listed_and_one_is_chosen(shop):
     own = changed(shop).replace("assertTrue(not names)", "assertFalse(names)")
     shop.write("test_cart.py", own)
     done = run()
@@ -444,7 +290,7 @@ def test_several_changes_are_listed_and_one_is_chosen(shop: Repository) -> None:
     assert run("--hunk", "7").returncode == 2
 
 
-def test_ask_asks_about_each_place(shop: Repository) -> None:
+def test_ask_asks_about_each_place(shop):
     changed(shop)
     done = run("--ask", stdin=b"n\nn\nn\nn\n")
     assert done.returncode == 0 and shop.read("test_shop.py") == TESTS
@@ -465,27 +311,25 @@ def test_ask_asks_about_each_place(shop: Repository) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_is_not_an_example_says_why(
-    shop: Repository, words: tuple[str, ...], why: bytes
-) -> None:
+def test_what_is_not_an_example_says_why(shop, words, why):
     done = run(*words)
     assert done.returncode == 2 and why in done.stderr, done.stderr
     assert not shop.status()
 
 
-def test_an_example_of_white_space_says_so(shop: Repository) -> None:
+def test_an_example_of_white_space_says_so(shop):
     shop.write("test_cart.py", TESTS.replace("(not names)", "( not names )"))
     done = run()
     assert done.returncode == 2 and b"white space" in done.stderr
 
 
-def test_an_example_that_does_not_parse_says_so(shop: Repository) -> None:
+def test_an_example_that_does_not_parse_says_so(shop):
     shop.write("test_cart.py", TESTS.replace('assertTrue("a" in names)', 'assertIn("a", names'))
     done = run()
     assert done.returncode == 2 and b"does not parse" in done.stderr
 
 
-def test_line_ends_and_tabs_of_a_place_are_kept(shop: Repository) -> None:
+def test_line_ends_and_tabs_of_a_place_are_kept(shop):
     text = TESTS.replace("\n", "\r\n").replace("        ", "\t\t")
     shop.commit({"test_shop.py": text})
     changed(shop)
@@ -494,14 +338,14 @@ def test_line_ends_and_tabs_of_a_place_are_kept(shop: Repository) -> None:
     assert shop.read("test_shop.py") == expected
 
 
-def test_a_place_that_fits_what_is_written_is_changed_once(shop: Repository) -> None:
+def test_a_place_that_fits_what_is_written_is_changed_once(shop):
     shop.commit({"a.py": "check_pair(a, b)\ncheck_pair(1, 2)\n"})
     shop.write("a.py", "check_pair(b, a)\ncheck_pair(1, 2)\n")
     assert run("--ask", stdin=b"y\n").returncode == 0
     assert shop.read("a.py") == "check_pair(b, a)\ncheck_pair(2, 1)\n"
 
 
-def test_near_places_are_proposed(shop: Repository) -> None:
+def test_near_places_are_proposed(shop):
     text = "cache = make_cache(LruCache, {0})\n"
     shop.commit({"a.py": text.format("16, hasher=s"), "b.py": text.format("2") + "x = 1\n"})
     shop.write("a.py", text.format("Size(16), hasher=s"))
@@ -514,7 +358,7 @@ def test_near_places_are_proposed(shop: Repository) -> None:
     assert run("--near", "--example", "f($A)", "g($A)").returncode == 2
 
 
-def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> None:
+def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop):
     changed(shop)
     done = run("--save", "in-to-assertIn")
     assert done.returncode == 0 and shop.read("test_shop.py") == TESTS, done.stderr
@@ -546,13 +390,13 @@ def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> N
         ('before = "f($A)"\nafter = "g($A)"\nlanguage = "klingon"', b"language must be one"),
     ],
 )
-def test_a_wrong_rule_says_what_is_wrong(shop: Repository, table: str, why: bytes) -> None:
+def test_a_wrong_rule_says_what_is_wrong(shop, table, why):
     shop.write("pyproject.toml", f"[tool.specedit.repeat.mine]\n{table}\n")
     done = run("mine")
     assert done.returncode == 2 and why in done.stderr, done.stderr
 
 
-def test_imports_follow(shop: Repository) -> None:
+def test_imports_follow(shop):
     old = "import socket\n\n\ndef f():\n    raise socket.error(1)\n"
     shop.commit({"a.py": old, "b.py": old})
     shop.write("a.py", "def f():\n    raise OSError(1)\n")
@@ -561,7 +405,7 @@ def test_imports_follow(shop: Repository) -> None:
     assert shop.read("b.py").strip() == "def f():\n    raise OSError(1)"
 
 
-def test_a_name_that_nothing_defines_is_searched_for_once(shop: Repository) -> None:
+def test_a_name_that_nothing_defines_is_searched_for_once(shop):
     old = "def {0}():\n    return old_call(1)\n"
     shop.commit({f"{name}.py": old.format(name) for name in "abc"})
     done = run("--example", "old_call($A)", "NewThing($A)")
@@ -569,7 +413,7 @@ def test_a_name_that_nothing_defines_is_searched_for_once(shop: Repository) -> N
     assert not shop.status()
 
 
-def test_a_file_with_thousands_of_places_is_left_by_name(shop: Repository) -> None:
+def test_a_file_with_thousands_of_places_is_left_by_name(shop):
     shop.write("many.py", "f(old)\n" * 3000)
     shop.write("few.py", "f(old)\n")
     done = run("--example", "f(old)", "f(1)", "--diff")

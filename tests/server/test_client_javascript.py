@@ -19,32 +19,7 @@ pytestmark = pytest.mark.tools
 
 WHERE = os.environ.get("SPECEDIT_NODE_MODULES")
 CODE = "class User {\n  firstName = '';\n  username = '';\n}\n"
-EXAMPLE = """\
-import OpenAI from "openai";
-
-const code = process.env.CODE.trim();
-const openai = new OpenAI();
-const refactorPrompt = `
-Replace the "username" property with an "email" property. Respond only
-with code, and with no markdown formatting.
-`;
-
-const completion = await openai.chat.completions.create({
-  model: "gpt-4o",
-  messages: [
-    { role: "user", content: refactorPrompt },
-    { role: "user", content: code },
-  ],
-  store: false,
-  prediction: { type: "content", content: code },
-  ...JSON.parse(process.env.MORE),
-});
-if (process.env.MORE === "{}") {
-  console.log(JSON.stringify(completion));
-} else {
-  for await (const chunk of completion) console.log(JSON.stringify(chunk));
-}
-"""
+EXAMPLE = Path(__file__).with_name("example.mjs").read_text("utf-8")
 
 
 @pytest.fixture
@@ -57,7 +32,7 @@ def example(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("more", [{}, {"stream": True}], ids=["whole", "streamed"])
-def test_the_example_runs_as_it_is(example: Path, aliased: Running, more: dict[str, bool]) -> None:
+def test_the_example_runs_as_it_is(example, aliased, more):
     done = subprocess.run(
         ["node", "example.mjs"],
         cwd=example,
@@ -88,7 +63,7 @@ def aliased(tmp_path: Path) -> Iterator[Running]:
         yield found
 
 
-def test_the_names_are_listed_and_others_refused(aliased: Running) -> None:
+def test_the_names_are_listed_and_others_refused(aliased):
     listed = [one["id"] for one in aliased.ask("GET", "/v1/models").json["data"]]
     assert listed == ["scripted", "gpt-4o", "gpt-4.1"]
     assert aliased.ask("GET", "/v1/models/gpt-4.1").status == 200

@@ -1,8 +1,7 @@
 """Languages by name, faults, and outlines, in every grammar."""
 
-from __future__ import annotations
-
 import pytest
+from case_files import cases
 
 from specedit.errors import TooComplex
 from specedit.syntax import trees
@@ -44,7 +43,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", PARSED)
-def test_every_grammar_parses_its_language_and_sees_what_does_not(name: str) -> None:
+def test_every_grammar_parses_its_language_and_sees_what_does_not(name):
     language = BY_NAME[name]
     assert errors(RIGHT[name], language) == []
     wrong = errors(WRONG.get(name, RIGHT[name] + "((("), language)
@@ -67,69 +66,24 @@ def test_every_grammar_parses_its_language_and_sees_what_does_not(name: str) -> 
         ("a.unknown", "", None),
     ],
 )
-def test_languages_by_name_and_text(name: str, text: str, language: str | None) -> None:
+def test_languages_by_name_and_text(name, text, language):
     result = language_of(name, text)
     assert (result.name if result else None) == language
 
 
-def test_no_grammar_is_none_not_nothing() -> None:
+def test_no_grammar_is_none_not_nothing():
     assert errors("select", BY_NAME["sql"]) is None
     assert errors("x", None) is None
     assert symbols("x", None) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        (
-            "python",
-            "@d\nclass A:\n    x = 1\n    def m(self):\n        def inner(): 1\n\ndef f(): 2\n",
-            [("A", 1, 5), ("A.x", 3, 3), ("A.m", 4, 5), ("f", 7, 7)],
-        ),
-        (
-            "csharp",
-            "namespace N {\n  class A {\n    int P { get; set; }\n    void M() {}\n  }\n}\n",
-            [("N.A", 2, 5), ("N.A.P", 3, 3), ("N.A.M", 4, 4)],
-        ),
-        (
-            "go",
-            "package a\n\ntype T struct{}\n\nfunc (t *T) M() {\n}\n\nfunc F() {}\n",
-            [("T", 3, 3), ("T.M", 5, 6), ("F", 8, 8)],
-        ),
-        (
-            "rust",
-            "struct A;\n\nimpl A {\n    fn m(&self) {}\n}\n\nmod t {\n    fn f() {}\n}\n",
-            [("A", 1, 1), ("A.m", 4, 4), ("t.f", 8, 8)],
-        ),
-        (
-            "typescript",
-            "export class A {\n  m() {}\n}\nexport const f = () => 1;\ninterface I { p: string }\n",
-            [("A", 1, 3), ("A.m", 2, 2), ("f", 4, 4), ("I", 5, 5), ("I.p", 5, 5)],
-        ),
-        (
-            "cpp",
-            "namespace n {\nclass A {\n  int m();\n};\n}\nint n::A::m() {\n  return 1;\n}\n",
-            [("n.A", 2, 4), ("n.A.m", 3, 3), ("n.A.m", 6, 8)],
-        ),
-        ("java", "class A {\n  int f;\n  A() {}\n  void m() {}\n}\n",
-         [("A", 1, 5), ("A.f", 2, 2), ("A.A", 3, 3), ("A.m", 4, 4)]),
-        ("ruby", "class A\n  def m\n  end\nend\n", [("A", 1, 4), ("A.m", 2, 3)]),
-        ("kotlin", "class A {\n  fun m() {}\n}\n", [("A", 1, 3), ("A.m", 2, 2)]),
-        (
-            "scala",
-            "object A {\n  def f = 1\n}\ntrait T {\n  val p: Int\n}\nenum E { case B }\n",
-            [("A", 1, 3), ("A.f", 2, 2), ("T", 4, 6), ("T.p", 5, 5), ("E", 7, 7)],
-        ),
-        ("php", "<?php\nclass A {\n  function m() {}\n}\n", [("A", 2, 4), ("A.m", 3, 3)]),
-        ("bash", "f() {\n  :\n}\n", [("f", 1, 3)]),
-    ],
-)  # fmt: skip
-def test_outlines(name: str, text: str, expected: list[tuple[str, int, int]]) -> None:
+@cases("syntax/syntax.toml", "outlines")
+def test_outlines(name, text, expected):
     result = symbols(text, BY_NAME[name])
-    assert [(one.qualified, one.first_line, one.last_line) for one in result] == expected
+    assert [[one.qualified, one.first_line, one.last_line] for one in result] == expected
 
 
-def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
+def test_a_symbol_is_found_by_the_last_parts_of_its_name():
     text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\n"
     assert [one.qualified for one in find_symbol(text, BY_NAME["python"], "m")] == ["A.m", "B.m"]
     assert [one.first_line for one in find_symbol(text, BY_NAME["python"], "B.m")] == [4]
@@ -145,16 +99,14 @@ def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
         pytest.param("go", '"' * 60_000, "bytes with syntax errors", id="faults"),
     ],
 )
-def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(
-    monkeypatch: pytest.MonkeyPatch, name: str, text: str, reason: str
-) -> None:
+def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(monkeypatch, name, text, reason):
     monkeypatch.setattr(trees, "MOST_SECONDS", (3600.0, 0.0))
     for _ in range(2):
         with pytest.raises(TooComplex, match=reason):
             errors(text, BY_NAME[name])
 
 
-def test_minified_code_with_an_error_is_read() -> None:
+def test_minified_code_with_an_error_is_read():
     text = 'function t(e,n){return e.attr(n,"name")||null};' * 2_000
     assert [fault.what for fault in errors(f"{text}}}", BY_NAME["javascript"]) or ()] == [
         "unexpected `}`"

@@ -111,14 +111,16 @@ def read_change(change: str) -> list[FileChange]:
         path, body = _own_path(lines)
         changes = [FileChange(path, (_snippet(body),))]
     merged: dict[str, FileChange] = {}
-    for one in changes:
-        earlier = merged.get(one.path)
+    for file_change in changes:
+        earlier = merged.get(file_change.path)
         if earlier:
-            other = earlier.other or one.other
-            one = replace(one, parts=(*earlier.parts, *one.parts), other=other)
-        elif one.path and one.parts and all(map(_empty, one.parts)):
-            one = replace(one, other="shows nothing of it")
-        merged[one.path] = one
+            other = earlier.other or file_change.other
+            file_change = replace(
+                file_change, parts=(*earlier.parts, *file_change.parts), other=other
+            )
+        elif file_change.path and file_change.parts and all(map(_empty, file_change.parts)):
+            file_change = replace(file_change, other="shows nothing of it")
+        merged[file_change.path] = file_change
     return [
         change
         for change in merged.values()
