@@ -3,8 +3,6 @@
 A reader is a forked process with a limit of time and memory. `read` gives what became of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

@@ -1,7 +1,5 @@
 """Every line of the manual's page on trust has tests, and they are there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 Shares no code with the server. An edit for another version than the document has is rejected.
 """
 
-from __future__ import annotations
-
 import json
 import queue
 import subprocess

@@ -1,7 +1,5 @@
 """Proposals of the language server: what an editor shows before it applies anything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The language server's session with an editor that follows the specification, in one process."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`specedit repeat`: from an example to its places, through the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
