@@ -148,7 +148,7 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
                     old.strip(),
                     new,
                     whole_new=new.strip(),
-                    doubt=why,
+                    kind=why,
                     rule=NEAR,
                 ),
             )

@@ -111,8 +111,15 @@ def test_a_change_is_repeated_at_all_its_places(repo, talk):
     assert "b.py:1:5: code: x = old_call(2, b.c)" in preview["places"]
     assert "rule: old_call($A, $B) -> pow($B, $A)" in preview["notes"]
     assert contents(repo.root) == before
-    agent.does("repeat_change", **wanted, write=True)
+    refused = agent.fails("repeat_change", **wanted, write=True)
+    assert "give the rule as `before` and `after`" in refused and contents(repo.root) == before
+    rule = {"before": "old_call($A, $B)", "after": "pow($B, $A)", "language": "python"}
+    agent.does("repeat_change", **rule, write=True)
     assert repo.read("b.py") == "x = pow(b.c, 2)\nold_call(3)\n"
+    agent.does("undo")
+    exact = {"before": "b.c", "after": "b.d", "language": "python"}
+    agent.does("repeat_change", **exact, write=True)
+    assert repo.read("b.py") == "x = old_call(2, b.d)\nold_call(3)\n"
     agent.does("undo")
     assert contents(repo.root) == before
     holes = {"before": "old_call($A)", "after": "abs($A)", "path": "b.py"}
