@@ -165,7 +165,7 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
         return
     path = conversion.converted_path(files, root, settings.weights)
     yield Fact("weights", f"{store.sized(store.size_of(path))}, {path}")
-    curves = root / cost.KEPT
+    curves = root / cost.CURVES_FILE
     threads = thread_count(settings.threads)
     start, end = f"{files.sha256 or files.name} exact ", f", {kernel} cpu {threads}"
     widths = [

@@ -26,7 +26,7 @@ from pathlib import Path, PurePath
 from specedit.check.finding import CHECKER, Finding, at, fresh
 
 FILE = "{file}"
-SECONDS = 60.0
+CHECKER_TIMEOUT_S = 60.0
 MOST_BYTES = 4 << 20  # of its output that are read
 _REMARK = re.compile(
     r"^(?P<path>[^\s:(][^:(\n]*?)(?:\((?P<a>\d+),\d+\)|:(?P<b>\d+)(?::\d+)?)\s*[:-]?\s*(?P<text>\S.*)$"
@@ -87,7 +87,7 @@ def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark
         _build_tree(copy, root, path, text)
         words = [word.replace(FILE, str(path)) for word in shlex.split(command)]
         words[0] = program_at(words[0])
-        code, output = run_program(words, copy, SECONDS)
+        code, output = run_program(words, copy, CHECKER_TIMEOUT_S)
     result = tuple(read_remarks(output, copy, path))
     if not result and code:
         first = next((line.strip() for line in output.split("\n") if line.strip()), "")

@@ -16,7 +16,7 @@ from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
-from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
+from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
@@ -242,7 +242,7 @@ def plan_ask(
         raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
     region = region_of(source, lines, symbol)
     text = taken(source, region)
-    context = "" if region == whole(source) else around(source, region, AROUND)
+    context = "" if region == whole(source) else around(source, region, CONTEXT_LINES)
     marks = prompt.fence(text + context)
     name = prompt.printable(source.name)
     above: tuple[str, ...] = tuple(prompt.others(beside))

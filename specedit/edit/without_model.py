@@ -131,7 +131,7 @@ def _in_file(typing: Typing, old: str) -> _Renamed | None:
 
 
 _NEEDS_CARE = re.compile(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
-SHORTEST = 3  # characters of a text that says where
+SHORTEST_ANCHOR = 3  # characters of a text that says where
 
 
 def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
@@ -141,7 +141,7 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
     if source.language is None or texts is None:
         return None
     old, new = (_without_quotes(text) for text in texts.groups())
-    if len(old) < SHORTEST or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
+    if len(old) < SHORTEST_ANCHOR or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
     begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
     end = r"(?![\w$])" if re.search(r"\w$", old) else ""

@@ -18,7 +18,7 @@ from specedit.errors import InputError
 from specedit.files import atomic, regular, replacement
 from specedit.files.journal import (
     ORIGINALS,
-    PATIENCE,
+    OTHER_RUN_WAIT_S,
     PRIVATE,
     Entry,
     JournalRun,
@@ -131,7 +131,7 @@ class Recorder:
             atomic.sync(self._stored(entry, before, after))
             earlier = result.files if result else ()
             if entry.torn and not any(other.torn for other in earlier):  # else it is held already
-                self._lock.take(PATIENCE)
+                self._lock.take(OTHER_RUN_WAIT_S)
             self._save((*earlier, entry))
         except OSError as error:
             raise unwritable(folder, error) from error
@@ -157,7 +157,7 @@ class Recorder:
                 prune(self._store)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.run = replace(self.run, whole=True)
-                self._lock.take(PATIENCE)
+                self._lock.take(OTHER_RUN_WAIT_S)
                 self._save(())
             entries, originals = list[Entry](), set[Path]()
             for source, after in texts:

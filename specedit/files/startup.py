@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # SIGBREAK: Windows, CTRL_BREAK
-ENDING = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
+SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # SIGBREAK: Windows, CTRL_BREAK
+ENDING = tuple(getattr(signal, name) for name in SIGNAL_NAMES if hasattr(signal, name))
 
 
 def raise_interrupts() -> None:

@@ -103,7 +103,7 @@ FAMILIES = ("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "grani
 INTERLEAVED = ("llama", "smollm3", "granite")  # their GGUF files pair a head's rotating rows (0, 1)
 WORKING = "Qwen2, Qwen3, Llama, Mistral, SmolLM3, or Granite without recurrent layers"
 LAYERS = 1_000  # no model has more
-LONGEST = 1 << 20  # positions; a longer window is not used
+MAX_WINDOW = 1 << 20  # positions; a longer window is not used
 OUTER = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 INNER = {
     "attn_norm": "input_layernorm",
@@ -363,7 +363,7 @@ def _numbers(
         kv_heads=kv_heads,
         head_size=size,
         vocabulary=vocabulary,
-        window=min(fields.whole(key["window"], most=2**32), LONGEST),
+        window=min(fields.whole(key["window"], most=2**32), MAX_WINDOW),
         epsilon=fields.real(key["epsilon"]),
         rope_base=base,
         head_norm=family == "qwen3",

@@ -20,8 +20,8 @@ from specedit.syntax.trees import symbols
 from specedit.view import colours, terminal
 from specedit.view import provenance as prov
 
-MARGIN = 4  # cells that show where a line came from
-MOST = 2_000  # lines of a change that are shown
+MARGIN_CELLS = 4  # cells that show where a line came from
+MAX_SHOWN_LINES = 2_000  # lines of a change that are shown
 
 
 class Frame:
@@ -46,7 +46,7 @@ class Frame:
         self._path = path
         self._theme = self.tint.code if console.color_system else None
         self._coloured: list[list[Text]] = []
-        if whole and max(map(len, texts)) <= colours.MOST:
+        if whole and max(map(len, texts)) <= colours.MAX_COLOURED_CHARACTERS:
             self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
             language = language_of(path, texts[0])
             self.symbols = [symbols(text, language) for text in texts]
@@ -104,7 +104,7 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
     frame, changed = Frame(console, edit.path, (before, after), provenance), hunks(before, after)
     console.print(title(edit.path, changed), soft_wrap=True)
     kinds: set[str] = set()
-    left = MOST
+    left = MAX_SHOWN_LINES
     for hunk in changed:
         if left > 0:
             kinds |= frame.print(replace(hunk, lines=hunk.lines[:left]))
@@ -129,7 +129,9 @@ def legend(console: Console, kinds: Iterable[str]) -> Text:
 def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
     """One hunk: a caption with its place and seconds, then its lines."""
     yield _caption(hunk, frame)
-    yield from _beside(hunk, frame) if frame.width >= colours.WIDE else _below(hunk, frame)
+    yield from (
+        _beside(hunk, frame) if frame.width >= colours.SIDE_BY_SIDE_COLUMNS else _below(hunk, frame)
+    )
 
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
@@ -222,12 +224,12 @@ def _margin(line: Line, frame: Frame) -> Text:
     assert frame.provenance is not None
     text = Text(end="")
     if line.after is None:
-        return Text(" " * (MARGIN + 1), end="")
+        return Text(" " * (MARGIN_CELLS + 1), end="")
     start, end = frame.range(line.after - 1, line.after)
     end = max(start, end - 1)  # the newline itself says little
-    for cell in range(MARGIN):
-        a = start + (end - start) * cell // MARGIN
-        b = start + (end - start) * (cell + 1) // MARGIN
+    for cell in range(MARGIN_CELLS):
+        a = start + (end - start) * cell // MARGIN_CELLS
+        b = start + (end - start) * (cell + 1) // MARGIN_CELLS
         kinds = frame.provenance.kinds(a, max(b, a + 1))
         if kinds:  # freely decoded text, the last of LOOKS, is never hidden
             kind = max(kinds, key=list(colours.LOOKS).index)

@@ -239,9 +239,9 @@ class Screen(Sink):
         if self._kinds and not settings.quiet:
             self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
-            names = ", ".join(terminal.name(n) for n in not_done[: summary.NAMED])
-            if len(not_done) > summary.NAMED:
-                names += f" and {len(not_done) - summary.NAMED} more"
+            names = ", ".join(terminal.name(n) for n in not_done[: summary.MAX_NAMED_FILES])
+            if len(not_done) > summary.MAX_NAMED_FILES:
+                names += f" and {len(not_done) - summary.MAX_NAMED_FILES} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         check = self._settings.check

@@ -16,7 +16,7 @@ from scripted_engine import fenced
 
 from specedit.edit.ask import ask
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.regions.blocks import LONG, Block, blocks_of, listing_of
+from specedit.edit.regions.blocks import MAX_BLOCK_LINES, Block, blocks_of, listing_of
 from specedit.edit.regions.choice import about_all, choose, grouped, likely, readable
 from specedit.edit.regions.evidence import evidence_of, query, stem
 from specedit.edit.regions.locate import shared_beginnings
@@ -98,7 +98,7 @@ def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines() -> Non
     text = "".join(f"line {n}\n" + ("\n" if n % 10 == 9 else "") for n in range(400))
     found = blocks_of(text, None)
     assert len(found) > 4
-    assert max(one.lines for one in found) <= LONG
+    assert max(one.lines for one in found) <= MAX_BLOCK_LINES
     lines = text.split("\n")
     assert all(not lines[one.last - 1] for one in found[:-1]), "cut behind a blank line"
 
@@ -200,7 +200,11 @@ def test_one_line_of_ten_megabytes_is_not_lines() -> None:
 
 def test_neighbours_are_one_region_until_they_are_long() -> None:
     parts = [Block(1, 10), Block(11, 20), Block(31, 40), Block(41, 140)]
-    assert [[b.first for b in held] for held in grouped(parts, LONG)] == [[1, 11], [31], [41]]
+    assert [[b.first for b in held] for held in grouped(parts, MAX_BLOCK_LINES)] == [
+        [1, 11],
+        [31],
+        [41],
+    ]
 
 
 # the listing
@@ -338,7 +342,7 @@ def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
         some = draw.sample(found, draw.randint(1, len(found)))
         from specedit.edit.regions.assemble import region_job
 
-        regions = [region_job(given, held, 0.5) for held in grouped(some, LONG)]
+        regions = [region_job(given, held, 0.5) for held in grouped(some, MAX_BLOCK_LINES)]
         spans = sorted((t.region.start, t.region.end) for t in regions)
         assert all(a[1] <= b[0] for a, b in pairwise(spans))
         text = joined(given, [(t.region, taken(given, t.region)) for t in regions])

@@ -13,7 +13,7 @@ from replaying import WordTokenizer
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
 from specedit.integrations.vllm.drafting import (
-    MOST,
+    MAX_DRAFT_IDS,
     NEXT,
     Drafting,
     RequestBudget,
@@ -27,14 +27,19 @@ ALONE = 40.0  # ids: what a step costs besides its own, with nobody beside
 
 
 def steps(
-    before: list[int], after: list[int], *, ratio: float = ALONE, taken: int = MOST, **named: object
+    before: list[int],
+    after: list[int],
+    *,
+    ratio: float = ALONE,
+    taken: int = MAX_DRAFT_IDS,
+    **named: object,
 ) -> list[tuple[int, int]]:
     """(offered, accepted) of each step that writes `after`; at most `taken` ids are taken."""
     drafting = Drafting([1, 2, 3], [before], **named)  # type: ignore[arg-type]
     drafting.commit(after[:1])
     at, result = 1, []
     while at < len(after):
-        ids = drafting.propose(min(MOST, len(after) - at - 1), ratio)[:taken]
+        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ratio)[:taken]
         drafting.offered(len(ids))
         held = 0
         while held < len(ids) and ids[held] == after[at + held]:
@@ -48,7 +53,7 @@ def steps(
 
 def test_a_copy_takes_a_step_for_every_129_ids() -> None:
     text = list(range(10, 1000))
-    assert len(steps(text, text)) <= 3 + len(text) // (MOST + 1)
+    assert len(steps(text, text)) <= 3 + len(text) // (MAX_DRAFT_IDS + 1)
 
 
 def test_a_wrong_prediction_costs_few_ids_and_no_step() -> None:
@@ -77,7 +82,7 @@ def test_the_fuller_the_step_the_shorter_the_draft() -> None:
 @given(
     st.lists(st.integers(0, 5), max_size=60),
     st.lists(st.integers(0, 5), min_size=1, max_size=60),
-    st.integers(0, MOST),
+    st.integers(0, MAX_DRAFT_IDS),
 )
 def test_never_more_steps_than_plain_whatever_is_taken(
     before: list[int], after: list[int], taken: int
@@ -103,7 +108,7 @@ def drafted(before: list[int], after: list[int], share: float) -> tuple[int, flo
     drafting.commit(after[:1])
     at, count = 1, 1
     while at < len(after):
-        ids = drafting.propose(min(MOST, len(after) - at - 1), ALONE, share)
+        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ALONE, share)
         drafting.offered(len(ids))
         held = 0
         while held < len(ids) and ids[held] == after[at + held]:
@@ -132,7 +137,7 @@ def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio: float) -> None:
             continue
         drafting.commit(answer[drafting.written : at])
         asked += 1
-        ids = drafting.propose(MOST, ratio, 0.01)
+        ids = drafting.propose(MAX_DRAFT_IDS, ratio, 0.01)
         drafting.offered(len(ids))
         offered += len(ids)
     assert offered <= (2 + 0.02 * len(answer)) * (ratio + 1)
@@ -175,7 +180,7 @@ def test_the_second_prediction_is_followed_where_the_first_is_wrong() -> None:
     drafting.commit(right[:1])
     at, count = 1, 0
     while at < len(right):
-        ids, held = drafting.propose(MOST, ALONE), 0
+        ids, held = drafting.propose(MAX_DRAFT_IDS, ALONE), 0
         while held < min(len(ids), len(right) - at - 1) and ids[held] == right[at + held]:
             held += 1
         drafting.commit(right[at : at + held + 1])

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from specedit.check.answer import LOST
+from specedit.check.answer import LOST_MESSAGE
 from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, is_marked, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
@@ -28,7 +28,7 @@ from specedit.models.resolve import local
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
-LARGEST = 2_000_000  # characters of a change; more takes minutes
+MAX_CHANGE_CHARACTERS = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
 _OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it does
@@ -36,10 +36,10 @@ _OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it d
 
 def check_size(characters: int) -> None:
     """An error where a change is too large to be merged in seconds."""
-    if characters > LARGEST:
+    if characters > MAX_CHANGE_CHARACTERS:
         size = f"{characters / 1e6:.1f} million characters"
         raise UsageError(
-            f"The change has {size}; the limit is {LARGEST / 1e6:.0f} million.",
+            f"The change has {size}; the limit is {MAX_CHANGE_CHARACTERS / 1e6:.0f} million.",
             hint="Split it into smaller changes.",
         )
 
@@ -195,7 +195,7 @@ def _requested(
     what stands on both sides of them."""
     verdict = judge(parts, text)
     findings = (
-        replace(finding, refuses=False, text=finding.text.replace(LOST, "removes"))
+        replace(finding, refuses=False, text=finding.text.replace(LOST_MESSAGE, "removes"))
         if finding.kind in _LOST
         else finding
         for finding in verdict.findings

@@ -25,21 +25,21 @@ from specedit.edit.apply.segments import Alignment, enclosing
 from specedit.edit.apply.structure import words_of_lines
 from specedit.syntax.lines import common
 
-MARGIN = 0.6  # by which the best alignment must lead
-MOST = 60  # alternatives that are looked at
+CLEAR_MARGIN = 0.6  # by which the best alignment must lead
+MAX_ALTERNATIVES = 60  # alternatives that are looked at
 OPENING = 0.8  # least likeness of first lines of one block,
-LIKE, AROUND = 0.6, 200  # where no other line of so many around it is so like it
-MOVED = 0.7  # least likeness of a line that may have moved
+MIN_LIKENESS, NEIGHBOUR_LINES = 0.6, 200  # where no other line of so many around it is so like it
+MIN_MOVED_LIKENESS = 0.7  # least likeness of a line that may have moved
 ENDS_BLOCK = frozenset(("return", "throw", "raise", "break", "continue"))
-FEW = 8  # places that a message lists
+MAX_LISTED_PLACES = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
 INSTEAD = "may replace these lines, or stand beside them"
 BRANCHES = frozenset(  # heads of blocks of which there are several side by side, and "- " of YAML
     ("if", "elif", "else", "case", "for", "foreach", "while", "catch", "except", "finally", "-")
 )
-TELLING = 2  # equal lines that say which block theirs is
-LONG = 5  # words that two first lines of a branch share
+MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
+MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
 MAY_ADD = "may be a new block, or one in place of this"
 NOWHERE = "shows no line of the file beside it, so nothing says where it belongs"
 
@@ -65,7 +65,7 @@ def doubtful(
     def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
         others = [tuple(written(reading)) for reading in readings]
         if others := [text for text in others if _essence(text) != essence]:
-            places = tuple((number + 1, number + 1) for number in numbers[:FEW])
+            places = tuple((number + 1, number + 1) for number in numbers[:MAX_LISTED_PLACES])
             hint = clearer(file, numbers, [row.text for row in rows if row.lines])
             doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = _near(rows, n)
             texts.update(dict.fromkeys(others))
@@ -86,7 +86,7 @@ def doubtful(
             numbers = [columns[first].number, columns[last].number]
             doubt(n, INSTEAD, numbers, [adding])
     places: dict[int, dict[int, _Path]] = {}
-    for n, at in islice(alignment.alternatives(MARGIN), MOST):
+    for n, at in islice(alignment.alternatives(CLEAR_MARGIN), MAX_ALTERNATIVES):
         alternative = alignment.through(n, at)
         if alternative is None or not rows[n].text.strip():
             continue
@@ -175,7 +175,7 @@ def _edges(
                 if column.owner == row.owner and column.text.rstrip() == text and not column.fixed
             ]
             if at and not in_new_block(rows, path, n):
-                yield n, at[:FEW], range(n, n)
+                yield n, at[:MAX_LISTED_PLACES], range(n, n)
 
 
 def _new_blocks(
@@ -209,7 +209,7 @@ def _new_blocks(
         end = next((k for k in chunk if k > n and len(margin(ours[k])) <= depth), chunk.stop)
         telling = [k for k in range(n + 1, min(end, chunk.stop)) if weight(ours[k]) == 1]
         same = [k for k in telling if path[k].matched and ours[k] == columns[path[k].at].text]
-        if len(same) >= TELLING:
+        if len(same) >= MIN_EQUAL_LINES:
             return True
         if step.matched:
             other = columns[step.at].text
@@ -220,7 +220,7 @@ def _new_blocks(
             other = next((column.text for column in gone if opens(column.text)), "")
         words, others = words_of_lines([ours[n]]), words_of_lines([other])
         branch = closes(ours[n]) and closes(other)
-        if branch and (not others or len(others & words) >= LONG):
+        if branch and (not others or len(others & words) >= MIN_SHARED_WORDS):
             return True
         likely = step.matched and same_line(ours[n], other) and not words < others
         return likely or (bool(others) and others <= new | words)
@@ -295,8 +295,8 @@ def _only_added(
 
 def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> bool:
     """Whether a row is the first line of a block and like that of one block alone."""
-    near = columns[max(0, at - AROUND) : at + AROUND]
-    alike = [column for column in near if likeness(row.text, column.text) >= LIKE]
+    near = columns[max(0, at - NEIGHBOUR_LINES) : at + NEIGHBOUR_LINES]
+    alike = [column for column in near if likeness(row.text, column.text) >= MIN_LIKENESS]
     both = opens(row.text) and opens(columns[at].text)
     return both and alike == [columns[at]] and likeness(row.text, columns[at].text) >= OPENING
 
@@ -378,7 +378,7 @@ def _moved(
         below = next((column for column in columns[path[n].at :] if column.text.strip()), None)
         if below is None or below.owner != row.owner or weight(below.text) < 1:
             continue
-        if any(likeness(below.text, line) >= MOVED for line in new):
+        if any(likeness(below.text, line) >= MIN_MOVED_LIKENESS for line in new):
             reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
             place = (below.number + 1, below.number + 1)
             yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")

@@ -23,8 +23,8 @@ _INNER = re.compile(
 )
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
 LONGEST_LINE = 1_000  # characters of a line with something left out; reading takes their square
-FEW = 2  # words
-SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for lines
+MAX_MARKER_WORDS = 2  # words
+REPEATS_OF_MARKER = 3  # times that a comment is in a snippet, from which on it stands for lines
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
 _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
@@ -169,7 +169,7 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
         if kinds[n - 1] == LEFT_OUT and text in _CLOSES and (quotes % 2 or text not in _QUOTES):
             kinds[n] = LEFT_OUT
     for n, text in enumerate(texts):  # an equal comment stands for lines, too
-        if text in left or (text in maybe and texts.count(text) >= SEVERAL):
+        if text in left or (text in maybe and texts.count(text) >= REPEATS_OF_MARKER):
             kinds[n] = LEFT_OUT
     return ShownLines(own, kinds)
 
@@ -177,7 +177,7 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
 def _says_little(comment: str, names: set[str]) -> bool:
     """Whether a comment has few words beside the names of what it says is removed."""
     words = re.findall(r"\w+", _REMOVES.sub("", comment))
-    return sum(word not in names and f"{word}()" not in names for word in words) <= FEW
+    return sum(word not in names and f"{word}()" not in names for word in words) <= MAX_MARKER_WORDS
 
 
 def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:

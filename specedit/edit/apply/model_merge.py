@@ -25,7 +25,7 @@ from specedit.settings import Settings
 from specedit.syntax.lines import Opcode, common, opcodes
 
 ABOVE, BELOW = 10, 3  # lines open around what the readings change
-MOST = 150  # lines of a region
+MAX_REGION_LINES = 150  # lines of a region
 END = "\n"  # after the last line of an answer
 
 _Lines = tuple[str, ...]
@@ -86,7 +86,7 @@ def open_region(doubtful: Doubtful) -> OpenRegion | None:
         "; ".join(doubt.reason for doubt in doubtful.doubts),
     )
     depths = {indentation(_text(part)) for part in (region.before, *region.readings)}
-    return region if high - low <= MOST and len(depths) == 1 else None
+    return region if high - low <= MAX_REGION_LINES and len(depths) == 1 else None
 
 
 def _widened(

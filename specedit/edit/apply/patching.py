@@ -19,7 +19,7 @@ from specedit.edit.apply.part_places import (
 from specedit.edit.apply.scoring import similar_places
 from specedit.syntax.outline import Symbol
 
-FEW = 8  # places that a message lists
+MAX_LISTED_PLACES = 8  # places that a message lists
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
@@ -173,7 +173,7 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
 
 
 def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
-    return tuple((place.first + 1, place.last + 1) for place in places[:FEW])
+    return tuple((place.first + 1, place.last + 1) for place in places[:MAX_LISTED_PLACES])
 
 
 def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:

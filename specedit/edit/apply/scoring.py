@@ -30,11 +30,11 @@ from specedit.edit.apply.part_places import (
 )
 from specedit.edit.apply.structure import Definition
 
-LIKE = 0.6  # least likeness of two lines that may be one line changed
-MOST = 40  # alternatives that are looked at
-SURE = 0.9  # margin of a hunk's place over the second best
-LARGEST = 6_000_000  # pairs of lines that are compared
-AROUND = 60  # lines around a hunk's lines that are compared
+MIN_LIKENESS = 0.6  # least likeness of two lines that may be one line changed
+MAX_ALTERNATIVES = 40  # alternatives that are looked at
+SURE_MARGIN = 0.9  # margin of a hunk's place over the second best
+MAX_LINE_PAIRS = 6_000_000  # pairs of lines that are compared
+CONTEXT_LINES = 60  # lines around a hunk's lines that are compared
 MOST_WINDOWS = 40  # parts of a file that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
@@ -44,7 +44,7 @@ ALMOST = 0.95  # likeness from which on a line counts as equal
 EDGE = (
     2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
 )
-MOVED = 0.05  # cost of dropping a line that a new definition has
+MOVED_LINE_COST = 0.05  # cost of dropping a line that a new definition has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
 BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
 
@@ -80,7 +80,7 @@ class Likeness:
         result: list[tuple[int, float]] = []
         for _, _, text in candidates:
             ratio = likeness(line, text)
-            if ratio >= LIKE or same_line(line, text) or same_call(line, text):
+            if ratio >= MIN_LIKENESS or same_line(line, text) or same_call(line, text):
                 result += [(row, ratio) for row in texts[text]]
         return result
 
@@ -128,7 +128,11 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
                         of_list |= any(_one_list(row.text, text, other) for other in beside)
                     if of_list and not same_one:
                         continue
-                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (max(ratio, LIKE) - 0.5)
+                    worth = (
+                        0.85 * max(ratio, MIN_LIKENESS)
+                        if same_one
+                        else 0.6 * (max(ratio, MIN_LIKENESS) - 0.5)
+                    )
                     scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
@@ -196,7 +200,7 @@ def _gone_cost(
 
 def _drop(column: FileColumn) -> float:
     if column.fixed or column.free or column.moved:
-        return 50.0 if column.fixed else 0.0 if column.free else MOVED
+        return 50.0 if column.fixed else 0.0 if column.free else MOVED_LINE_COST
     comment = comment_text(column.text) is not None
     return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
 
@@ -222,10 +226,10 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     found: list[tuple[float, HunkPlace]] = []
     best, most = -NEVER, MOST_WINDOWS
     for bound, first, last in _windows(scores, weights, len(lines)):
-        if bound < best - SURE or not most:
+        if bound < best - SURE_MARGIN or not most:
             break
         most -= 1
-        if len(old) * (last - first) > LARGEST:
+        if len(old) * (last - first) > MAX_LINE_PAIRS:
             return []
         table = np.full((len(old), last - first), NO)
         for n, near in enumerate(scores):
@@ -238,12 +242,12 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         best = max(best, aligner.best)
         path = aligner.path()
         found.append((aligner.best, _of_path(path, first)))
-        for number, at, total in islice(aligner.alternatives(path, SURE), MOST):
+        for number, at, total in islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES):
             found.append((total, _of_path(aligner.path_through(number, at), first)))
     found.sort(key=lambda pair: -pair[0])
     if not found or not _enough(found[0][1], old, scores, weights, lines):
         return []
-    near_best = (place for total, place in found if total >= best - SURE)
+    near_best = (place for total, place in found if total >= best - SURE_MARGIN)
     aligned = (reading for reading in near_best if any(row is not None for row in reading.rows))
     return list(dict.fromkeys(aligned))
 
@@ -255,7 +259,7 @@ def _windows(
     the best first."""
     telling = [n for n, own in enumerate(weights) if own >= 0.6 and scores[n]]
     rows = sorted({row for n in telling or range(len(scores)) for row in scores[n]})
-    around = max(AROUND, 3 * len(scores))
+    around = max(CONTEXT_LINES, 3 * len(scores))
     spans: list[tuple[int, int]] = []
     for row in rows:
         first, last = max(0, row - around), min(length, row + around + 1)

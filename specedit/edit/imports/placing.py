@@ -230,7 +230,7 @@ HEADS = (  # what stands before the imports of a file
     *("extern_alias_directive", "shebang"),
 )
 DEFINITIONS = ("function_definition", "class_definition", "function_declaration", "_item")
-WIDTH = 88  # a list of names does not grow beyond it, unless the file has longer lines
+MAX_COLUMNS = 88  # a list of names does not grow beyond it, unless the file has longer lines
 _LISTS = {  # statements with a list of names: before, the names, behind
     "python": r"(from \S+ import *\()([^()#]*)(\))|(from \S+ import )([^()#\\*\n;]+)()",
     "rust": r"(use [\w:]+::\{)([^{}/*]*)(\};)",
@@ -285,7 +285,7 @@ def _in_list(what: Import, parsed: ParsedText) -> str | None:
             continue
         text = before + longer + behind
         widest = max(map(len, parsed.text.split("\n")))
-        if max(map(len, text.split("\n"))) > max(WIDTH, widest):
+        if max(map(len, text.split("\n"))) > max(MAX_COLUMNS, widest):
             continue
         start, end = stated.statement.start, stated.statement.end
         return (parsed.data[:start] + text.encode() + parsed.data[end:]).decode(

@@ -75,14 +75,15 @@ def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evi
 
 
 # The chance that blocks must have together, and the share of the file's lines that they may have.
-# By words alone they need CLEAR, or the model is asked; then blocks are taken until they have SURE.
-# If they have less than MORE, the report says so; if less than LEAST, the whole file is edited.
-CLEAR, SURE, MORE, LEAST = 0.95, 0.8, 0.575, 0.3
-FEW = 0.2
-MOST = 0.4  # of the lines, in what was changed before
-NAMED = "the instruction's words are there"
-UNCLEAR = "it is not clear which part of it is meant"
-LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
+CLEAR_CHANCE = 0.95  # by words alone; with less the model is asked
+WANTED_CHANCE = 0.8  # after asking: blocks are taken until they have it
+LIKELY_CHANCE = 0.575  # with less, the report says so
+MIN_CHANCE = 0.3  # with less, the whole file is edited
+FEW_LINES_SHARE = 0.2
+MOST_LINES_SHARE = 0.4  # of the lines, in what was changed before
+WHY_WORDS = "the instruction's words are there"
+WHY_UNCLEAR = "it is not clear which part of it is meant"
+MAX_LINE_CHARACTERS = 20_000  # characters of a line beyond which lines say nothing about a file
 _ALL = re.compile(
     r"(?i)\b(?:all|every|each)\s+(?:\w+\s+){0,3}?(?:comments?|doc ?strings?|functions?|methods?"
     r"|class(?:es)?|strings?|variables?|parameters?|imports?|lines?|loops?|calls?|uses?|usages?"
@@ -97,7 +98,7 @@ class BlockChoice:
     """The blocks to edit, in the file's order, or without any the whole file; and why."""
 
     blocks: tuple[Likely, ...]
-    why: str = NAMED
+    why: str = WHY_WORDS
     unsure: bool = False  # the model's answer could change it
 
     @property
@@ -135,16 +136,16 @@ def with_earlier(
     blocks = [
         Likely(entry.block, chances[entry.block]) for entry in evidence if entry.block in chances
     ]
-    if _lines(blocks) > MOST * sum(entry.block.lines for entry in evidence):
+    if _lines(blocks) > MOST_LINES_SHARE * sum(entry.block.lines for entry in evidence):
         return BlockChoice((), "most of it was changed before")
     return BlockChoice(tuple(blocks))
 
 
 def _by_words(chances: Sequence[Likely]) -> BlockChoice:
     """The likeliest blocks until they have nearly all of the chance, where these are few."""
-    taken, _ = _likeliest(chances, CLEAR)
-    if _lines(taken) > FEW * _lines(chances):
-        return BlockChoice((), UNCLEAR, unsure=True)
+    taken, _ = _likeliest(chances, CLEAR_CHANCE)
+    if _lines(taken) > FEW_LINES_SHARE * _lines(chances):
+        return BlockChoice((), WHY_UNCLEAR, unsure=True)
     return _in_order(taken)
 
 
@@ -152,10 +153,14 @@ def after_asking(chances: Sequence[Likely]) -> BlockChoice:
     """The likeliest blocks until they have enough of the chance, or as many as are few; the first
     is taken however long it is. Regions are right more often than the whole of a large file, so
     that a choice that is unsure is still one, and says so."""
-    taken, covered = _likeliest(chances, SURE, FEW * _lines(chances))
-    if covered < LEAST:
-        return BlockChoice((), UNCLEAR)
-    why = NAMED if covered >= MORE else "the likeliest places; the instruction names none clearly"
+    taken, covered = _likeliest(chances, WANTED_CHANCE, FEW_LINES_SHARE * _lines(chances))
+    if covered < MIN_CHANCE:
+        return BlockChoice((), WHY_UNCLEAR)
+    why = (
+        WHY_WORDS
+        if covered >= LIKELY_CHANCE
+        else "the likeliest places; the instruction names none clearly"
+    )
     return replace(_in_order(taken), why=why)
 
 
@@ -176,7 +181,7 @@ def _likeliest(
 
 
 def _in_order(taken: Sequence[Likely]) -> BlockChoice:
-    return BlockChoice(tuple(sorted(taken, key=lambda chance: chance.block.first)), NAMED)
+    return BlockChoice(tuple(sorted(taken, key=lambda chance: chance.block.first)), WHY_WORDS)
 
 
 def _lines(blocks: Sequence[Likely]) -> int:
@@ -185,7 +190,7 @@ def _lines(blocks: Sequence[Likely]) -> int:
 
 def readable(text: str) -> bool:
     """Whether a text has lines as source has; minified text has no blocks."""
-    return max(map(len, text.split("\n"))) <= LONGEST
+    return max(map(len, text.split("\n"))) <= MAX_LINE_CHARACTERS
 
 
 def grouped(blocks: Sequence[Block], most: int) -> list[tuple[Block, ...]]:

@@ -17,7 +17,7 @@ from specedit.edit.backend import Backend, Forwarding, Plan, Written
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
-    LONG,
+    MAX_BLOCK_LINES,
     MOST_LISTED,
     TARGET,
     Block,
@@ -50,8 +50,8 @@ SMALL_LINES = 120  # of a file that is open as a whole
 SMALL_CHARACTERS = 5_000
 WIDENED_LINES = 250  # of a file that a further try opens as a whole
 LONG_TARGETS = 150  # lines of named definitions beyond which words choose among their parts
-NAMED = 8  # regions that the report names
-ANSWER = 60  # tokens of the answer to which parts are meant
+MAX_REPORTED_REGIONS = 8  # regions that the report names
+MAX_ANSWER_TOKENS = 60  # tokens of the answer to which parts are meant
 
 
 def locate(
@@ -138,7 +138,7 @@ def widened(job: Job) -> Job:
     ]
     regions = tuple(
         replace(region_job(source, group, 1.0), why="next to a place that proved too narrow")
-        for group in grouped(near, LONG)
+        for group in grouped(near, MAX_BLOCK_LINES)
     )
     return _with(replace(job, findings=findings), regions)
 
@@ -148,7 +148,7 @@ def in_parts(job: Job) -> Job | None:
     the regions are not what was too long."""
     if job.regions or not about_all(job.instruction) or not readable(job.about.text):
         return None
-    parts = grouped(blocks_of(job.about.text, job.about.language), LONG)
+    parts = grouped(blocks_of(job.about.text, job.about.language), MAX_BLOCK_LINES)
     if len(parts) < 2:
         return None
     text = f"too long for the window: edited in {len(parts)} parts, one after the other"
@@ -240,8 +240,14 @@ def _meant(
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
-    names = ", ".join(region_name(region.symbol, region.lines) for region in regions[:NAMED])
-    more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
+    names = ", ".join(
+        region_name(region.symbol, region.lines) for region in regions[:MAX_REPORTED_REGIONS]
+    )
+    more = (
+        f" and {len(regions) - MAX_REPORTED_REGIONS} more"
+        if len(regions) > MAX_REPORTED_REGIONS
+        else ""
+    )
     why = next(iter(dict.fromkeys(region.why for region in regions)))
     note = Finding(
         "focused",
@@ -263,7 +269,7 @@ def _some(job: Job, choice: BlockChoice) -> Job:
             region_job(job.about, group, min(1.0, sum(chances[block] for block in group))),
             why=choice.why,
         )
-        for group in grouped(list(chances), LONG)
+        for group in grouped(list(chances), MAX_BLOCK_LINES)
     )
     return _with(job, regions)
 
@@ -276,5 +282,5 @@ def _question(job: Job, outline: BlockListing) -> Plan:
         closing=marks,
         instruction=job.instruction,
         draft=("lookup",) if job.plan.draft else (),
-        max_tokens=ANSWER,
+        max_tokens=MAX_ANSWER_TOKENS,
     )

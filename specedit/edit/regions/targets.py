@@ -29,7 +29,7 @@ _PLACE = re.compile(
     r"(?i)\b(?:in|inside|within|dans|en|im)\s+(?:(?:the|der|die|la)\s+)?"
     r"(?:(?:function|method|class|funktion|fonction|classe)\s+)?(?P<tick>`?)(?P<path>[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?P<call>\(\))?"
 )
-FEW = 8  # names that a message lists
+MAX_LISTED_NAMES = 8  # names that a message lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,9 @@ def check_places(symbols: Sequence[Symbol], text: str, instruction: str) -> None
         if not is_hard or re.search(rf"(?i)(?<![\w$]){re.escape(name)}(?![\w$])", text):
             continue
         near = difflib.get_close_matches(name, known, 1, 0.6)
-        names = ", ".join([*known.values()][:FEW]) + (", …" if len(known) > FEW else "")
+        names = ", ".join([*known.values()][:MAX_LISTED_NAMES]) + (
+            ", …" if len(known) > MAX_LISTED_NAMES else ""
+        )
         raise NotDefined(
             f"defines no {match['path']}; nothing was asked.",
             hint=f"The nearest name is {known[near[0]]}." if near else f"It defines: {names}.",
@@ -131,7 +133,7 @@ _QUOTED = re.compile(
     r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
     r"""|“([^”\n]{3,120})”|«([^»\n]{3,120})»|„([^“”\n]{3,120})[“”]|「([^」\n]{2,120})」"""
 )
-NAMED = "named in the instruction"
+WHY_NAMED = "named in the instruction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class EditTarget:
     first: int
     last: int
     symbol: str
-    why: str = NAMED
+    why: str = WHY_NAMED
 
 
 def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
@@ -152,10 +154,10 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     named = _without_holders(definitions_named(symbols, instruction))
     callables = [symbol for symbol in named if symbol.kind in CALLABLE or symbol.kind in TYPES]
     if callables:  # a value that is named with a function is what the function uses
-        return [_target(symbol, NAMED) for symbol in callables]
+        return [_target(symbol, WHY_NAMED) for symbol in callables]
     return (
         _holding_texts(symbols, text, _quoted_in(instruction))
-        or [_target(symbol, NAMED) for symbol in named]
+        or [_target(symbol, WHY_NAMED) for symbol in named]
         or _holding_texts(symbols, text, _code_in(instruction))
     )
 

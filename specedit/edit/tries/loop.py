@@ -233,7 +233,7 @@ def try_until_kept(
 
 # Another answer would be cut off as well, and each takes the longest time; where a part of a change
 # belongs, the model is asked once.
-LAST = ("cut-off", "ambiguous")
+FINAL_KINDS = ("cut-off", "ambiguous")
 
 
 def checked_edit(
@@ -274,7 +274,7 @@ class _Checks:
         return passed
 
     def ends(self) -> bool:
-        return any(finding.kind in LAST for finding in self._file.edits[-1].findings)
+        return any(finding.kind in FINAL_KINDS for finding in self._file.edits[-1].findings)
 
 
 def _why_unchanged(edit: Edit) -> str:

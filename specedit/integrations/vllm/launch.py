@@ -21,7 +21,7 @@ from string import Template
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.integrations.vllm.drafting import MOST
+from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS
 from specedit.version import VERSION
 
 INVARIANT = "VLLM_BATCH_INVARIANT"
@@ -143,7 +143,7 @@ def capability() -> tuple[int, int] | None:
 
 def flags(users: Sequence[str] = ()) -> list[str]:
     """The flags that `vllm serve` needs beside the user's, which must not set them too."""
-    config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MOST}
+    config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MAX_DRAFT_IDS}
     ours = {
         "--scheduler-cls": SCHEDULER,
         "--middleware": MIDDLEWARE,
