@@ -239,8 +239,8 @@ class Steps:
 
 
 def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:
-    """Several predictions as the one list of ids that a request can hold: at most MAX_PREDICTIONS, each
-    cut where no answer can reach."""
+    """Several predictions as the one list of ids that a request can hold: MAX_PREDICTIONS at most,
+    each cut where no answer can reach."""
     results: list[int] = []
     for ids in predictions[:MAX_PREDICTIONS]:
         results += [*([NEXT] if results else []), *ids[:most]]
