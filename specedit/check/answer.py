@@ -79,7 +79,7 @@ def check_answer(
 ) -> list[Finding]:
     """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
 
-    `place` is asked for `check-with`, and where the files beside it may define a name."""
+    `place` is asked for `check-with`, and where the files next to it may define a name."""
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))

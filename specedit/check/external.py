@@ -48,7 +48,7 @@ class Remark:
 
 def parsed_commands(text: str) -> list[tuple[str, str]]:
     """Each language, "" for any, and its command. The text is `ruff check {file}`, or a command a
-    line, each behind its language: `go: go vet {file}`."""
+    line, each after its language: `go: go vet {file}`."""
     commands = []
     for line in filter(None, map(str.strip, text.split("\n"))):
         named = re.match(r"([a-z]+): (.*)", line)

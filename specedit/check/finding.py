@@ -39,7 +39,7 @@ KINDS = (
     Kind(CHECKER, NOTE, "the program of `check-with` reports something new"),
     Kind("returns", REFUSE, "a return has another number of values than the function (Go)"),
     Kind("copied-run", NOTE, "ten lines or more of the file stand there a second time"),
-    Kind("unreachable", NOTE, "new code stands behind a return, a raise, a break or a continue"),
+    Kind("unreachable", NOTE, "new code stands after a return, a raise, a break or a continue"),
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
 ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
@@ -155,7 +155,7 @@ class Checks:
     may_remove: bool = False  # lost definitions are not looked for
     verdicts: Verdicts = field(default_factory=verdicts)
     check_with: str = ""  # commands that the user named
-    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw beside the file
+    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw next to the file
 
 
 def verdicts_of_rename(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:

@@ -48,7 +48,7 @@ def unreachable_code(change: Change) -> Iterator[Finding]:
 
 
 def _unreachable(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
-    """The first statement behind one that ends its block, and the first word of that one."""
+    """The first statement after one that ends its block, and the first word of that one."""
     language = language_facts(parsed.language.name)
     if language is None:
         return
@@ -97,7 +97,7 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
                 break
 
 
-MIN_COMMENT_LINES = 5  # lines; many right edits tidy fewer beside what they do
+MIN_COMMENT_LINES = 5  # lines; many right edits tidy fewer next to what they do
 ABOUT_COMMENTS = re.compile(
     r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
     r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"
@@ -124,7 +124,7 @@ def comments_only(change: Change) -> Iterator[Finding]:
 
 def whitespace_changes(change: Change) -> Iterator[Finding]:
     """One at the first line, where white space alone changed, or more of it than anything else.
-    (A line or two beside a change were in 7 of 130 real commits.)"""
+    (A line or two next to a change were in 7 of 130 real commits.)"""
     if ABOUT_SPACE.search(change.instruction):
         return
     old, new = change.before.text.split("\n"), change.after.text.split("\n")

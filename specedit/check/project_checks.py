@@ -73,7 +73,7 @@ class ProjectCheck:
     folder: Path
 
     def remarks(self, scratch: Path) -> list[Remark]:
-        """The errors that it reports. `scratch`: a folder for what it writes beside its report."""
+        """The errors that it reports. `scratch`: a folder for what it writes next to its report."""
         words = [self.program, *self.words]
         if self.name == "javac":
             words += self._java_sources(scratch)

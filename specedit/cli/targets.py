@@ -157,7 +157,7 @@ def _expanded(name: str) -> list[str]:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    """The names without second names of a file: `a.py ./a.py`, a link beside its file, two hard
+    """The names without second names of a file: `a.py ./a.py`, a link next to its file, two hard
     links. A run that writes its files together would read its own text in the second."""
     results: dict[Path | tuple[int, int], str] = {}
     for name in names:

@@ -120,7 +120,7 @@ def _nearest(width: int) -> int:
 
 
 def measure(engine: Engine, *, widest: int = WIDTHS[-1]) -> Curve:
-    """Measure an engine's curve behind the current cache; the cache is unchanged afterwards.
+    """Measure an engine's curve after the current cache; the cache is unchanged afterwards.
 
     Narrow widths are timed in turn, `MEASURING_ROUNDS` times, and the best time is used, so that a
     busy moment affects all widths alike. The very first pass is not counted."""
@@ -151,7 +151,7 @@ def load(path: Path, key: str) -> Curve | None:
 
 
 def save(path: Path, key: str, curve: Curve) -> None:
-    """Store a curve beside those of other models; an unreadable file is replaced."""
+    """Store a curve with those of other models; an unreadable file is replaced."""
     _write(path, {**curves(path), key: curve.points})
 
 

@@ -13,7 +13,7 @@ but follows an offered one costs another pass if it holds, each further one v. W
 few ids however much of it is offered, the next pass comes anyway, and such an id costs only what an
 id costs at the best length.
 
-Drafters that cost time have budgets of their own beside the common limit (`DraftBudgets`), and
+Drafters that cost time have budgets of their own besides the common limit (`DraftBudgets`), and
 their proposals are merged with all other drafts of a pass into one tree (`decode.tree`).
 """
 
@@ -267,7 +267,7 @@ class Widths:
         return self._cost[1], (self._cost[min(9, self._widest)] - self._cost[1]) / 8
 
     def budget_for(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
-        """Seconds that a drafter may spend on a proposal that takes at least `cost`, beside
+        """Seconds that a drafter may spend on a proposal that takes at least `cost`, besides
         `drafts`; 0.0 where it is not worth asking."""
         uncertainty = self.uncertainty(drafts)
         available = self._budgets.available(name, cost, uncertainty, self._cost[1])
@@ -283,7 +283,7 @@ class Widths:
         return 1 - max(map(math.prod, first), default=0.0)
 
     def charge(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
-        """Subtract the time that a drafter took beside `drafts`."""
+        """Subtract the time that a drafter took besides `drafts`."""
         self._credit -= seconds
         self._budgets.charge(name, seconds, self.uncertainty(drafts), self._cost[1])
 

@@ -31,7 +31,7 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class RawPrompt:
     """A prompt without a chat template, as text or as ids. The names of special tokens in the text
-    mean the tokens, except beside a `suffix`: there both are plain text, and the answer is what
+    mean the tokens, except with a `suffix`: there both are plain text, and the answer is what
     stands between them. `parts`: text of a prompt form and the user's text in turn, the form's
     first; only in the form's do these names mean tokens."""
 
@@ -47,7 +47,7 @@ class Plan:
 
     messages: tuple[Message, ...]
     opening: str = ""  # the answer's beginning, already given: "```\n"
-    language: str = ""  # that a model which opens the block itself writes behind the fence
+    language: str = ""  # that a model which opens the block itself writes after the fence
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`

@@ -1,6 +1,6 @@
 """The words the model sees: file first, instruction last, the answer already opened.
 
-Files that are shown beside the one to edit stand before it, so that they are read once for all
+Files that are shown next to the one to edit stand before it, so that they are read once for all
 files and all tries: whole, or their signatures when long.
 
 File first, so that a second instruction on the same file finds it in the cache. The answer's
@@ -155,7 +155,7 @@ def fence(text: str) -> str:
 
 def opening(marks: str) -> str:
     """How the answer begins. A fence that names no language: the file's name says it, and of 194
-    edits with tests 93 passed so, and 88 with the language behind every fence."""
+    edits with tests 93 passed so, and 88 with the language after every fence."""
     return f"{marks}\n"
 
 

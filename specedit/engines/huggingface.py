@@ -163,7 +163,7 @@ def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tu
             continue
         taken = architecture.rows(gguf, numbers, name).reshape(info.shape)
         yield architecture.their_name(name), torch.from_numpy(taken).to(dtype)
-    if numbers.bias and numbers.family != "qwen2":  # transformers wants one behind attention, too
+    if numbers.bias and numbers.family != "qwen2":  # transformers wants one after attention, too
         for layer in range(numbers.layers):
             yield (
                 f"model.layers.{layer}.self_attn.o_proj.bias",

@@ -97,7 +97,7 @@ MAX_SINGLE_SYNCS = 8  # files and folders that are put on the disk one by one
 
 
 def draft_of(path: Path, mark: str = "") -> Path:
-    """The temporary file for new bytes, beside the file; `mark` is part of its name."""
+    """The temporary file for new bytes, next to the file; `mark` is part of its name."""
     return path.with_name(f".specedit-{mark or os.urandom(8).hex()}.tmp")
 
 

@@ -185,7 +185,7 @@ def clear_up(store: Path) -> list[JournalRun]:
 
 
 def _left(run: JournalRun) -> bool:
-    """Whether a temporary file of this run is beside one of its thousands of files."""
+    """Whether a temporary file of this run is next to one of its thousands of files."""
     folders = {Path(entry.path).parent for entry in run.files}
     return any(True for folder in folders for _ in folder.glob(f".specedit-{run.name}-*"))
 

@@ -85,7 +85,7 @@ class Fences:
         return self._at if fence else self._at + len(line)
 
     def end(self) -> int | None:
-        """The answer is over, in mid-line or behind a last whole line: where its text ended."""
+        """The answer is over, in mid-line or after a last whole line: where its text ended."""
         if not self.closing:
             return None
         if self._inside:
@@ -327,7 +327,7 @@ def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:
 
 
 def answer_ending(closing: str, tokenizer: Any) -> list[int]:
-    """The ids behind the text of a whole answer: its closing line and the end."""
+    """The ids after the text of a whole answer: its closing line and the end."""
     ids: list[int] = tokenizer.encode(closing) if closing else []
     return [*ids, *end_of(tokenizer)]
 

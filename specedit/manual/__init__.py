@@ -1,4 +1,4 @@
-"""The manual: one page per topic, Markdown beside this file, the same on the web and in a terminal.
+"""The manual: one page per topic, Markdown next to this file; the same online and in a terminal.
 
 The first line of a page is `# topic: what it is about`; the part after the colon is its line in
 the list of topics. Other forms: the commands with every option as manual pages (man 1), which

@@ -197,7 +197,7 @@ def _side(line: Line, frame: Frame, width: int, *, origin: bool) -> Iterator[Tex
 
 
 def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]:
-    """One line of code behind its gutter, wrapped, on its background."""
+    """One line of code after its gutter, wrapped, on its background."""
     back, word, sign = {
         "-": (frame.tint.old, frame.tint.old_word, ("-", "red")),
         "+": (frame.tint.new, frame.tint.new_word, ("+", "green")),

@@ -47,7 +47,7 @@ class SmallModel:
         vocabulary: int = 0,
         frequent: Sequence[int] = (),
     ) -> None:
-        """`frequent`: the ids that it may choose, beside those that it read; empty: all. Fewer ids
+        """`frequent`: the ids that it may choose, besides those that it read; empty: all. Fewer ids
         make a draft cheaper."""
         self.engine = engine
         self.name = name

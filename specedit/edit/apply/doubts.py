@@ -60,7 +60,7 @@ def doubtful(
     rows, columns = comparison.rows, comparison.columns
     essence = _essence(best)
     texts: dict[_Lines, None] = {tuple(best): None}
-    doubts: dict[Ambiguity, range] = {}  # with the rows beside it
+    doubts: dict[Ambiguity, range] = {}  # with the rows next to it
 
     def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
         others = [tuple(written(reading)) for reading in readings]
@@ -114,7 +114,7 @@ def _essence(lines: Sequence[str]) -> list[str]:
 
 def _beside(path: _Path, n: int, new: range) -> list[AlignedLine]:
     """The alignment with a matched row, and the rows from it to the end of its chunk, as new ones
-    beside its line."""
+    next to its line."""
     head = n > new.start  # the old lines stay above
     at = path[n].at + head
     rows = [AlignedLine(at, False, k == new.start and (head or path[k].kept)) for k in new]
@@ -142,7 +142,7 @@ def _edges(
         return step.matched and (n in bind or rows[n].text.strip() == columns[step.at].text.strip())
 
     def certain(n: int) -> bool:
-        """Whether a changed row is its line, and no other one beside it."""
+        """Whether a changed row is its line, and no other one next to it."""
         text, other = rows[n].text, columns[path[n].at].text
         same = text.strip() != other.strip() and same_line(text, other)
         same &= not sets_again(text, other)
@@ -302,7 +302,7 @@ def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> boo
 
 
 def _in_run(path: _Path, n: int, certain: Callable[[int], bool]) -> bool:
-    """Whether a row and one beside it that is certain replace lines beside each other."""
+    """Whether a row and one next to it that is certain replace lines next to each other."""
     beside = [k for k in (n - 1, n + 1) if 0 <= k < len(path) and not path[max(n, k)].kept]
     sure = [k for k in beside if path[k].matched and certain(k)]
     return any(path[k].at - path[n].at == k - n for k in sure)
@@ -404,7 +404,7 @@ def _unreached(
 
 
 def _near(rows: Sequence[SnippetRow], n: int) -> range:
-    """The rows beside a row between which nothing is left out."""
+    """The rows next to a row between which nothing is left out."""
     start, end = n, n + 1
     while start and not rows[start].apart:
         start -= 1

@@ -147,7 +147,7 @@ def renamed(
     file: Sequence[str],
     best: Sequence[str],
 ) -> Iterator[tuple[int, Key]]:
-    """Lines in place of one, or beside one, that differs in one word, whose other uses the change
+    """Lines in place of one, or next to one, that differs in one word, whose other uses the change
     replaces: they are that line with another name."""
     counts: list[Counter[str]] = []  # of the lines with each word, before and after
     for n, (row, step) in enumerate(zip(rows, path, strict=True)):

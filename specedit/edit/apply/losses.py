@@ -92,8 +92,8 @@ def doubled(
     new: Sequence[str],
     now: Sequence[Definition],
 ) -> Iterator[Ambiguity]:
-    """The functions that would stay beside a new method of their name with most of their text, and
-    methods beside such a function."""
+    """The functions that would stay next to a new method of their name with most of their text, and
+    methods next to such a function."""
     found = list(_by_holder(now))
     there = {(holder, name) for holder, name, _ in found}
     stay: dict[str, list[tuple[str, Definition]]] = {}

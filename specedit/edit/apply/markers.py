@@ -175,7 +175,7 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
 
 
 def _says_little(comment: str, names: set[str]) -> bool:
-    """Whether a comment has few words beside the names of what it says is removed."""
+    """Whether a comment has few words besides the names of what it says is removed."""
     words = re.findall(r"\w+", _REMOVES.sub("", comment))
     return sum(word not in names and f"{word}()" not in names for word in words) <= MAX_MARKER_WORDS
 
@@ -221,7 +221,7 @@ def _edge(text: str) -> str:
 
 
 def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:
-    """Whether a comment stands for itself: no other comment beside it, and no new code below."""
+    """Whether a comment stands for itself: no other comment next to it, and no new code below."""
     above = lines[n - 1] if n else ""
     below = lines[n + 1] if n + 1 < len(lines) else ""
     if any(comment_text(line) and not _left_out(line) for line in (above, below)):

@@ -124,7 +124,7 @@ def _decided(
 
 
 def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> None:
-    """Leave the places of a diff's hunks that stand behind the hunk before, before the next."""
+    """Leave the places of a diff's hunks that stand after the hunk before, before the next."""
     if not all(hunk.numbered for hunk in hunks):
         return
     low = -1

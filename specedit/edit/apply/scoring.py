@@ -46,7 +46,7 @@ EDGE = (
 )
 MOVED_LINE_COST = 0.05  # cost of dropping a line that a new definition has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
-BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
+BETWEEN = 0.02  # cost of keeping lines next to a definition that the snippet shows
 
 
 class Likeness:
@@ -155,7 +155,7 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
 
 
 def _at_edge(rows: Sequence[SnippetRow], n: int, step: int) -> bool:
-    """Whether lines are left out beside a row, or, where it has a word, beside the brackets that
+    """Whether lines are left out next to a row, or, where it has a word, next to the brackets that
     follow it."""
     word = weight(rows[n].text) >= 0.6
     while not rows[n].apart if step < 0 else n + 1 < len(rows) and not rows[n + 1].apart:
@@ -186,7 +186,7 @@ def _gone_cost(
     rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
 ) -> float:
     """What it costs that a comment stands for lines left out: nothing where only a line of the
-    file is shown beside it."""
+    file is shown next to it."""
     first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
     beside = [
         *([rows[n + 1]] if first and not last else []),

@@ -195,16 +195,16 @@ def _without(stated: Stated, parsed: ParsedText) -> str:
             below = below[1:] if above.strip() or not below.strip() else below.lstrip(b"\n")
         return (above + below).decode("utf-8", "surrogatepass")
     start, end = stated.part.start, stated.part.end
-    behind = re.match(rb"[ \t]*,[ \t]*(\n[ \t]*)?", data[end:])
+    comma = re.match(rb"[ \t]*,[ \t]*(\n[ \t]*)?", data[end:])
     ahead = re.search(rb",\s*$", data[:start])
-    if behind is not None:
-        end += behind.end()
+    if comma is not None:
+        end += comma.end()
         if (
-            behind[1] is not None
+            comma[1] is not None
             and not ahead
             and b"\n" not in data[stated.statement.start : start]
         ):
-            end -= len(behind[1])
+            end -= len(comma[1])
     elif ahead is not None:
         start = ahead.start()
     else:

@@ -154,7 +154,7 @@ def part_of_changed(before: str, region: Region, after: str) -> str:
         if a < last <= b:
             end = c + last - a if tag == "equal" else d
     if last == len(old):
-        end = len(new)  # with what was added behind it
+        end = len(new)  # with what was added after it
     return "".join(new[start : max(start, end)])
 
 

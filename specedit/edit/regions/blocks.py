@@ -132,7 +132,7 @@ def _pieces(first: int, last: int, lines: Sequence[str]) -> Iterator[tuple[int, 
 
 
 def _cut(low: int, high: int, lines: Sequence[str]) -> int:
-    """The line in [low, high] to cut behind: a blank one, else above the shallowest indentation,
+    """The line in [low, high] to cut after: a blank one, else above the shallowest indentation,
     else the middle."""
 
     def cost(line: int) -> tuple[int, int]:

@@ -25,8 +25,8 @@ from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
 
 BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
 AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
-# The part of a block's chance that the block behind it gets, once the model has been asked: new
-# code often stands behind.
+# The part of a block's chance that the block after it gets, once the model has been asked: new
+# code often stands after.
 TO_NEXT = 0.3
 
 
@@ -54,7 +54,7 @@ def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]
 
 
 def spread(chances: Sequence[Likely]) -> list[Likely]:
-    """The same, a part of each block's chance handed on to the one behind it."""
+    """The same, a part of each block's chance handed on to the one after it."""
     before = [0.0, *(TO_NEXT * chance.chance for chance in chances)]
     shares = [chance.chance + more for chance, more in zip(chances, before, strict=False)]
     total = sum(shares)

@@ -126,7 +126,7 @@ FEATURES = (
     "titled",  # how much of what it says stands in the definition's name
     "lines",  # how long the block is
     "chosen",  # the model names it first, once it has been asked
-    "also",  # the model names it behind others
+    "also",  # the model names it after others
 )
 FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay

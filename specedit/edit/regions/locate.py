@@ -193,7 +193,7 @@ def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
     old, new = lines_of(job.about.text), lines_of(job.source.text)
     spans = [(a, max(a + 1, b)) for tag, a, b, *_ in opcodes(old, new) if tag != "equal"]
     last = len(old)
-    spans = [(min(a, last - 1), b) for a, b in spans]  # what was added behind the last line
+    spans = [(min(a, last - 1), b) for a, b in spans]  # what was added after the last line
     return [block for block in blocks if any(a < block.last and block.first <= b for a, b in spans)]
 
 

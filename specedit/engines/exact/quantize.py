@@ -64,7 +64,7 @@ def linear(rows: Array, group_size: int | None = None) -> Quantized:
 
 
 def padded(array: Array, axis: int, size: int) -> Array:
-    """Zeros behind an axis, up to `size`."""
+    """Zeros after an axis, up to `size`."""
     if array.shape[axis] == size:
         return array
     width = [(0, 0)] * array.ndim

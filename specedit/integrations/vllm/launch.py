@@ -142,7 +142,7 @@ def capability() -> tuple[int, int] | None:
 
 
 def flags(users: Sequence[str] = ()) -> list[str]:
-    """The flags that `vllm serve` needs beside the user's, which must not set them too."""
+    """The flags that `vllm serve` needs besides the user's, which must not set them too."""
     config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MAX_DRAFT_IDS}
     ours = {
         "--scheduler-cls": SCHEDULER,
