@@ -199,11 +199,7 @@ def _without(stated: Stated, parsed: ParsedText) -> str:
     ahead = re.search(rb",\s*$", data[:start])
     if comma is not None:
         end += comma.end()
-        if (
-            comma[1] is not None
-            and not ahead
-            and b"\n" not in data[stated.statement.start : start]
-        ):
+        if comma[1] is not None and not ahead and b"\n" not in data[stated.statement.start : start]:
             end -= len(comma[1])
     elif ahead is not None:
         start = ahead.start()
