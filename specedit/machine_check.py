@@ -1,4 +1,4 @@
-"""What works on this machine: one `Fact` a line, with what to do where something does not work.
+"""Checks this machine: one `Fact` a line, with what to do where something does not work.
 
 Reads what the other modules know. Loads no model and no torch, and asks no server but the user's
 own local one. Control characters in what is shown are replaced.

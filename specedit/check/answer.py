@@ -107,7 +107,7 @@ def check_answer(
 
 
 def _of_code(change: Change, checks: Checks) -> list[Finding]:
-    """What the checks of CHECKS find, the most severe kinds first, a few of each."""
+    """The findings of the checks in CHECKS, the most severe kinds first, a few of each."""
     longest = max(len(change.before.text), len(change.after.text))
     are_off = all(verdict == OFF for kind, verdict in checks.verdicts.items() if kind != CHECKER)
     if longest > MAX_PARSED_CHARACTERS or change.after.errors or are_off:
@@ -138,7 +138,7 @@ def _by_verdict(findings: Iterable[Finding], checks: Checks) -> Iterator[Finding
 def _of_program(
     before: str, after: str, language: Language | None, checks: Checks, place: FilePlace
 ) -> list[Finding]:
-    """What the programs of `check-with` report of `after` and not of `before`."""
+    """The messages of `check-with` programs about `after` and not about `before`."""
     if checks.verdicts[CHECKER] == OFF:
         return []
     name = language.name if language else ""
@@ -221,7 +221,7 @@ def _python_error(text: str) -> SyntaxError | None:
 
 
 def _lost(change: Change) -> list[Finding]:
-    """What the change takes away without being asked to."""
+    """The definitions and lines that the change takes away without being asked to."""
     lost, unnamed = lost_definitions(change)
     if lost:
         return [_refusal("lost-definition", f"{LOST_MESSAGE} {_listed(lost)}")]

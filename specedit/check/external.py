@@ -66,7 +66,7 @@ def parsed_commands(text: str) -> list[tuple[str, str]]:
 def new_remarks(
     text: str, before: str, after: str, language: str, root: Path, path: PurePath
 ) -> Iterator[Finding]:
-    """What the commands of this language report of `after` and not of `before`. `path`: the file's
+    """The messages of this language's commands about `after`, not `before`. `path`: the file's
     place in the work tree `root`."""
     for of, command in parsed_commands(text):
         if of not in ("", language):
@@ -80,7 +80,7 @@ def new_remarks(
 
 @lru_cache(maxsize=64)
 def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark, ...]:
-    """What a command reports of a file with this text. Cached: every try asks about the text
+    """The messages of a command about a file with this text. Cached: every try asks about the text
     before."""
     with tempfile.TemporaryDirectory(prefix="specedit-check-") as folder:
         copy = Path(os.path.realpath(folder)) / "tree"

@@ -123,7 +123,7 @@ class Finding:
 
 
 def fresh(before: Iterable[str], after: Iterable[T], text_of: Callable[[T], str]) -> list[T]:
-    """What is in `after` more often than its text is in `before`."""
+    """The items that are in `after` more often than their texts are in `before`."""
     known, new = Counter(before), []
     for item in after:
         text = text_of(item)
@@ -150,7 +150,7 @@ def verdicts(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What a new text has to pass."""
+    """The checks that a new text has to pass."""
 
     may_remove: bool = False  # lost definitions are not looked for
     verdicts: Verdicts = field(default_factory=verdicts)

@@ -1,4 +1,4 @@
-"""What the checks know of languages: which names a file must declare, and which statements end a
+"""Facts about languages for the checks: which names a file must declare, and which statements end a
 block. A language without an entry gets the checks that need no such knowledge.
 """
 

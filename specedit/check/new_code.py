@@ -290,7 +290,7 @@ def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
 
 
 def _head(parsed: ParsedText, node: Branch) -> str:
-    """What a type stands in, as it is written in front of its body."""
+    """The container of a type, as it is written in front of its body."""
     body = node.part("body")
     return parsed.text_of(node.until(body.start)) if body is not None else node.type
 

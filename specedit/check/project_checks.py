@@ -146,7 +146,7 @@ def _installed(name: str, folder: Path, root: Path) -> str | None:
 
 
 class Verification:
-    """What the checkers reported before a change, and what is new after it."""
+    """The checkers' messages before a change, and the new ones after it."""
 
     def __init__(self, checks: Sequence[ProjectCheck], comparable: Callable[[str], str]) -> None:
         """`comparable`: a message without what the change is about."""
@@ -162,7 +162,7 @@ class Verification:
         self._scratch.cleanup()
 
     def broken(self) -> str:
-        """What is reported now and was not before, in words; "" where that is nothing."""
+        """The messages that are new now, in words; "" without any."""
         new: list[str] = []
         for check, before in self._before.items():
             try:

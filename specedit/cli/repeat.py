@@ -145,7 +145,7 @@ def _save(found: Found, name: str, resolved: Resolved) -> int:
 
 
 def _lines(found: Found) -> list[str]:
-    """What is looked for, and the places by file."""
+    """Show the rule, and the places by file."""
     from specedit.view.colours import count
 
     rules = dict.fromkeys(

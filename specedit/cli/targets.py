@@ -166,7 +166,7 @@ def _once(names: Iterable[str]) -> list[str]:
 
 
 def _identity(name: str) -> Path | tuple[int, int]:
-    """What is equal for every name of a file, hard links included."""
+    """A key that is equal for every name of a file, hard links included."""
     try:
         stat = Path(name).stat()
     except (OSError, ValueError):
@@ -203,7 +203,7 @@ def says_yes(resolved: Resolved) -> bool:
 
 
 def answered(question: str) -> str:
-    """What the user at the terminal types, in small letters; "" at the end of the input."""
+    """Read what the user types at the terminal, in small letters; "" at the end of the input."""
     print(shown(f"specedit: {question} "), end="", file=sys.stderr, flush=True)
     try:
         return input().strip().lower()

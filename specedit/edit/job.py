@@ -1,4 +1,4 @@
-"""What is asked about one file, and what the answer may become.
+"""The question about one file, and what the answer may become.
 
 A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
 they make. A question is a Plan alone: its answer is shown, and nothing is edited.
@@ -59,7 +59,7 @@ class Job:
 
     @property
     def before(self) -> str:
-        """What the answer replaces, as the model is shown it: a part without its indentation."""
+        """The text to replace, as the model is shown it: a part without its indentation."""
         parts = [taken(self.about, part) for part in self._parts]
         return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
 
@@ -208,7 +208,7 @@ def drafters(settings: Settings) -> tuple[str, ...]:
 
 
 def expected(source: Source, region: Region, settings: Settings) -> str | None:
-    """What `--prediction` says the answer will look like."""
+    """The answer that `--prediction` expects."""
     if settings.prediction == "none":
         return None
     if settings.prediction == "original":

@@ -1,4 +1,4 @@
-"""What an answer becomes: the new text after its checks, and its Edit."""
+"""Makes an answer an Edit: the new text after its checks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
 
 
 def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
-    """What it means for the file to hold `text`."""
+    """The Edit of a file that comes to hold `text`."""
     from specedit.syntax import diff, trees
 
     if len(text) > MAX_KEPT_TREE_CHARACTERS:

@@ -147,7 +147,7 @@ def _written_together(
 
 
 def _new_errors(verification: Verification, recorder: Recorder) -> str:
-    """What checkers report of the written files and did not before; then they are put back, as
+    """Return what checkers report of the written files and did not before; then put them back, as
     after an interrupt."""
     errors = "the check was interrupted"
     try:

@@ -1,4 +1,4 @@
-"""What follows an edit while it runs: a terminal, an editor, a log."""
+"""The sink of an edit's events: a terminal, an editor, a log."""
 
 from __future__ import annotations
 

@@ -119,14 +119,14 @@ def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
 
 
 def around(source: Source, region: Region, lines: int = CONTEXT_LINES) -> str:
-    """What surrounds a region, a gap marked where the region was cut out."""
+    """The text around a region, a gap marked where the region was cut out."""
     above = source.text[: region.start].splitlines(keepends=True)[-lines:]
     below = source.text[region.end :].splitlines(keepends=True)[:lines]
     return "".join(above) + f"{HERE}\n" + "".join(below)
 
 
 def symbol_names(source: Source) -> str:
-    """What the user may name with --symbol, in one line."""
+    """The names for --symbol, in one line."""
     names = list(dict.fromkeys(s.qualified for s in trees.symbols(source.text, source.language)))
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
     return (", ".join(names[:MAX_LISTED_NAMES]) + more) or "nothing that tree-sitter can name"

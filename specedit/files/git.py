@@ -1,4 +1,4 @@
-"""What git knows: which files to work on, what is staged, what would be lost.
+"""Asks git: which files to work on, what is staged, what would be lost.
 
 Real git answers every question, so worktrees, submodules, `GIT_INDEX_FILE` and the rest mean what
 git says they mean. Names are bytes to git; here they are paths, byte for byte.
@@ -364,7 +364,7 @@ def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
 
 
 def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
-    """What the index holds of these files (named from the top), staged for this commit or not."""
+    """The index's content of these files (named from the top), staged for this commit or not."""
     wanted = set(names)
     results: dict[str, Staged] = {}
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):

@@ -232,7 +232,7 @@ def load(folder: Path) -> JournalRun | None:
 
 
 def original(run: JournalRun, entry: Entry) -> bytes:
-    """What a file held before the run."""
+    """The content of a file before the run."""
     with regular.reading(run.path / ORIGINALS) as file:
         file.seek(entry.start)
         before = file.read(entry.size)

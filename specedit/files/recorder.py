@@ -39,7 +39,7 @@ from specedit.files.undo import finish, is_mixed, make_moves, revert
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a run was asked, as its journal keeps it (`journal.JournalRun`)."""
+    """The request of a run, as its journal keeps it (`journal.JournalRun`)."""
 
     instruction: str = ""
     part: str = ""

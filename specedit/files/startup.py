@@ -1,4 +1,4 @@
-"""What every command begins with; imports next to nothing.
+"""The first steps of every command; imports nearly nothing.
 
 Signals that ask the process to end behave like Ctrl-C, and wait for a file's write. The folders of
 this user: the store, with its journal and models, and the warm server's.

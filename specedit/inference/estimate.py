@@ -25,7 +25,7 @@ PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 to
 
 
 def expected_curve(settings: Settings) -> Curve | None:
-    """What passes cost here: as measured for this model, else as usual for its size; None where a
+    """The cost of passes here: as measured for this model, else as usual for its size; None where a
     server or another device answers."""
     from specedit.decode import cost
     from specedit.models import catalogue
@@ -46,7 +46,7 @@ def expected_curve(settings: Settings) -> Curve | None:
 
 
 def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
-    """What passes of a model would cost here, and the model that was measured for it; "" where
+    """The cost of a model's passes here, and the model that was measured for it; "" where
     none was: then passes cost what is usual on two cores."""
     from specedit.decode import cost
     from specedit.models import catalogue

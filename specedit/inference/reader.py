@@ -162,11 +162,11 @@ class Unfenced:
 
     @property
     def text(self) -> str:
-        """What was shown."""
+        """The text that was shown."""
         return self._inside[: self._shown]
 
     def more(self, delta: str) -> str:
-        """What can be shown now."""
+        """Return the text that can be shown now."""
         if self.closed:
             return ""
         delta = self._thought.more(delta)
@@ -201,7 +201,7 @@ class Unfenced:
 
 
 class Pieces(Protocol):
-    """What reading needs of a tokenizer."""
+    """The part of a tokenizer that reading needs."""
 
     @property
     def ends(self) -> frozenset[int]: ...
@@ -309,7 +309,7 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
 
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
-    """What reads the answer to a plan."""
+    """The reader of the answer to a plan."""
     raw = plan.raw is not None
     return Reader(
         tokenizer,

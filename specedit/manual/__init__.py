@@ -26,7 +26,7 @@ PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """What --help-all says about one command."""
+    """The text of --help-all for one command."""
 
     name: str  # "specedit edit"
     usage: str

@@ -30,7 +30,7 @@ KINDS = ("default", "linear", "llama3", "yarn")
 
 
 def rope_of_folder(fields: Fields | None, window: int) -> dict[str, Any]:
-    """What `rope_parameters` or the older `rope_scaling` of a config.json says."""
+    """Read `rope_parameters` or the older `rope_scaling` of a config.json."""
     if fields is None:
         return {"rope_type": "default"}
     kind = fields.text("rope_type", fields.text("type", "default"))
@@ -48,7 +48,7 @@ def rope_of_folder(fields: Fields | None, window: int) -> dict[str, Any]:
 
 
 def rope_of_gguf(fields: Fields, window: int) -> dict[str, Any]:
-    """What `FAMILY.rope.scaling.…` says. Llama 3's factors are a tensor, which is not read here."""
+    """Read `FAMILY.rope.scaling.…`. Llama 3's factors are a tensor, which is not read here."""
     kind = fields.text("type", "none")
     if kind == "none" or (kind == "linear" and not fields.has("factor")):
         return {"rope_type": "default"}
@@ -408,7 +408,7 @@ def is_recurrent(names: Iterable[str]) -> bool:
 
 
 def their_name(name: str) -> str:
-    """What transformers calls a tensor."""
+    """The name of a tensor in transformers."""
     stem, _, kind = name.rpartition(".")
     if stem in OUTER:
         return f"{OUTER[stem]}.{kind}"

@@ -1,4 +1,4 @@
-"""What a model's files say about it: JSON of a folder, numbers with a type and a limit, the headers
+"""The facts in a model's files: JSON of a folder, numbers with a type and a limit, the headers
 of safetensors files.
 
 A file may hold anything; what is not of the kind that belongs there is a `ModelError` that names

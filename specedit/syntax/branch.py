@@ -178,7 +178,7 @@ def grow(text: str, language: Language) -> Branch:
 def grow_fragment(
     data: bytes, language: Language, holder: Branch, around: tuple[bytes, bytes], type: str
 ) -> Branch | None:
-    """What stands between the first and the last child of `holder`, read as code: the node of a
+    """The content between the first and the last child of `holder`, read as code: the node of a
     `type` that it becomes between two texts `around` it; None where it does not parse."""
     start, end = holder.children[0].end, holder.children[-1].start
     piece = around[0] + data[start:end] + around[1]

@@ -25,9 +25,9 @@ MAX_SHOWN_LINES = 2_000  # lines of a change that are shown
 
 
 class Frame:
-    """What all rows of one file's diff share. `whole`: both texts are complete, so the code is
-    coloured as a whole, because a string may span lines, and definitions are named; unless they are
-    long."""
+    """The values that all rows of one file's diff share. `whole`: both texts are complete, so
+    the code is coloured as a whole, because a string may span lines, and definitions are named;
+    unless they are long."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:
-    """What the margin's signs mean; only those that occur."""
+    """The legend of the margin's signs; only those that occur."""
     text = Text()
     for kind in (k for k in colours.LOOKS if k in set(kinds)):
         if text:

@@ -62,7 +62,7 @@ def page(runs: Sequence[FileTrace]) -> str:
 
 
 def _shown(run: FileTrace) -> dict[str, Any]:
-    """What the template shows of a run."""
+    """The values of a run for the template."""
     total = max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6)
     scale = (WIDTH - LEFT) / total
     chunks = [pass_.written.chunk for pass_ in run.passes]

@@ -41,7 +41,7 @@ e  choose among its hunks, or edit them
 
 
 class Screen(Sink):
-    """What commands show of a run over files."""
+    """The screen of commands that run over files."""
 
     def __init__(self, settings: Settings, names: Sequence[str]) -> None:
         self._settings = settings

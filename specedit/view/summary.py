@@ -242,7 +242,7 @@ def show(
 
 
 def _advice(edit: Edit, command: str) -> str:
-    """What to do after a refused answer. `apply` has no instruction to change."""
+    """The next steps after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
     if any(finding.kind == UNSURE and finding.refuses for finding in edit.findings):

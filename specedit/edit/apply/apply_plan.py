@@ -173,7 +173,7 @@ def _without_model(settings: Settings) -> str:
 
 
 def _checks(settings: Settings, explicit: bool) -> Checks:
-    """What is merged is the caller's: what speaks against it is noted, unless the user chose. A
+    """Judge a merge, which is the caller's text: findings are notes, unless the user chose. A
     diff and a SEARCH block say what they remove."""
     checks = checks_of(settings)
     verdicts = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
@@ -204,7 +204,7 @@ def _requested(
 
 
 def _finding(ambiguity: Ambiguity, decided: bool = False) -> Finding:
-    """What is ambiguous, where, and what to do now; or that the model decided it."""
+    """Name each ambiguous place and what to do now; or say that the model decided it."""
     lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ambiguity.places)
     where = f" (line{'s' * (len(ambiguity.places) > 1)} {lines})" if lines else ""
     shown = ambiguity.first if len(ambiguity.first) <= 60 else f"{ambiguity.first[:57]}..."

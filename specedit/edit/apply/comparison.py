@@ -1,4 +1,4 @@
-"""What a snippet shows and what a file has, as the rows and the columns of one alignment.
+"""The parts of a snippet and of a file, as the rows and the columns of one alignment.
 
 A definition that the snippet shows whole is one row, and the file's definition of that name and
 kind in that holder is one column; so is nothing else. The other lines are a row and a column each.
@@ -129,7 +129,7 @@ _Chunk = list[SnippetRow]
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """What stands for a line or a definition of the snippet; lines are left out between chunks."""
+    """The row of a line or a definition of the snippet; lines are left out between chunks."""
 
     chunks: list[_Chunk]
     place: int | None = None  # the first line of the file's definition
@@ -606,7 +606,7 @@ def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
 
 
 def _mark(line: str) -> str:
-    """What a comment or attribute begins with: `///`, `/**`, `@`."""
+    """The mark that a comment or attribute begins with: `///`, `/**`, `@`."""
     return line[: next((n for n, char in enumerate(line) if char.isalnum() or char == " "), 1)]
 
 

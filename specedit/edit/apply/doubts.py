@@ -1,4 +1,4 @@
-"""What is doubtful in an alignment: other places that are nearly as good, lines at the open ends of
+"""The doubts about an alignment: other places that are nearly as good, lines at the open ends of
 chunks, and the readings of each doubtful part."""
 
 from __future__ import annotations

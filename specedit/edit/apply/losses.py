@@ -1,4 +1,4 @@
-"""What a snippet would take away from a file without saying so."""
+"""The parts of a file that a snippet would take away without saying so."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def _heads_comment(lines: Sequence[str], n: int, known: set[str]) -> bool:
 
 
 def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> str:
-    """What the nearest line that is not blank stands for; the end of a snippet leaves out."""
+    """The meaning of the nearest line that is not blank; the end of a snippet leaves out."""
     n += step
     while 0 <= n < len(lines) and not lines[n].strip():
         n += step
@@ -212,7 +212,7 @@ def _left_out(text: str) -> bool:
 
 
 def _edge(text: str) -> str:
-    """What begins or ends a comment or string of several lines in the line of a marker."""
+    """The token that begins or ends a comment or string of several lines in a marker's line."""
     for edge in _EDGES if comment_text(text) is None else ():
         if edge in (text[: len(edge)], text[-len(edge) :]):
             rest = text.removeprefix(edge).removesuffix(edge).strip().removeprefix("* ")

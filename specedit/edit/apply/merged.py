@@ -1,4 +1,4 @@
-"""What a merge comes to: the new text with its parts, or what has no single place."""
+"""The result of a merge: the new text with its parts, or the parts without a single place."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Symbols = Callable[[], Sequence[Symbol]]  # of the file
 def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
-    """What the hunks replace, and those without one place."""
+    """The replaced lines of each hunk, and the hunks without one place."""
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []

@@ -1,4 +1,4 @@
-"""What it is worth that a line of a change is a line of the file: for a snippet, and for a hunk
+"""The score of matching a line of a change with a line of the file: for a snippet, for a hunk
 whose lines are not quite those of the file."""
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Likeness:
 
 
 def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs:
-    """What the matches of rows with columns are worth."""
+    """The scores of the matches of rows with columns."""
     import numpy as np
 
     keys = {column.key: n for n, column in enumerate(columns)}
@@ -173,7 +173,7 @@ def _one_list(*lines: str) -> bool:
 
 
 def _skips(rows: Sequence[SnippetRow]) -> list[float]:
-    """What it costs that lines of the file stay above a row: nothing where the snippet leaves lines
+    """The cost of lines of the file that stay above a row: nothing where the snippet leaves lines
     out; little between two definitions, and between one and the ends of its holder."""
     skips = [0.0 if row.apart or row.part == END or not n else NEVER for n, row in enumerate(rows)]
     for n, (above, below) in enumerate(pairwise(rows), 1):
@@ -185,7 +185,7 @@ def _skips(rows: Sequence[SnippetRow]) -> list[float]:
 def _gone_cost(
     rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
 ) -> float:
-    """What it costs that a comment stands for lines left out: nothing where only a line of the
+    """The cost of a comment that stands for lines left out: nothing where only a line of the
     file is shown next to it."""
     first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
     beside = [

@@ -381,7 +381,7 @@ def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], 
 
 
 def _container(parsed: ParsedText) -> Branch:
-    """What holds the imports: the file, or a C# namespace that has them inside."""
+    """The node that holds the imports: the file, or a C# namespace that has them inside."""
     if parsed.language.name == "csharp" and parsed.root.first("using_directive") is None:
         for child in parsed.root.children:
             body = child.part("body") if child.type == "namespace_declaration" else None

@@ -41,7 +41,7 @@ ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of a command. `code` is None when it had to be ended."""
+    """The result of a command. `code` is None when it had to be ended."""
 
     code: int | None
     output: str
@@ -287,7 +287,7 @@ class Failure:
 
 
 def read(output: str, folder: Path | None = None) -> Failure:
-    """What matters of the output of a command that failed in `folder`."""
+    """The lines that matter in the output of a command that failed in `folder`."""
     text = output if folder is None else output.replace(f"{folder}/", "")
     lines = [line.rstrip() for line in text.splitlines()]
     for form in FORMS:

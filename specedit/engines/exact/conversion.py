@@ -52,7 +52,7 @@ class ConvertProgress:
 
 
 def source_of(files: ModelFiles) -> str:
-    """What identifies the weights: the digest, or name, size and date where none is known."""
+    """The identity of the weights: the digest, or name, size and date where none is known."""
     if files.sha256:
         return files.sha256
     seen = hashlib.sha256()
@@ -290,7 +290,7 @@ def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
 def _blocks(
     checkpoint: Checkpoint, name: str, sources: list[list[str]], four: Collection[str]
 ) -> Iterator[Callable[[], dict[str, Array]]]:
-    """What makes each block of a tensor; every block of a matrix but the last fills panels."""
+    """A function for each block of a tensor; every block of a matrix but the last fills panels."""
     from specedit.engines.exact import quantize
 
     config = checkpoint.config

@@ -271,7 +271,7 @@ def open_weights(path: Path, source: str) -> Weights:
 
 
 def _header(file: BinaryIO) -> dict[str, Any]:
-    """What the header says, as it was written."""
+    """The header, as it was written."""
     file.seek(0)
     magic, version, length, digest = PREFIX.unpack(file.read(PREFIX.size))
     if magic != MAGIC or version != FORMAT_VERSION:

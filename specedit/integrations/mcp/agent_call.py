@@ -126,7 +126,7 @@ class ToolResult(BaseModel):
 
     @property
     def rejected(self) -> list[str]:
-        """What the user's own program reports of the new text."""
+        """The findings of the user's own program in the new text."""
         return self._rejected
 
 
@@ -276,7 +276,7 @@ def _without_flags(line: str) -> str:
 
 
 def result_of(edits: Sequence[Edit]) -> ToolResult:
-    """What a client needs to know of the Edits of a session."""
+    """The result that a client gets for the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
     findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
     shown = [

@@ -228,7 +228,7 @@ class Steps:
         return self.start / max(1, requests) + self.each
 
     def ratio(self, requests: int) -> float:
-        """What a request's share of a step costs besides its own id, in ids.
+        """The cost of a request's share of a step besides its own id, in ids.
 
         An id more costs the server `each`; a step less of one request saves its id and its share
         of `start`, because the others continue. So the fuller the batch, the less a draft may

@@ -62,7 +62,7 @@ def drafts_spoil_sampling() -> bool:
 
 
 def warning() -> list[str]:
-    """What the user should know before this vLLM serves."""
+    """The notes for the user before this vLLM serves."""
     vllm = installed()
     if vllm is None:
         return []
@@ -123,7 +123,7 @@ def batch_invariant() -> bool:
 
 
 def environment(vllm: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
-    """What `serve` adds to the environment: batch invariance where the platform has it, unless
+    """The environment that `serve` adds: batch invariance where the platform has it, unless
     the user decided. `capability` is the GPU's; None: there is no GPU."""
     if vllm is None or vllm.name != "vllm" or INVARIANT in os.environ:
         return {}
@@ -220,7 +220,7 @@ IMAGE = f"vllm-specedit:{VERSION}"
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What runs, and on how much."""
+    """The model, and the machine that it runs on."""
 
     model: str = "Qwen/Qwen2.5-Coder-32B-Instruct"
     image: str = IMAGE

@@ -224,7 +224,7 @@ class KernelCache:
         self.ids[:] = other.ids[:length]
 
     def rows(self) -> bytearray:
-        """What it holds, as bytes for `fill`."""
+        """The keys and values, as bytes for `fill`."""
         data = bytearray(len(self.ids) * self._row_bytes)
         self._move(data, len(self.ids), out=True)
         return data
