@@ -68,7 +68,7 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def open_region(doubtful: Doubtful) -> OpenRegion | None:
-    """The region that a snippet leaves open, with some lines around it; None where that is too large,
+    """The region that a snippet leaves open, with some lines around it; None where it is too large,
     or where the readings begin at different indentations."""
     lines, best, others = doubtful.lines, doubtful.readings[0], doubtful.readings[1:]
     head = min(common(best, other) for other in others)
