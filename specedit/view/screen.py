@@ -21,7 +21,7 @@ from specedit.edit.hunk_choice import HELP, Chosen, Question, choose, choose_who
 from specedit.edit.hunk_choice import shown as hunk_text
 from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Confirmation, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import UsageError
 from specedit.files.source import Source
@@ -36,6 +36,7 @@ from specedit.view.trace import TraceWriter
 CONFIRM_HELP = """\
 y  write it; `specedit undo` takes it back
 n  write nothing; the answer is kept, and the message names its file
+a  ask the model for another answer
 e  choose among its hunks, or edit them
 """
 
@@ -163,7 +164,7 @@ class Screen(Sink):
             self.skip_rest = "not looked at: you quit"
         return chosen.text
 
-    def confirms(self, job: Job, edit: Edit) -> bool:
+    def confirms(self, job: Job, edit: Edit) -> Confirmation:
         """Show a change that is likely wrong, and ask whether it is written. With `e` the user
         chooses among its hunks afterwards."""
         self._live.stop()
@@ -174,17 +175,19 @@ class Screen(Sink):
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
-            self._console.print(Text(f"{chance}Write it? [y/n/e/?] ", "bold yellow"), end="")
+            self._console.print(Text(f"{chance}Write it? [y/n/a/e/?] ", "bold yellow"), end="")
             try:
                 answer = input().strip().lower()
             except EOFError:
                 self._console.print()
-                return False
+                return "no"
             if answer in ("y", "yes", "e"):
                 self._choose_hunks = answer == "e"
-                return True
+                return "yes"
             if answer in ("n", "no", "q"):
-                return False
+                return "no"
+            if answer in ("a", "another"):
+                return "another"
             self._print(Text(CONFIRM_HELP))
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
