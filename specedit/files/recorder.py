@@ -81,13 +81,15 @@ class Recorder:
             if not self._count:
                 prune(self._store)
             entry = self.add(replacement.check_unchanged(source), source.data, after)
+            if not entry.torn:
+                with contextlib.suppress(OSError):  # a killed write is cleared up all the same
+                    self._lock.take()
             try:
                 replacement.replace(source, after, draft_of(self.run, entry))
             except BaseException:
                 self._drop_unwritten(entry, source.data, after)
                 raise
-            if entry.torn:
-                self._finish()
+            self._finish()
 
     def write_all(
         self, texts: Sequence[tuple[Source, bytes]], moves: Sequence[tuple[str, str]] = ()

@@ -58,15 +58,25 @@ def make_moves(moves: Moves) -> None:
 
 
 def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
-    """Move files back, where their old names are free; the moves that were taken back."""
-    done = []
-    for old, new in reversed(moves):
-        if os.path.lexists(new) and not os.path.lexists(old):
-            _move(Path(new), Path(old))
-            with suppress(OSError):  # a folder that is not empty
-                for folder in Path(new).parents:
-                    folder.rmdir()
-            done.append((old, new))
+    """Move files back, where their old names are free; the moves that were taken back. If one
+    cannot be, none is."""
+    done = list[tuple[str, str]]()
+    try:
+        for old, new in reversed(moves):
+            if os.path.lexists(old):
+                if not os.path.lexists(new):  # a killed undo moved it, perhaps not in the index
+                    _follow(Path(new), Path(old))
+                continue
+            if os.path.lexists(new):
+                _move(Path(new), Path(old))
+                done.append((old, new))
+    except SpeceditError:
+        make_moves(done)
+        raise
+    for _, new in moves:
+        with suppress(OSError):  # a folder that is not empty
+            for folder in Path(new).parents:
+                folder.rmdir()
     return done
 
 
@@ -82,20 +92,20 @@ def _move(old: Path, new: Path) -> None:
         old.rename(new)
     except OSError as error:
         raise InputError(f"cannot be moved to {new}: {error.strerror}", file=str(old)) from error
-    with suppress(SpeceditError, ValueError, OSError):  # the files are right without the index, too
-        _follow(old, new)
+    _follow(old, new)
 
 
 def _follow(old: Path, new: Path) -> None:
     """Give the index's entry the new name, with the content that is staged."""
-    root = git.top(new.parent)
-    names = [os.fsencode(place.relative_to(root.resolve()).as_posix()) for place in (old, new)]
-    entry = ask(root, "ls-files", "-z", "--stage", "--", os.fsdecode(names[0]))[1]
-    if entry:
-        meta = entry.partition(b"\t")[0]
-        removed = b"0 " + b"0" * len(meta.split()[1]) + b"\t" + names[0]
-        lines = b"\0".join((removed, meta + b"\t" + names[1], b""))
-        ask(root, "update-index", "-z", "--index-info", stdin=lines)
+    with suppress(SpeceditError, ValueError, OSError):  # the files are right without the index, too
+        root = git.top(new.parent)
+        names = [os.fsencode(place.relative_to(root.resolve()).as_posix()) for place in (old, new)]
+        entry = ask(root, "ls-files", "-z", "--stage", "--", os.fsdecode(names[0]))[1]
+        if entry:
+            meta = entry.partition(b"\t")[0]
+            removed = b"0 " + b"0" * len(meta.split()[1]) + b"\t" + names[0]
+            lines = b"\0".join((removed, meta + b"\t" + names[1], b""))
+            ask(root, "update-index", "-z", "--index-info", stdin=lines)
 
 
 def absolute(root: Path, moves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -178,30 +188,32 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
 
 def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     """`undo` of one run, for a caller that holds `alone`."""
-    moved = take_back_moves(run.moves)
-    results = list(_looked_at(run))
-    steps = [result for result in results if isinstance(result, _Step)]
-    if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
-        marked = run.unfinished
-        lock = _marked(run, steps)
-        try:
+    marked, lock = run.unfinished, Lock(run.mark)
+    try:
+        if run.moves:
+            _mark(run, lock)
+        moved = take_back_moves(run.moves)
+        results = list(_looked_at(run))
+        steps = [result for result in results if isinstance(result, _Step)]
+        if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
+            _mark(run, lock, steps)
             outcomes = [_restored(result) for result in results] if partly else _wholly(results)
-        finally:
-            lock.release()
+        else:
+            outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
+        outcomes.reverse()  # as the run wrote them
+        if moved and not partly and any(outcome.status == REFUSED for outcome in outcomes):
+            make_moves(moved)
+        elif moved:
+            back = {old for old, _ in moved}
+            same = (outcome.status == AS_BEFORE and outcome.path in back for outcome in outcomes)
+            outcomes = [
+                replace(outcome, status=RESTORED) if is_back else outcome
+                for outcome, is_back in zip(outcomes, same, strict=True)
+            ]
+    finally:
+        lock.release()
         if not marked or partly:
             run.mark.unlink(missing_ok=True)
-    else:
-        outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
-    outcomes.reverse()  # as the run wrote them
-    if moved and not partly and any(outcome.status == REFUSED for outcome in outcomes):
-        make_moves(moved)
-    elif moved:
-        back = {old for old, _ in moved}
-        same = (outcome.status == AS_BEFORE and outcome.path in back for outcome in outcomes)
-        outcomes = [
-            replace(outcome, status=RESTORED) if is_back else outcome
-            for outcome, is_back in zip(outcomes, same, strict=True)
-        ]
     left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
     if left and partly:
         save(replace(run, files=tuple(left)))
@@ -237,12 +249,11 @@ def _picked(store: Path, name: str | None) -> JournalRun:
     return run
 
 
-def _marked(run: JournalRun, steps: Sequence[_Step]) -> Lock:
-    """Mark an undo of several files, so that the next command completes it where this process is
-    killed. A full disk must not stop an undo: then there is no mark."""
-    lock = Lock(run.mark)
+def _mark(run: JournalRun, lock: Lock, steps: Sequence[_Step] = ()) -> None:
+    """Mark an undo of several files or of moves, so that the next command completes it where this
+    process is killed. A full disk must not stop an undo: then there is no mark."""
     shared = {step.entry for step in steps if replacement.is_shared(Path(step.entry.path))}
-    if len(steps) > 1 or shared:
+    if run.moves or len(steps) > 1 or shared:
         with suppress(OSError):
             for step in steps:
                 if step.entry in shared and not step.entry.torn:
@@ -250,7 +261,6 @@ def _marked(run: JournalRun, steps: Sequence[_Step]) -> Lock:
             files = tuple(replace(e, torn=True) if e in shared else e for e in run.files)
             save(replace(run, files=files, whole=True))
             lock.take()
-    return lock
 
 
 def _taken_out(run: JournalRun) -> Undone:
@@ -433,7 +443,16 @@ def _completed_in_place(run: JournalRun) -> Iterator[str]:
             if digest(after) == entry.after_sha256 and is_mixed(now, before, after):
                 replacement.replace(Source(entry.path, "", now, path), after, draft_of(run, entry))
                 yield f"completed {path} of the {_named(run)}: it was killed while it wrote it"
-    finish(run)
+    if all(_is_as_before(entry) for entry in run.files):
+        delete(run)  # it wrote nothing
+    else:
+        finish(run)
+
+
+def _is_as_before(entry: Entry) -> bool:
+    with suppress(OSError):
+        return digest(regular.read(Path(entry.path))) == entry.before_sha256
+    return False
 
 
 def _named(run: JournalRun) -> str:

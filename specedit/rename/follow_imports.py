@@ -33,7 +33,7 @@ def moved_files(old: str, new: str) -> tuple[Tree, dict[str, str]]:
     source, target = Path(old), Path(new)
     if source.is_symlink():
         raise InputError("a symbolic link; nothing was moved", file=old)
-    if target.is_dir() or new.endswith("/"):
+    if target.is_dir() or (new.endswith("/") and not source.is_dir()):  # as `mv` does
         target = target / source.name
     tree = Tree.around([old])
     if tree is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 import pytest
-from check_cases import TABLE, TEXTS
+from case_files import read_file
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +14,9 @@ from specedit.check.finding import DEFAULT, NOTE, REFUSE, Checks, verdicts
 from specedit.errors import TooComplex
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES
+
+CASES = read_file("check/check.toml")
+TEXTS, TABLE = CASES["texts"], CASES["table"]["rows"]
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,28 @@ def test_a_try_that_is_killed_is_reverted_even_when_it_is_whole(tree: Path, tmp_
     assert held(tree) == [OLD] * len(NAMES) and journal.runs(store) == []
 
 
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+def test_a_file_whose_write_is_killed_is_cleared_up_by_the_next_command(
+    tree: Path, inside: Specedit, after: bool
+) -> None:
+    def dies() -> None:
+        def put(path: Path, held: object, draft: Path, real: Any = replacement._put) -> None:
+            if after:
+                atomic.exchange(draft, path)
+            os._exit(9)
+
+        replacement._put = put  # type: ignore[assignment]
+        Recorder(journal.home(), "edit").write(read(tree / "a.py"), NEW)
+
+    assert ended(child(dies)) == 9 and list(tree.glob(".specedit-*"))
+    done = inside("undo", "--list", cwd=tree)
+    assert not list(tree.glob(".specedit-*"))
+    assert held(tree) == [NEW if after else OLD, OLD, OLD]
+    assert (b"a.py" in done.stdout) is after
+    assert inside("undo", cwd=tree).returncode == (0 if after else 2)
+    assert held(tree) == [OLD] * 3
+
+
 def test_a_file_that_was_half_written_in_place_is_completed(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,24 +21,7 @@ PAGE = (
 )
 ASKED = "# specedit: Old becomes New.\nOld = 2\n"
 # Neovim's own words, as a person's keys would say them; `until` waits for what comes of them.
-DRIVER = """
-local function until_so(what, true_now)
-  if not vim.wait(60000, true_now, 20) then error("it did not happen: " .. what) end
-end
-local function text(name)
-  return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(name), 0, -1, true), "\\n") .. "\\n"
-end
-local done, problem = xpcall(function()
-{body}
-end, debug.traceback)
-local found = { problem = not done and problem or nil, texts = {} }
-for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1 })) do
-  found.texts[vim.fn.fnamemodify(info.name, ":t")] = text(info.bufnr)
-end
-found.messages = vim.fn.execute("messages")
-vim.fn.writefile({ vim.fn.json_encode(found) }, "result.json")
-vim.cmd("qall!")
-"""
+DRIVER = Path(__file__).with_name("driver.lua").read_text("utf-8")
 READY = """
 until_so("a server", function() return #vim.lsp.buf_get_clients() > 0 end)
 for _, client in pairs(vim.lsp.buf_get_clients()) do

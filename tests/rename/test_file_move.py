@@ -103,8 +103,9 @@ def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) ->
     assert text == "from shop import account as user\naccount = user.User\n" and runs(repo)
 
 
-def test_a_folder_moves_with_its_files(inside: Run, repo: Repository) -> None:
-    assert inside("rename", "src/shop/sub", "src/shop/deeper").returncode == 0
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_folder_moves_with_its_files(inside: Run, repo: Repository, slash: str) -> None:
+    assert inside("rename", f"src/shop/sub{slash}", f"src/shop/deeper{slash}").returncode == 0
     assert "import shop.page, shop.deeper.deep" in repo.read("main.py") and runs(repo)
     assert not (repo.root / "src/shop/sub/deep.py").exists()
 
@@ -236,6 +237,41 @@ def test_guarantee_3_a_killed_move_is_whole_or_undone_after_the_next_command(
     assert after in done.stderr.decode(), done.stderr.decode()
     assert (repo.git("status", "--short") == "") is (before == "pass")
     assert runs(repo)
+
+
+KILLED_UNDO = """\
+import os, sys
+from pathlib import Path
+from specedit.files import replacement, undo
+
+def dies(*given, **more):
+    os._exit(9)
+
+{patch}
+from specedit.__main__ import main
+sys.argv = ["specedit", "undo"]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "undo._follow = dies",
+        "undo._looked_at = dies",
+        "replacement.replace = dies",
+        "undo.delete = dies",
+    ],
+    ids=["before git's index", "before the texts", "before the first text", "before the end"],
+)
+def test_guarantee_3_the_killed_undo_of_a_move_is_whole_after_the_next_command(
+    inside: Run, repo: Repository, patch: str
+) -> None:
+    assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0
+    words = [sys.executable, "-c", KILLED_UNDO.format(patch=patch)]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 9
+    inside("undo", "--list")
+    assert repo.git("status", "--short") == ""
 
 
 @pytest.mark.parametrize(("old", "new"), [("shapes.rs", "forms.rs"), ("shapes.h", "lib/shapes.h")])

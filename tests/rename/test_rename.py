@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_files import cases
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -229,93 +230,16 @@ def test_a_name_taken_elsewhere_is_none(language: str, text: str) -> None:
     assert not rename(text, "x", "y", language=language).collisions
 
 
-FOREIGN = {
-    "typescript ": """\
-import { B } from 'b'
-class A { «get»() {} }
-function f(a: A | null, b?: B | undefined) { a.«get»(); b.get() }
-""",
-    "python": """\
-import requests
-def «get»(url): return requests.get(url)
-""",
-    "python ": """\
-import a.b as c
-from d import E
-def «get»(e: E): return c.get(e.get, E().get(), c.x.get, «get»)
-""",
-    "javascript": """\
-import a from 'a'
-const b = require('b')
-function «get»() { return a.get() + b.get() + «get»() }
-""",
-    "typescript": """\
-import { A } from 'a'
-function «get»(a: A) { return a.get() + new A().get() + «get»(a) }
-""",
-    "go": """\
-package a
-import "net/http"
-func «get»(r *http.Request) { http.get(r); r.get(); «get»(r) }
-""",
-    "java": """\
-import a.List;
-class A { int «get»(List l) { return List.get() + l.get() + «get»(l); } }
-""",
-    "csharp": """\
-using H = N.Http;
-class A { int «get»(H h) { return H.get() + h.get() + «get»(h); } }
-""",
-    "rust": """\
-use a::fs;
-use a::{b::M, c};
-fn «get»(m: M) { fs::get(); m.get(); c::get(); «get»(m) }
-""",
-    "kotlin": """\
-import a.Http
-fun «get»(h: Http): Int { return Http.get() + h.get() + «get»(h) }
-""",
-    "scala": """\
-import a.Http
-import b.{C => D}
-object A { def «get»(h: Http, d: D): Int = Http.get(1) + h.get(2) + d.get(3) + «get»(h, d) }
-""",
-    "php": """<?php
-use a\\Http;
-function «get»(Http $h) { return Http::get() + $h->get() + «get»($h); }
-""",
-}
-
-
-BROUGHT = {
-    "python ": 'def «join»(a): xs = [a]; xs.join(a); return ", ".join(a) + «join»(a)\n',
-    "javascript ": "function «join»(a) { return [a].join() + `${a}`.join(a) + «join»(a) }\n",
-    "csharp ": "class A { int «Add»(int a) { return int.Add(a) + System.B.Add() + «Add»(1); } }\n",
-    "typescript ": "function «fit»(a: A[], b: string) { a.fit(b) + b.fit() + «fit»(a, b) }\n",
-    "java ": "class A { int «length»; int f(int[] a) { return a.length + «length»; } }\n",
-    "python": "def «get»(a): return dict.get(a, 1) + «get»(a)\n",
-    "javascript": "const «log» = (a) => { console.log(a); Math.log(a); return «log»(a) }\n",
-    "typescript": "function «parse»(a: string) { return JSON.parse(a) ?? «parse»(a) }\n",
-    "java": "class A { int «max»(int a) { return Math.max(a, 1) + «max»(a); } }\n",
-    "csharp": "class A { void «Write»(int a) { Console.Write(a); «Write»(a); } }\n",
-    "rust": "impl A { fn «new»() -> A { Vec::new(); std::new(); A::«new»() } }\n",
-    "cpp": "int «max»(int a, int b) { return std::max(a, b) + «max»(a, b); }\n",
-    "kotlin": "fun «max»(a: Int): Int { return Math.max(a, 1) + «max»(a) }\n",
-    "scala": "object A { def «max»(a: Int): Int = Math.max(a, 1) + «max»(a) }\n",
-    "ruby": "def «open»(a)\n  File.open(a)\n  «open»(a)\nend\n",
-}
-
-
-@pytest.mark.parametrize(("language", "marked"), BROUGHT.items(), ids=BROUGHT)
+@cases("rename/rename.toml", "brought")
 def test_a_member_of_what_the_language_brings_keeps_its_name(language: str, marked: str) -> None:
     old = MARK.findall(marked)[0]
-    guess = rename(MARK.sub(r"\1", marked), old, "fetch", language=language.strip())
+    guess = rename(MARK.sub(r"\1", marked), old, "fetch", language=language)
     assert guess.text == MARK.sub("fetch", marked)
 
 
-@pytest.mark.parametrize(("language", "marked"), FOREIGN.items(), ids=FOREIGN)
+@cases("rename/rename.toml", "foreign")
 def test_a_member_of_another_module_keeps_its_name(language: str, marked: str) -> None:
-    guess = rename(MARK.sub(r"\1", marked), "get", "fetch", language=language.strip())
+    guess = rename(MARK.sub(r"\1", marked), "get", "fetch", language=language)
     assert guess.text == MARK.sub("fetch", marked)
     assert any("a member of" in str(one) and "--line" in str(one) for one in guess.outside)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import compilers
 import pytest
+from case_files import cases
 
 from specedit.errors import UsageError
 from specedit.rename.declared import is_here
@@ -105,71 +106,6 @@ def test_there_are_enough_of_them() -> None:
     assert min(sizes) >= 3 and max(sizes) <= 15
 
 
-REQUIRED = {  # a file, the place of a name, and what requires the name
-    "rust-trait": ("a.rs", "impl Clone for A {\n    fn |clone(&self) -> A { A }\n}", "trait Clone"),
-    "rust-crate": ("a.rs", "extern crate |alloc;\n", "the crate's own name"),
-    "rust-module": ("a.rs", "mod |shapes;\n", "the name of its file"),
-    "java-override": ("A.java", "class A { @Override public String |toString() {} }", "overrides"),
-    "csharp-override": ("A.cs", "class A { public override string |ToString() {} }", "overrides"),
-    "go-error": (
-        "a.go",
-        'package a\ntype E int\nfunc (e E) |Error() string { return "" }\n',
-        "required by error",
-    ),
-    "go-init": ("a.go", "package a\nfunc |init() {}\n", "the language"),
-    "csharp-explicit": ("A.cs", "class A : IB { object IB.|Size { get; } }", "by IB"),
-    "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
-    "typescript-imported": (
-        "a.ts",
-        "import { Kind } from 'kinds'\nconst a: Kind<B> = { |size: 1 }",
-        "by Kind<B>",
-    ),
-    "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
-    "constructor": ("a.ts", "class A { |constructor() {} }", "by `new`"),
-}
-MAY_BE = {
-    "typescript-argument": ("a.ts", "import { make } from 'b'\nmake({ |size: 1 })", "by make"),
-    "typescript-member": ("a.ts", "class A implements URL { get |port() { return '' } }", "by URL"),
-    "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
-    "java-both": (
-        "A.java",
-        "interface B { int size(); }\nclass A implements B, C { public int |size() {} }",
-        "by C",
-    ),
-    "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
-    "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
-    "go-interface": (
-        "a.go",
-        "package a\ntype T int\nfunc (t T) |Len() int { return 0 }\n",
-        "library",
-    ),
-}
-OWN = {
-    "java-marker": (
-        "A.java",
-        "interface B { int b(); }\nclass A implements B, Serializable { public int |b() {} }",
-    ),
-    "java-constant": (
-        "E.java",
-        "enum E { A { @Override int |f() { return 1; } }; abstract int f(); }",
-    ),
-    "java-nested": (
-        "H.java",
-        "interface C { interface K { int f(); } }\n"
-        "class H { class K implements C.K { @Override public int |f() { return 1; } } }",
-    ),
-    "rust": ("a.rs", "trait B { fn b(&self); }\nimpl B for A { fn |b(&self) {} }"),
-    "java": (
-        "A.java",
-        "interface B { int b(); }\nclass A implements B { @Override public int |b() {} }",
-    ),
-    "rust-bound": (
-        "a.rs",
-        "trait B { fn b(&self); }\nimpl<T: B> C for T { fn c(&self) { self.|b() } }",
-    ),
-}
-
-
 def renamed_at(path: str, marked: str) -> RenameGuess:
     """The rename of the name behind the mark, in a tree of this one file."""
     start, text = marked.index("|"), marked.replace("|", "")
@@ -181,24 +117,24 @@ def renamed_at(path: str, marked: str) -> RenameGuess:
     return result.files[path]
 
 
-@pytest.mark.parametrize("case", REQUIRED.values(), ids=REQUIRED)
+@cases("rename/trees.toml", "required")
 def test_a_name_that_something_of_another_project_requires_is_refused(
-    case: tuple[str, str, str],
+    path: str, marked: str, why: str
 ) -> None:
-    (collision,) = renamed_at(*case[:2]).collisions
-    assert case[2] in collision.text
+    (collision,) = renamed_at(path, marked).collisions
+    assert why in collision.text
 
 
-@pytest.mark.parametrize("case", MAY_BE.values(), ids=MAY_BE)
-def test_a_name_that_may_be_required_has_a_note(case: tuple[str, str, str]) -> None:
-    guess = renamed_at(*case[:2])
+@cases("rename/trees.toml", "may_be_required")
+def test_a_name_that_may_be_required_has_a_note(path: str, marked: str, why: str) -> None:
+    guess = renamed_at(path, marked)
     assert not guess.collisions
-    assert any("may be required" in one.text and case[2] in one.text for one in guess.notes)
+    assert any("may be required" in note.text and why in note.text for note in guess.notes)
 
 
-@pytest.mark.parametrize("case", OWN.values(), ids=OWN)
-def test_what_these_files_require_is_renamed_with_it(case: tuple[str, str]) -> None:
-    guess = renamed_at(*case)
+@cases("rename/trees.toml", "own")
+def test_what_these_files_require_is_renamed_with_it(path: str, marked: str) -> None:
+    guess = renamed_at(path, marked)
     assert not guess.collisions and not guess.undecided
     assert len(guess.places) == 2
 
@@ -223,37 +159,8 @@ def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
     assert not result.left
 
 
-OF_MODULES = {  # what is renamed, and files, with the places that change
-    "go": (
-        "web.Get",
-        {
-            "go.mod": "module x.org/a\n",
-            "web/a.go": "package web\nfunc «Get»() {}\ntype C struct{}\nfunc (c C) Get() {}\n",
-            "b.go": 'package a\nimport "x.org/a/web"\nfunc f() { web.«Get»(); web.C{}.Get() }\n',
-        },
-    ),
-    "python": (
-        "tools.get",
-        {
-            "shop/__init__.py": "",
-            "shop/tools.py": "def «get»(): ...\n",
-            "shop/other.py": "def get(): ...\n",
-            "a.py": "from shop import other, tools\nother.get()\ntools.«get»()\n",
-        },
-    ),
-    "rust": (
-        "shapes::area",
-        {
-            "src/lib.rs": "mod shapes;\nfn area() {}\nfn f() { shapes::«area»(); area(); }\n",
-            "src/shapes.rs": "pub fn «area»() {}\n",
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("case", OF_MODULES.values(), ids=OF_MODULES)
-def test_a_name_of_a_module_is_renamed_in_it(case: tuple[str, dict[str, str]]) -> None:
-    old, marked = case
+@cases("rename/trees.toml", "modules")
+def test_a_name_of_a_module_is_renamed_in_it(old: str, marked: dict[str, str]) -> None:
     plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
     name = split_member(old)[1]
     held = [path for path in plain if name in plain[path]]
@@ -290,35 +197,8 @@ def test_a_go_name_that_other_packages_use_stays_exported() -> None:
         assert [path for path, _ in result.collisions] == collisions
 
 
-LEFT = {
-    "c-macro": (
-        "a.c",
-        "struct a { int |size; };\nstruct b { int size; };\n#define GET(x) ((x)->size + 1)\n"
-        "int f(struct b *one) { return GET(one); }\n",
-    ),
-    "typescript-any": (
-        "a.ts",
-        "class A { |size = 1 }\nclass B { size = 1 }\nconst f = (x: any) => x.size",
-    ),
-    "python-base-of-a-parameter": (
-        "a.py",
-        "class A:\n    |size = 1\n\ndef f(made):\n    class B(made.base):\n        size = 2\n",
-    ),
-    "python-in-a-base-of-a-parameter": (
-        "a.py",
-        "class A:\n    size = 1\n\ndef f(made):\n    class B(made.base):\n        |size = 2\n",
-    ),
-    "python-getattr": (
-        "a.py",
-        "class A:\n    def |size(self): ...\n\nclass B:\n    def __getattr__(self, name): ...\n\n"
-        "class C:\n    def size(self): ...\n\nB().size()\n",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", LEFT.values(), ids=LEFT)
-def test_a_use_that_may_be_meant_is_left(case: tuple[str, str]) -> None:
-    path, marked = case
+@cases("rename/trees.toml", "left")
+def test_a_use_that_may_be_meant_is_left(path: str, marked: str) -> None:
     start, text = marked.index("|"), marked.replace("|", "")
     project, target = (
         Project({path: text}, {path: text}.__getitem__),

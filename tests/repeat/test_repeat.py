@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from case_files import cases
 from command_line import Done, at_a_terminal, in_this_process
 from git_repository import Repository
 
@@ -40,99 +41,7 @@ def repeated(name: str, before: str, after: str, text: str, path: str = "") -> R
     return rewritten(rule, text, path or name)
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after", "text", "wanted"),
-    [
-        pytest.param(
-            "a.py",
-            "def f(self):\n    self.assertTrue(a in b)\n",
-            "def f(self):\n    self.assertIn(a, b)\n",
-            "def g(self):\n    self.assertTrue(x.y  in [1, 2])\n    other.assertTrue(x in y)\n",
-            "def g(self):\n    self.assertIn(x.y, [1, 2])\n    other.assertTrue(x in y)\n",
-            id="holes",
-        ),
-        pytest.param(
-            "a.py",
-            "import socket\ntry:\n    f()\nexcept socket.error:\n    pass\n",
-            "import socket\ntry:\n    f()\nexcept OSError:\n    pass\n",
-            "import socket\nraise socket.error(1)\nself.socket.error(2)\n",
-            "import socket\nraise OSError(1)\nself.socket.error(2)\n",
-            id="without-holes",
-        ),
-        pytest.param(
-            "a.py",
-            "from typing import Optional\nx: Optional[int] = f()\n",
-            "from typing import Optional\nx: int | None = f()\n",
-            "from typing import Optional\ndef f(x: Optional[dict[str, int]]) -> Optional[A]: ...\n",
-            "from typing import Optional\ndef f(x: dict[str, int] | None) -> A | None: ...\n",
-            id="types",
-        ),
-        pytest.param(
-            "a.py",
-            "def f():\n    run_twice(work)\n",
-            "def f():\n    work.run(2)\n",
-            "def f():\n    run_twice(a + b)\n",
-            "def f():\n    (a + b).run(2)\n",
-            id="parentheses",
-        ),
-        pytest.param(
-            "a.py",
-            "connect_to(host, timeout=30)\n",
-            "connect_to(host, timeout=60)\n",
-            "connect_to('x', timeout=30)\nwait(timeout=30)\nconnect_to(y, timeout=20)\n",
-            "connect_to('x', timeout=60)\nwait(timeout=30)\nconnect_to(y, timeout=20)\n",
-            id="a-bare-literal-needs-what-is-around-it",
-        ),
-        pytest.param(
-            "A.java",
-            "class A { void f() { Assert.assertEquals(a, b); } }",
-            "class A { void f() { assertThat(b).isEqualTo(a); } }",
-            "class B { void g() { Assert.assertEquals(1,\n  x.y()); } }",
-            "class B { void g() { assertThat(x.y()).isEqualTo(1); } }",
-            id="java",
-        ),
-        pytest.param(
-            "A.java",
-            "import java.util.Arrays; class A { List a = Arrays.asList(b); }",
-            "import java.util.Arrays; class A { List a = List.of(b); }",
-            "import java.util.*; class B { List a = Arrays.asList(c, d); }",
-            "import java.util.*; class B { List a = List.of(c, d); }",
-            id="all-names-of-a-module",
-        ),
-        pytest.param(
-            "a.py",
-            "def f(x):\n    y = [tuple(x.path), 1]\n",
-            "def f(x):\n    y = [x.path, 1]\n",
-            "def g(x):\n    call(1, tuple(x.path))\n",
-            "def g(x):\n    call(1, x.path)\n",
-            id="the-same-text-elsewhere",
-        ),
-        pytest.param(
-            "a.ts",
-            'const a = legacyGet(o, "x");',
-            'const a = o["x"];',
-            "const b = legacyGet(p.q, 'y');",
-            "const b = p.q['y'];",
-            id="typescript-keeps-quotes",
-        ),
-        pytest.param(
-            "a.go",
-            "package a\nfunc f() { ioutil.ReadFile(name) }",
-            "package a\nfunc f() { os.ReadFile(name) }",
-            'package a\nfunc g() { b, err := ioutil.ReadFile("x" + y) }',
-            'package a\nfunc g() { b, err := os.ReadFile("x" + y) }',
-            id="go",
-        ),
-        pytest.param(
-            "a.rs",
-            "fn f() { let x = try!(g(1)); }",
-            "fn f() { let x = g(1)?; }",
-            "fn h() { let y = old(1); }",
-            "fn h() { let y = old(1); }",
-            id="rust-another-macro",
-        ),
-    ],
-)
+@cases("repeat/repeat.toml", "places")
 def test_places_are_rewritten_and_others_stay(
     name: str, before: str, after: str, text: str, wanted: str
 ) -> None:
@@ -154,39 +63,7 @@ def test_a_rule_that_is_too_general_is_only_proposed(before: str, after: str, wh
         assert result.text == before and all(place.doubt for place in result.places)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "text", "why"),
-    [
-        pytest.param(
-            "import socket\nsocket.error(1)\n",
-            "import socket\nOSError(1)\n",
-            "from mine import socket\nsocket.error(1)\n",
-            "something else",
-            id="another-import",
-        ),
-        pytest.param(
-            "def f(context):\n    old_call(1, None)\n",
-            "def f(context):\n    old_call(1, context)\n",
-            "def g():\n    old_call(1, None)\n",
-            "there is no `context`",
-            id="a-variable-that-is-not-there",
-        ),
-        pytest.param(
-            "import old\ndef f():\n    old.call(1)\n",
-            "import old\ndef f():\n    own_call(1)\n",
-            "import old\ndef own_call(x):\n    return old.call(x)\n",
-            "definition of `own_call`",
-            id="the-definition-of-what-replaces-it",
-        ),
-        pytest.param(
-            "old_pair(a, b)\n",
-            "new_pair(b, a)\n",
-            "old_pair(1,  # the first\n  2)\n",
-            "comment",
-            id="a-comment-would-be-lost",
-        ),
-    ],
-)
+@cases("repeat/repeat.toml", "left")
 def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str) -> None:
     result = repeated("a.py", before, after, text)
     assert result.text == text and why in result.skipped[0][1]
@@ -195,109 +72,7 @@ def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str)
 CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n        {0}\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "text", "why"),
-    [
-        pytest.param(
-            "import socket\nsocket.error(1)\n",
-            "import socket\nOSError(1)\n",
-            "import socket\nraise socket.error(2)\n",
-            "",
-            id="member-of-an-import",
-        ),
-        pytest.param(
-            CASE.format("self.assertTrue(a in b)"),
-            CASE.format("self.assertIn(a, b)"),
-            CASE.format("self.assertTrue(c in d)"),
-            "",
-            id="inherited-from-the-same-class",
-        ),
-        pytest.param(
-            CASE.format("self.assertTrue(a in b)"),
-            CASE.format("self.assertIn(a, b)"),
-            CASE.format("self.assertTrue(c in d)").replace("unittest.TestCase", "Other"),
-            "does not extend",
-            id="inherited-from-another-class",
-        ),
-        pytest.param(
-            "def f(x):\n    x.get_elements(1)\n",
-            "def f(x):\n    x.items(1)\n",
-            "def g(x):\n    x.get_elements(1)\n",
-            "`get_elements` is the same thing",
-            id="member-of-a-variable",
-        ),
-        pytest.param(
-            "def f(x):\n    x.number_of_values(1)\n",
-            "def f(x):\n    x.num_args(1)\n",
-            "def g(x):\n    x.number_of_values(1)\n",
-            "",
-            id="rare-member",
-        ),
-        pytest.param(
-            "import fmt\nf(fmt.Writer)\n",
-            "import fmt\nf(list[fmt.Writer])\n",
-            "import fmt\ng(fmt.Writer)\n",
-            "",
-            id="wrapper",
-        ),
-        pytest.param(
-            "import fmt\nfmt.write_all(a)\n",
-            "import fmt\nfmt.write_all(a, 'x')\n",
-            "import fmt\nfmt.write_all(b)\n",
-            'adds the argument `"x"`',
-            id="one-more-literal",
-        ),
-        pytest.param(
-            "import fmt\nfmt.write_all(a)\n",
-            "import fmt\nfmt.write_all(fmt.FIRST, a)\n",
-            "import fmt\nfmt.write_all(b)\n",
-            "adds the argument `fmt.FIRST`",
-            id="one-more-argument",
-        ),
-        pytest.param(
-            "import fmt\nfmt.write_all(a, b)\n",
-            "import fmt\nfmt.write_all(b, a)\n",
-            "import fmt\nfmt.write_all(c, d)\n",
-            "takes nothing away",
-            id="its-result-fits-again",
-        ),
-        pytest.param(
-            "connect_to(host, timeout=30)\n",
-            "connect_to(host, timeout=60)\n",
-            "connect_to(host, timeout=30)\n",
-            "adds the argument `timeout=60`",
-            id="another-literal",
-        ),
-        pytest.param(
-            "import pendulum\npendulum.create(1, 2)\n",
-            "import pendulum\npendulum.datetime(1, 2)\n",
-            "import pendulum\npendulum.create(1)\n",
-            "other arguments",
-            id="another-number-of-arguments",
-        ),
-        pytest.param(
-            "import fmt\nfmt.write_all(a, 'x')\n",
-            "import fmt\nfmt.write_all(a)\n",
-            "import fmt\nfmt.write_all(b, 'x')\n",
-            "",
-            id="one-literal-less",
-        ),
-        pytest.param(
-            "import fmt\nx = fmt.Zone()\n",
-            "import fmt\nx = None\n",
-            "import fmt\ny = fmt.Zone()\n",
-            "writes `None`",
-            id="a-value-that-says-nothing",
-        ),
-        pytest.param(
-            "import args\nargs.Parser(a, b)\n",
-            "import args\nargs.make().add(a).parse(b).done\n",
-            "import args\nx = args.Parser(a, b)\n",
-            "its value is used",
-            id="a-statement-and-a-value",
-        ),
-    ],
-)
+@cases("repeat/repeat.toml", "one_example")
 def test_one_example_is_enough_where_a_name_is_known(
     before: str, after: str, text: str, why: str
 ) -> None:
@@ -305,55 +80,7 @@ def test_one_example_is_enough_where_a_name_is_known(
     assert why in place.doubt if why else not place.doubt
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after", "text"),
-    [
-        (
-            *("A.cs", "class A { I<TResult> x; }", "class A { I x; }"),
-            "class B<TResult> { J<TResult> y; }",
-        ),
-        (
-            *("A.cs", "class A { void F() { G(Task.FromResult(a)); } }"),
-            "class A { void F() { G(new ValueTask<string>(a)); } }",
-            "class B { void F() { G(Task.FromResult(1)); } }",
-        ),
-        (
-            *("a.py", "def f(a):\n    made = a.made_by\n    g(a.made_by)\n"),
-            "def f(a):\n    made = a.made_by\n    g(made)\n",
-            "def h(a, made):\n    k(a.made_by)\n",
-        ),
-        (
-            *("a.py", "import a\na.known_not_null(x)\n", "import a\nx\n"),
-            "import a\na.known_not_null(y)\n",
-        ),
-        (
-            *("A.cs", "class A<TResult> { J<TResult> x; J<TResult> y; }"),
-            *("class A<TResult> { J x; J<TResult> y; }", "class A<TResult> { J x; J<TResult> y; }"),
-        ),
-        (
-            *("a.py", "def f(a):\n    g(a.converter)\n"),
-            *("def f(a):\n    g(converter)\n", "def h(a):\n    k(a.converter)\n"),
-        ),
-        (
-            *("a.rb", "def f(a)\n  g(a.to_hash)\n  k(a.to_hash)\nend\n"),
-            *("def f(a)\n  g(a)\n  k(a)\nend\n", "def h(b)\n  g(b.to_hash)\nend\n"),
-        ),
-        (
-            *("a.kt", "import a.Kind.ERROR\nfun f() { log(Kind.ERROR) }"),
-            *("import a.Kind.ERROR\nfun f() { log(ERROR) }", "fun g() { log(Kind.ERROR) }"),
-        ),
-    ],
-    ids=[
-        "type-parameter",
-        "type-argument",
-        "variable-of-the-example",
-        "wrapper-that-goes-away",
-        "type-parameter-in-the-same-file",
-        "member-that-becomes-an-unknown-variable",
-        "member-that-two-examples-take-away",
-        "import-that-is-not-completed",
-    ],
-)
+@cases("repeat/repeat.toml", "not_enough")
 def test_one_example_is_not_enough(name: str, before: str, after: str, text: str) -> None:
     for rule in rules(name, before, after):
         assert rewritten(rule, text, f"other/{name}").text == text
@@ -457,26 +184,7 @@ def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
     assert elsewhere.text == text and "variable" in elsewhere.places[0].doubt
 
 
-@pytest.mark.parametrize(
-    ("language", "before", "after", "text", "wanted"),
-    [
-        (
-            *("python", "assertTrue($A in $B)", "assertIn($A, $B)"),
-            *("self.assertTrue(a in b)\n", "self.assertIn(a, b)\n"),
-        ),
-        (
-            "python",
-            "$A == None",
-            "$A is None",
-            "if f(x) == None: pass\n",
-            "if f(x) is None: pass\n",
-        ),
-        ("python", "old($$$A)", "new($$$A, 1)", "old()\nold(a, b)\n", "new(, 1)\nnew(a, b, 1)\n"),
-        ("javascript", "$A == $A", "true", "x = a.b == a.b; y = a == b;", "x = true; y = a == b;"),
-        ("java", "new Integer($A)", "$A", "class A { int a = new Integer(3); }", None),
-    ],
-    ids=["member", "operator", "many", "the-same-twice", "java"],
-)
+@cases("repeat/repeat.toml", "patterns")
 def test_patterns(language: str, before: str, after: str, text: str, wanted: str | None) -> None:
     rule = rule_from_text(before, after, BY_NAME[language])
     result = rewritten(rule, text).text

@@ -199,33 +199,7 @@ def test_view_overwrites_no_page_that_is_not_its_own(
     assert specedit("view", "missing.jsonl", cwd=tmp_path).returncode == 2
 
 
-LOOK = """<!doctype html><body><script>
-const found = [], ids = {};
-async function page(name) {
-  const text = await (await fetch(name)).text();
-  return new DOMParser().parseFromString(text, "text/html");
-}
-async function look(name, width) {
-  const frame = document.body.appendChild(document.createElement("iframe"));
-  frame.style.width = width + "px";
-  await new Promise(done => { frame.onload = done; frame.src = name; });
-  const shown = frame.contentDocument.documentElement;
-  if (shown.scrollWidth > width) found.push(`${name} is ${shown.scrollWidth} wide of ${width}`);
-  for (const link of shown.querySelectorAll("a")) {
-    const [file, anchor] = link.getAttribute("href").split("#");
-    if (file.startsWith("https:")) continue;
-    const target = file || name;
-    if (!NAMES.includes(target)) found.push(`${name} links to ${target}`);
-    else if (anchor && !(ids[target] ??= await page(target)).getElementById(anchor))
-      found.push(`${name} links to ${target}#${anchor}`);
-  }
-  frame.remove();
-}
-(async () => {
-  for (const name of NAMES) for (const width of [400, 1400]) await look(name, width);
-  document.title = found.join("; ") || `all ${NAMES.length} pages are right`;
-})();
-</script></body>"""
+LOOK = Path(__file__).with_name("look.html").read_text("utf-8")
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,0 +1,53 @@
+"""Tables of cases in TOML files: whole source texts, as they are, without Python's quotes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+
+@cache
+def read_file(file: str) -> dict[str, Any]:
+    """What a TOML file below tests/ says."""
+    return tomllib.loads((TESTS / file).read_bytes().decode())
+
+
+def read_texts(file: str) -> dict[str, str]:
+    """The texts of a file by name: sources that several cases begin from."""
+    return read_file(file).get("texts", {})
+
+
+def read_cases(file: str, table: str) -> dict[str, dict[str, Any]]:
+    """The cases of a table by name; a value that names one of the file's `texts` is that text."""
+    texts = read_texts(file)
+
+    def resolved(value: Any) -> Any:
+        return texts.get(value, value) if isinstance(value, str) else value
+
+    return {
+        name: {field: resolved(value) for field, value in case.items()}
+        for name, case in read_file(file)[table].items()
+    }
+
+
+def cases(file: str, table: str) -> pytest.MarkDecorator:
+    """Run a test for each case of a table; a field that a case leaves out is None."""
+    found = read_cases(file, table)
+    fields = list(dict.fromkeys(field for case in found.values() for field in case))
+    rows = [tuple(case.get(field) for field in fields) for case in found.values()]
+    return pytest.mark.parametrize(fields, rows, ids=list(found))
+
+
+def changed(text: str, *pairs: Sequence[str]) -> str:
+    """The text with each old part replaced by its new one."""
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
