@@ -61,7 +61,7 @@ def imports(path: Path) -> set[str]:
     return {p[1] for p in pieces if p[0] == "specedit" and len(p) > 1 and p[1] in LEVEL}
 
 
-def test_imports_only_go_down() -> None:
+def test_imports_only_go_down():
     homeless = {part(path) for path in MODULES} - LEVEL.keys()
     assert not homeless, "give it a level in specedit.__doc__ and here"
     too_high = {
@@ -89,7 +89,7 @@ def modules_imported(path: Path, known: set[str]) -> set[str]:
     return found & known
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle():
     """Imports within functions and those for types only count too."""
     known = {dotted(path): path for path in MODULES}
     uses = {name: modules_imported(path, set(known)) - {name} for name, path in known.items()}
@@ -102,7 +102,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
             del uses[name]
 
 
-def test_a_class_name_means_one_thing() -> None:
+def test_a_class_name_means_one_thing():
     homes: dict[str, list[str]] = {}
     for path in MODULES:
         for node in nodes(path):
@@ -111,7 +111,7 @@ def test_a_class_name_means_one_thing() -> None:
     assert not {n: h for n, h in homes.items() if len(h) > 1}
 
 
-def test_torch_and_transformers_have_one_home() -> None:
+def test_torch_and_transformers_have_one_home():
     homes = {"engines", "models"}
     assert not [
         dotted(path)
@@ -121,7 +121,7 @@ def test_torch_and_transformers_have_one_home() -> None:
     ]
 
 
-def test_guarantee_7_the_command_line_and_an_edit_load_no_torch() -> None:
+def test_guarantee_7_the_command_line_and_an_edit_load_no_torch():
     """Nor what takes milliseconds to import and is used by few runs."""
     code = (
         "import sys; from specedit import cli; cli._register(); import typer.main;"

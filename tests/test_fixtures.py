@@ -22,7 +22,7 @@ def _read(case: Path) -> tuple[dict[str, object], Source, Source]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_outcome_is_what_the_case_says(case: Path) -> None:
+def test_the_outcome_is_what_the_case_says(case):
     said, before, after = _read(case)
     if said["command"] == "rename":
         guess = rename_places(

@@ -49,23 +49,17 @@ def same(answer: list[int], prediction: list[int], limit: int = 1 << 20) -> None
 
 
 @given(answer=SMALL, prediction=SMALL)
-def test_guarantee_1_any_prediction_gives_the_same_text_and_logits(
-    answer: list[int], prediction: list[int]
-) -> None:
+def test_guarantee_1_any_prediction_gives_the_same_text_and_logits(answer, prediction):
     same(answer, prediction)
 
 
 @given(prediction=st.lists(st.integers(0, 255), max_size=150), edits=EDITS)
-def test_guarantee_1_an_edited_prediction_gives_the_same_text_and_logits(
-    prediction: list[int], edits: list[tuple[int, int, list[int]]]
-) -> None:
+def test_guarantee_1_an_edited_prediction_gives_the_same_text_and_logits(prediction, edits):
     same(edited(prediction, edits), [*prediction, END])
 
 
 @given(answer=SMALL, prediction=SMALL, limit=st.integers(1, 30))
-def test_guarantee_1_the_limit_cuts_at_the_same_token(
-    answer: list[int], prediction: list[int], limit: int
-) -> None:
+def test_guarantee_1_the_limit_cuts_at_the_same_token(answer, prediction, limit):
     same(answer, prediction, limit)
     assert len(run(answer, prediction, limit=limit).tokens) <= limit
 
@@ -100,9 +94,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("curve", ends(CURVES.values()), ids=ends(CURVES))
 @pytest.mark.parametrize("prediction", HOSTILE.values(), ids=HOSTILE.keys())
-def test_guarantee_2_no_prediction_makes_decoding_slower(
-    prediction: list[int], curve: Curve
-) -> None:
+def test_guarantee_2_no_prediction_makes_decoding_slower(prediction, curve):
     for answer in (FILE, NOISE):
         result = run(answer, prediction, curve=curve)
         assert result.tokens == [*answer, END]

@@ -161,14 +161,14 @@ def _problems(
 
 
 @pytest.mark.parametrize("language", FRAMES)
-def test_a_hostile_file_ends_no_rename(repository: Repository, language: str) -> None:
+def test_a_hostile_file_ends_no_rename(repository, language):
     turn = list(FRAMES).index(language)
     texts = _texts(language, SMALL, (4 * turn, FEW))
     assert not _problems(repository, language, "rename", texts)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_hostile_file_ends_no_command(repository: Repository, command: str) -> None:
+def test_a_hostile_file_ends_no_command(repository, command):
     turn = list(COMMANDS).index(command)
     texts = _texts("python", SMALL, (8 * turn, FEW))
     assert not _problems(repository, "python", command, texts)
@@ -185,18 +185,14 @@ def test_a_hostile_file_ends_no_command(repository: Repository, command: str) ->
         ("typescript", "snippet", "("),
     ],
 )
-def test_a_hostile_file_that_once_ended_a_command_does_not(
-    repository: Repository, language: str, command: str, piece: str
-) -> None:
+def test_a_hostile_file_that_once_ended_a_command_does_not(repository, language, command, piece):
     frame = FRAMES[language]
     first, last = frame.alone if piece.endswith(";\n") or piece == "\n" else frame.inside
     text = first + hostile.repeated(piece, SIZES[0]) + last
     assert not _problems(repository, language, command, {repr(piece): text})
 
 
-def test_a_line_of_mentions_in_a_file_that_is_not_code_ends_no_rename(
-    repository: Repository,
-) -> None:
+def test_a_line_of_mentions_in_a_file_that_is_not_code_ends_no_rename(repository):
     """It took 14 s, in which a language server answered nothing."""
     repository.write("notes.txt", f"{NAME} " * (SIZES[1] // 9))
     repository.write("f.py", f"{NAME} = 1\n")
@@ -212,7 +208,7 @@ def test_a_line_of_mentions_in_a_file_that_is_not_code_ends_no_rename(
 @pytest.mark.faults
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("language", FRAMES)
-def test_no_hostile_file_ends_a_command(repository: Repository, language: str, size: int) -> None:
+def test_no_hostile_file_ends_a_command(repository, language, size):
     """Each text is read by one command, in each language by another."""
     problems, first = [], list(FRAMES).index(language)
     for turn, command in enumerate(COMMANDS):

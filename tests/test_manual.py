@@ -153,9 +153,7 @@ def understood(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("sh")))
-def test_every_line_of_shell_works(
-    name: str, body: str, bench: Callable[[], Path], served: int
-) -> None:
+def test_every_line_of_shell_works(name, body, bench, served):
     every_line_works(name, at(served, body), bench, shell if served else run_line)
     # `run_line` starts no process for specedit, which takes 0.5 s a line.
 
@@ -164,7 +162,7 @@ def test_every_line_of_shell_works(
 @pytest.mark.parametrize(
     "body", [body for name, body in examples.blocks("sh") if name in ("README", "edit")]
 )
-def test_the_lines_work_in_a_real_shell(body: str, bench: Callable[[], Path]) -> None:
+def test_the_lines_work_in_a_real_shell(body, bench):
     every_line_works("README", body, bench, shell)
 
 
@@ -247,19 +245,13 @@ def shell(words: str) -> Done:
 
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("python")))
-def test_every_program_runs(
-    name: str,
-    body: str,
-    bench: Callable[[], Path],
-    served: int,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_every_program_runs(name, body, bench, served, capsys):
     exec(compile(at(served, body), name, "exec"), {"__name__": "example"})
     assert capsys.readouterr().out.strip()
 
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("toml")))
-def test_every_table_is_one_of_settings(name: str, body: str, tmp_path: Path) -> None:
+def test_every_table_is_one_of_settings(name, body, tmp_path):
     (tmp_path / "pyproject.toml").write_text(body)
     found = settings.resolve(start=tmp_path, environ={})
     given = tomllib.loads(body)["tool"]["specedit"]
@@ -269,14 +261,14 @@ def test_every_table_is_one_of_settings(name: str, body: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("yaml")))
-def test_pre_commit_finds_the_hooks_named(name: str, body: str) -> None:
+def test_pre_commit_finds_the_hooks_named(name, body):
     here = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
     named = {hook["id"] for repo in yaml.safe_load(body)["repos"] for hook in repo["hooks"]}
     assert named and named <= here
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_example_is_of_a_kind_that_nobody_tries(name: str) -> None:
+def test_no_example_is_of_a_kind_that_nobody_tries(name):
     fences = re.findall(r"^ *```(.*)$", PAGES[name], re.MULTILINE)
     assert not len(fences) % 2
     assert set(fences[::2]) <= set(LANGUAGES) and set(fences[1::2]) <= {""}
@@ -284,7 +276,7 @@ def test_no_example_is_of_a_kind_that_nobody_tries(name: str) -> None:
     assert "```" not in outside and not re.search(r"^\s*\n {4,}specedit", outside, re.MULTILINE)
 
 
-def test_each_reason_not_to_run_an_example_is_still_needed() -> None:
+def test_each_reason_not_to_run_an_example_is_still_needed():
     lines = [e for page, body in examples.blocks("sh") for e in examples.commands(body)]
     reasons = {Example("", words).why_not for words in lines}
     assert set(NOT_RUN.values()) <= reasons
@@ -298,7 +290,7 @@ def options(command: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_flag_and_variable_named_exists(name: str) -> None:
+def test_every_flag_and_variable_named_exists(name):
     known = {*options(cli.every_command()), *ELSEWHERE, "--install-completion"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES[name])) <= known
     variables = {f"SPECEDIT_{n.upper()}" for n in settings.names()}
@@ -307,13 +299,13 @@ def test_every_flag_and_variable_named_exists(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_link_leads_somewhere(name: str) -> None:
+def test_every_link_leads_somewhere(name):
     folder = ROOT if name == "README" else ROOT / "specedit/manual"
     for target in re.findall(r"\]\(([^)#]+)\)", PAGES[name]):
         assert target.startswith("https://") or (folder / target).exists(), target
 
 
-def test_a_newcomer_reads_readme_in_five_minutes() -> None:
+def test_a_newcomer_reads_readme_in_five_minutes():
     assert PAGES["README"].count("\n") <= 120
     assert sum(len(manual.page(name).split()) for name in manual.TOPICS) <= 9_700
     assert {f"(specedit/manual/{name}.md)" for name in manual.TOPICS} <= set(
@@ -321,7 +313,7 @@ def test_a_newcomer_reads_readme_in_five_minutes() -> None:
     )
 
 
-def test_help_lists_every_page_with_its_line(inside: Run) -> None:
+def test_help_lists_every_page_with_its_line(inside):
     done = inside("help")
     assert done.returncode == 0 and done.stderr == b""
     for name in manual.TOPICS:
@@ -332,13 +324,13 @@ def test_help_lists_every_page_with_its_line(inside: Run) -> None:
         )
 
 
-def test_a_program_gets_the_page_as_it_is(inside: Run) -> None:
+def test_a_program_gets_the_page_as_it_is(inside):
     done = inside("help", "rename", env={"FORCE_COLOR": "1"})
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == manual.page("rename")
 
 
-def test_a_person_gets_the_page_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_gets_the_page_rendered(monkeypatch):
     shown = rendered(manual.page("engine"), monkeypatch)
     assert "\x1b[" in shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
@@ -365,7 +357,7 @@ def rendered(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("command", [c for c in cli.COMMANDS if c != "help"])
-def test_every_command_has_its_page(command: str) -> None:
+def test_every_command_has_its_page(command):
     assert f"specedit {command}" in manual.page(manual.topic(command))
 
 
@@ -373,13 +365,13 @@ def test_every_command_has_its_page(command: str) -> None:
     ("word", "near"),
     [("renam", b"rename"), ("setting", b"settings"), ("zzz", b"Known: edit, rename")],
 )
-def test_a_wrong_topic_names_the_nearest(inside: Run, word: str, near: bytes) -> None:
+def test_a_wrong_topic_names_the_nearest(inside, word, near):
     done = inside("help", word)
     assert (done.returncode, done.stdout) == (2, b"")
     assert near in done.stderr
 
 
-def test_guarantee_7_help_imports_neither_torch_nor_grammars() -> None:
+def test_guarantee_7_help_imports_neither_torch_nor_grammars():
     code = (
         "import sys; from specedit import cli; cli.run(['help', 'rename']);"
         "print([m for m in ('torch','transformers','tree_sitter','git','numpy','rich.markdown')"
@@ -389,7 +381,7 @@ def test_guarantee_7_help_imports_neither_torch_nor_grammars() -> None:
     assert done.stdout.endswith("[]\n")
 
 
-def test_each_command_has_a_manual_page_with_its_options() -> None:
+def test_each_command_has_a_manual_page_with_its_options():
     pages = dict(man_pages(cli.every_command()))
     assert {"specedit.1", "specedit-edit.1", "specedit-model-pull.1"} <= pages.keys()
     assert r"\-\-check\-with" in pages["specedit-edit.1"], "those that --help hides, too"

@@ -1,7 +1,5 @@
 """Eleven mutations, one for each guarantee: the default tests turn red with each of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -69,7 +67,7 @@ EXTRA = {  # what a mutation needs in its module
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_the_default_tests_turn_red(name: str, tmp_path: Path) -> None:
+def test_the_default_tests_turn_red(name, tmp_path):
     module, old, new, files = MUTATIONS[name]
     skipped = shutil.ignore_patterns(".git", "__pycache__", ".*_cache")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=skipped, symlinks=True)

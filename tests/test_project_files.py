@@ -1,7 +1,5 @@
 """CONTRIBUTING, SECURITY, CHANGELOG and CITATION agree with the tree."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
@@ -18,7 +16,7 @@ NAMES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_path_and_link_exists(name: str) -> None:
+def test_every_path_and_link_exists(name):
     text = (ROOT / name).read_text("utf-8")
     named = [word for word in re.findall(r"`([\w./-]+/[\w./-]*)`", text) if "NAME" not in word]
     linked = re.findall(r"\]\((?!https:)([^)#]+)\)", text)
@@ -26,13 +24,13 @@ def test_every_path_and_link_exists(name: str) -> None:
     assert not [path for path in (*named, *linked, *modules) if not (ROOT / path).exists()]
 
 
-def test_the_test_groups_are_the_markers() -> None:
+def test_the_test_groups_are_the_markers():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     markers = {one.partition(":")[0] for one in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
     assert set(re.findall(r"-m (tools|real|long|faults|vllm|vscode)\b", text)) == markers
 
 
-def test_one_version_everywhere() -> None:
+def test_one_version_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     extension = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text("utf-8"))
     versions = {citation["version"], PROJECT["project"]["version"], extension["version"]}

@@ -1,7 +1,5 @@
 """The real 0.5B model, end to end: the guarantees on real text, and the example of README."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
@@ -15,7 +13,7 @@ Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 USER = Path(__file__).parent.parent / "fixtures" / "user"
 
 
-def test_rename_turns_the_example_into_its_expected_file(specedit: Run, tmp_path: Path) -> None:
+def test_rename_turns_the_example_into_its_expected_file(specedit, tmp_path):
     file = tmp_path / "User.cs"
     file.write_bytes((USER / "before.cs").read_bytes())
     done = specedit("rename", "Username", "Email", file)
@@ -23,9 +21,7 @@ def test_rename_turns_the_example_into_its_expected_file(specedit: Run, tmp_path
     assert file.read_bytes() == (USER / "after.cs").read_bytes()
 
 
-def test_guarantee_1_plain_and_predicted_are_equal_to_the_last_bit(
-    specedit: Run, tmp_path: Path
-) -> None:
+def test_guarantee_1_plain_and_predicted_are_equal_to_the_last_bit(specedit, tmp_path):
     file = tmp_path / "cart.py"
     file.write_text(
         "class Cart:\n"
@@ -43,7 +39,7 @@ def test_guarantee_1_plain_and_predicted_are_equal_to_the_last_bit(
     assert one["passes"] < found["compared"]["passes"] == one["tokens"]["completion"]
 
 
-def test_a_hostile_prediction_changes_nothing_but_the_time(specedit: Run, tmp_path: Path) -> None:
+def test_a_hostile_prediction_changes_nothing_but_the_time(specedit, tmp_path):
     file, lie = tmp_path / "a.py", tmp_path / "lie.txt"
     file.write_text("def one():\n    return 1\n")
     lie.write_text("SELECT * FROM nowhere;\n" * 20)

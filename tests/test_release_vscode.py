@@ -1,11 +1,8 @@
 """The VS Code extension is checked, tested and packaged as the release does it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +13,7 @@ NPM = shutil.which("npm")
 
 @pytest.mark.tools
 @pytest.mark.skipif(NPM is None, reason="needs npm")
-def test_the_extension_is_packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_extension_is_packaged(tmp_path, monkeypatch):
     assert NPM is not None
     if subprocess.run([NPM, "ping"], cwd=tmp_path, capture_output=True, check=False).returncode:
         pytest.skip("npm's registry does not answer")

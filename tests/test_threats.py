@@ -153,13 +153,13 @@ def lines() -> list[str]:
     return LINE.findall(manual.page("trust"))
 
 
-def test_every_line_has_its_proof_and_every_proof_its_line() -> None:
+def test_every_line_has_its_proof_and_every_proof_its_line():
     assert lines() == list(PROOFS)
     assert len(lines()) == manual.page("trust").count("\n- ")
 
 
 @pytest.mark.parametrize("line", PROOFS)
-def test_the_tests_of_a_line_are_there(line: str) -> None:
+def test_the_tests_of_a_line_are_there(line):
     assert PROOFS[line]
     for proof in PROOFS[line]:
         file, _, name = proof.partition("::")
@@ -172,7 +172,7 @@ def functions_in(file: Path) -> set[str]:
     return {node.name for node in functions if node.name.startswith("test")}
 
 
-def test_the_page_names_the_open_settings() -> None:
+def test_the_page_names_the_open_settings():
     from specedit.settings import names
     from specedit.settings.table import is_restricted
 

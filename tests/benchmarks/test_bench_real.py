@@ -1,16 +1,13 @@
 """Every peer that is installed writes the dictated answer, with the real 0.5B model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 from benchmarks.speed.cases import generated
 from benchmarks.speed.compare import words
-from benchmarks.speed.peers import NAMES, PLAIN, PeerName, PeerOptions
+from benchmarks.speed.peers import NAMES, PLAIN, PeerOptions
 from specedit.settings import resolve
 
 LIMIT = 24
@@ -18,7 +15,7 @@ LIMIT = 24
 
 @pytest.mark.real
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.missing], ids=lambda n: n.name)
-def test_a_peer_writes_the_dictated_answer(name: PeerName, real_home: Path) -> None:
+def test_a_peer_writes_the_dictated_answer(name, real_home):
     settings = resolve({}).values
     settings = replace(settings, draft_model=settings.model)
     (case,) = generated(["line"], [50])

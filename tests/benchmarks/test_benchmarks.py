@@ -77,13 +77,13 @@ while not os.path.exists({path!r}):
         pytest.param(WRITES, "0 ok True", id="writes-into-everything-that-is-open"),
     ],
 )
-def test_a_program_runs_within_limits(text: str, reason: str) -> None:
+def test_a_program_runs_within_limits(text, reason):
     verdict = sandbox.run(text, seconds=1 if "sleep" in text else 60, memory=2 << 30)
     assert verdict.passed == (not reason)
     assert reason in verdict.reason
 
 
-def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+def test_what_a_program_leaves_behind_ends_with_it(tmp_path):
     if "--pid" not in (sandbox.isolation() or ()):
         pytest.skip("this system does not let a user isolate processes")
     path = tmp_path / "alive"
@@ -93,9 +93,7 @@ def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path) -> None:
     assert path.stat().st_size == size
 
 
-def test_a_program_sees_neither_our_folder_nor_our_variables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_program_sees_neither_our_folder_nor_our_variables(monkeypatch):
     monkeypatch.setenv("OUR_SECRET", "x")
     here = str(Path.cwd())
     text = f"import os\nassert os.getcwd() != {here!r}\nassert 'OUR_SECRET' not in os.environ"
@@ -103,14 +101,14 @@ def test_a_program_sees_neither_our_folder_nor_our_variables(
 
 
 @pytest.mark.skipif(sandbox.isolation() is None, reason="unshare is not allowed here")
-def test_a_program_has_no_network() -> None:
+def test_a_program_has_no_network():
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = ("127.0.0.1", server.getsockname()[1])
         verdict = sandbox.run(f"import socket\nsocket.create_connection({address})")
     assert not verdict.passed and "Network is unreachable" in verdict.reason
 
 
-def test_code_stands_where_its_context_says() -> None:
+def test_code_stands_where_its_context_says():
     assert sandbox.program("x = 1", "T", "a\n{{Code}}\nb") == "a\nx = 1\nb\n\nT\n\ncheck()\n"
     assert sandbox.program("x = 1", "T") == "\nx = 1\n\nT\n\ncheck()\n"
 
@@ -127,13 +125,8 @@ def test_code_stands_where_its_context_says() -> None:
     ],
 )
 def test_an_edit_is_right_when_its_tests_pass(
-    script: Script,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    answer: str,
-    passed: bool,
-    status: str,
-) -> None:
+    script, tmp_path, monkeypatch, answer, passed, status
+):
     script(answer=f"{answer}```")
     cases = written(tmp_path / "cases.jsonl", {**CASE, "tests": TESTS})
     out = tmp_path / "out.jsonl"
@@ -144,11 +137,8 @@ def test_an_edit_is_right_when_its_tests_pass(
 
 
 def test_a_run_continues_where_it_stopped_and_two_are_compared(
-    script: Script,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    script, tmp_path, monkeypatch, capsys
+):
     calls = script(answer=f"{RIGHT}```")
     cases = written(
         tmp_path / "cases.jsonl",
@@ -170,9 +160,7 @@ def test_a_run_continues_where_it_stopped_and_two_are_compared(
     assert "passes only in the second: one" in shown
 
 
-def test_the_tests_of_a_case_can_be_the_test_command(
-    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_tests_of_a_case_can_be_the_test_command(script, tmp_path, monkeypatch):
     script(answer=f"{RIGHT.replace('2', '3')}```", then=[{"answer": f"{RIGHT}```"}])
     cases = written(tmp_path / "cases.jsonl", {**CASE, "tests": TESTS})
     out = tmp_path / "out.jsonl"
@@ -186,12 +174,7 @@ def test_the_tests_of_a_case_can_be_the_test_command(
 NAMES = {"language": "python", "filename": "a.py", "old_name": "x", "new_name": "y"}
 
 
-def test_renames_are_counted_in_every_way(
-    script: Script,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_renames_are_counted_in_every_way(script, tmp_path, monkeypatch, capsys):
     script(replace=[])
     before, after = "x = 1\ns = 'x'\n", "y = 1\ns = 'x'\n"
     taken = {"id": "taken", "before": "x = 1\ny = 2\nprint(x, y)\n", "after": "-"}
@@ -210,7 +193,7 @@ def test_renames_are_counted_in_every_way(
     assert last == ["all", "2", "0", "1", "1", "0", "1", "1", "0"]
 
 
-def test_a_record_that_is_not_a_rename_is_named(tmp_path: Path) -> None:
+def test_a_record_that_is_not_a_rename_is_named(tmp_path):
     with pytest.raises(InputError, match=r"renames.jsonl:1: .*language"):
         renames.load(written(tmp_path / "renames.jsonl", {"id": "a"}))
 
@@ -234,7 +217,7 @@ def loads(url: str, requests: int, model: str = "m") -> load.Loads:
     return load.Loads(server, model, load.plans(CASES, Settings()), requests)
 
 
-def test_a_server_is_measured_with_predictions_and_without(server: Running) -> None:
+def test_a_server_is_measured_with_predictions_and_without(server):
     url = f"http://127.0.0.1:{server.port}"
     asked = loads(url, 3, load.Server.of(url).model())
     one, predicted, *many = load.levels(asked, (1, 4), (False, True))
@@ -247,7 +230,7 @@ def test_a_server_is_measured_with_predictions_and_without(server: Running) -> N
     assert all(row["p95_s"] >= row["p50_s"] >= row["first_s"] > 0 for row in rows)
 
 
-def test_a_server_that_refuses_is_reported() -> None:
+def test_a_server_that_refuses_is_reported():
     with listening() as endpoint:
         endpoint.status, endpoint.answer = 400, b'{"error": "no"}'
         with pytest.raises(ServerError, match=r"refused \(400\)"):
@@ -261,7 +244,7 @@ def test_a_server_that_refuses_is_reported() -> None:
 
 
 @pytest.mark.tools  # loads torch
-def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
+def test_both_engines_judge_the_same_places(tmp_path):
     from exact_models import save
 
     from benchmarks.agreement import agreement, judged_by_bf16, judged_by_exact
@@ -284,9 +267,7 @@ def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
 # -- peers -----------------------------------------------------------------------------------------
 
 
-def test_every_peer_writes_each_case_and_each_run_is_a_line(
-    script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_every_peer_writes_each_case_and_each_run_is_a_line(script, monkeypatch, tmp_path):
     script(answer=f"{RIGHT}```")
     monkeypatch.setattr(compare, "words", lambda settings: WORDS)
     cases, out = written(tmp_path / "cases.jsonl", CASE | {"after": RIGHT}), tmp_path / "runs.jsonl"

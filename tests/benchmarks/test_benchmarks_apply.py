@@ -98,7 +98,7 @@ SHORTER = record(SHOP.replace("        self.price = 0\n", "").replace("LIMIT = 3
         ),
     ],
 )  # fmt: skip
-def test_a_form_shows_these_lines(form: str, one: Record, shown: str) -> None:
+def test_a_form_shows_these_lines(form, one, shown):
     lines = [line.strip() for line in plain(change(form, one)).split("\n")]
     assert lines == [line.strip() for line in shown.split("\n")]
 
@@ -118,11 +118,11 @@ def test_a_form_shows_these_lines(form: str, one: Record, shown: str) -> None:
         ("search-replace-damaged", record(SHOP.replace("    price = 0", "  price = 0"))),
     ],
 )
-def test_a_form_is_left_out_where_it_does_not_determine_the_result(form: str, one: Record) -> None:
+def test_a_form_is_left_out_where_it_does_not_determine_the_result(form, one):
     assert change(form, one) is None
 
 
-def test_deletions_are_taken_alone_out_of_a_commit() -> None:
+def test_deletions_are_taken_alone_out_of_a_commit():
     (case,) = cases([SHORTER], ["deletions"])
     assert case.record.after == SHOP.replace("        self.price = 0\n", "")
     assert "LIMIT = 4" not in case.change
@@ -144,20 +144,18 @@ TWICE = ["a", "{", "x", "}", "b", "{", "y", "}", "c"]
         (["a", "b"], 0, 4, False),
     ],
 )
-def test_a_part_determines_its_range_when_one_reading_changes_least(
-    part: list[str], first: int, last: int, holds: bool
-) -> None:
+def test_a_part_determines_its_range_when_one_reading_changes_least(part, first, last, holds):
     assert determined(part, TWICE, first, last) is holds
 
 
-def test_changed_lines_alone_replace_the_most_similar_ones() -> None:
+def test_changed_lines_alone_replace_the_most_similar_ones():
     lines = ["total = price * count", "name = title", "return total"]
     assert similar(["total = price * count * 2"], lines, 0)
     assert not similar(["total = price * count * 2"], [*lines, "total = price + count"], 0)
     assert not similar(["send(mail)"], lines, 0)
 
 
-def test_a_wildcard_matches_every_line() -> None:
+def test_a_wildcard_matches_every_line():
     assert places(["{", "x", "}"], TWICE) == [1]
     assert places(["{", "x", "}"], TWICE, wildcard=1) == [1, 5]
 
@@ -176,9 +174,7 @@ def test_a_wildcard_matches_every_line() -> None:
     ],
     ids=["lf", "crlf", "mark", "mixed", "new-ends", "new-mark", "new-final", "no-final"],
 )
-def test_a_commit_is_usable_where_its_line_ends_and_mark_stay(
-    before: str, after: str, usable: bool
-) -> None:
+def test_a_commit_is_usable_where_its_line_ends_and_mark_stay(before, after, usable):
     one = record_of("commits/x", {"filename": "a.py", "before": before, "after": after})
     assert (one is not None) is usable
     if one is not None:
@@ -191,7 +187,7 @@ def real_cases() -> list[Case]:
 
 
 @needs_data
-def test_every_form_and_language_has_cases(real_cases: list[Case]) -> None:
+def test_every_form_and_language_has_cases(real_cases):
     assert {case.form for case in real_cases} == set(FORMS)
     assert len({case.id for case in real_cases}) == len(real_cases)
     names = {case.record.language.name for case in real_cases if case.record.language}
@@ -213,7 +209,7 @@ def test_every_form_and_language_has_cases(real_cases: list[Case]) -> None:
     ],
     ids=["right", "line", "ends", "mark", "unchanged", "tab", "empty", "refused"],
 )
-def test_an_answer_is_right_byte_for_byte(data: bytes | None, verdict: str) -> None:
+def test_an_answer_is_right_byte_for_byte(data, verdict):
     (case,) = cases([PRICED], ["lazy-1"])
     row = script_module.measured("x", lambda _: tools.Answer(data, "why", ("exact",)), case)
     assert row["verdict"] == verdict

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ each_case = pytest.mark.parametrize("name", CASES)
 
 @needs_data
 @each_case
-def test_the_right_answer_is_right_and_no_other(name: str) -> None:
+def test_the_right_answer_is_right_and_no_other(name):
     case = CASES[name]
     file = original(DATA, case.file)
     assert judged(case, file, file.text).verdict == "wrong"
@@ -48,19 +47,19 @@ def test_the_right_answer_is_right_and_no_other(name: str) -> None:
 
 @needs_data
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.accepted])
-def test_other_right_answers_are_right_too(name: str) -> None:
+def test_other_right_answers_are_right_too(name):
     file = original(DATA, CASES[name].file)
     found = judged(CASES[name], file, replaced(file.text, CASES[name].accepted))
     assert (found.verdict, found.reasons) == ("right", ())
 
 
-def test_ids_are_unique_and_begin_with_their_language() -> None:
+def test_ids_are_unique_and_begin_with_their_language():
     assert len(CASES) == len(all_cases())
     for case in CASES.values():
         assert re.fullmatch(r"(python|javascript|typescript|go|java|csharp|rust)-[\w-]+", case.id)
 
 
-def test_the_halves_have_the_same_kinds_and_languages() -> None:
+def test_the_halves_have_the_same_kinds_and_languages():
     cases = all_cases()
     even, odd = half(cases, "even"), half(cases, "odd")
     assert {case.id for case in even} | {case.id for case in odd} == set(CASES)
@@ -182,20 +181,18 @@ def case(*where: str, keeps: tuple = ()) -> Case:  # type: ignore[type-arg]
         (("Cart.total",), [("* 2", "")], "wrong"),
     ],
 )
-def test_an_answer_is_judged_by_what_changed_and_where(
-    where: tuple[str, ...], more: list[tuple[str, str]], verdict: str
-) -> None:
+def test_an_answer_is_judged_by_what_changed_and_where(where, more, verdict):
     answer = replaced(replaced(SHOP, (DOUBLE,)), tuple(more))
     assert judged(case(*where), FILE, answer).verdict == verdict
 
 
-def test_brackets_may_be_wrapped() -> None:
+def test_brackets_may_be_wrapped():
     answer = SHOP.replace("sum(items)", "sum(\n            items,\n        ) * 2")
     wanted = Case("x", "", "", "", (), ("total",), (contains("total", r"sum\(items\) \* 2"),))
     assert judged(wanted, FILE, answer).verdict == "right"
 
 
-def test_an_unasked_change_inside_the_place_is_found_by_keeps() -> None:
+def test_an_unasked_change_inside_the_place_is_found_by_keeps():
     answer = replaced(
         SHOP, (DOUBLE, ("items: list[int]", "things: list[int]"), ("sum(items)", "sum(things)"))
     )
@@ -219,9 +216,7 @@ def test_an_unasked_change_inside_the_place_is_found_by_keeps() -> None:
     ],
     ids=["blank", "quotes", "spacing", "content", "the-change", "beside-the-change"],
 )  # fmt: skip
-def test_a_change_of_style_alone_inside_the_place_is_no_part_of_the_edit(
-    old: str, new: str, verdict: str
-) -> None:
+def test_a_change_of_style_alone_inside_the_place_is_no_part_of_the_edit(old, new, verdict):
     text = SHOP.replace(
         "# every", "z = 0\n        a = 1\n        b = 'x'\n        c = 3\n        # every"
     )
@@ -231,14 +226,14 @@ def test_a_change_of_style_alone_inside_the_place_is_no_part_of_the_edit(
     assert judged(case("total"), Original("shop.py", text), answer).verdict == verdict
 
 
-def test_comments_are_not_code() -> None:
+def test_comments_are_not_code():
     old = Code(SHOP, FILE.language)
     commented = replaced(SHOP, (("# every item counts", "# every item counts * 2"),))
     assert judged(case("total"), FILE, commented).verdict == "wrong"
     assert old.source("total").count("counts") == 0
 
 
-def test_pure_functions_can_be_run() -> None:
+def test_pure_functions_can_be_run():
     made = Case(
         "python-shop", "", "guard", "", (), ("load",), (passes("assert LIMIT == 4", "LIMIT"),)
     )
@@ -264,7 +259,7 @@ const arrow = async ({ a }, b) => a
 """
 
 
-def test_definitions_that_javascript_assigns_have_names() -> None:
+def test_definitions_that_javascript_assigns_have_names():
     code = Code(JAVASCRIPT, Original("a.js", "").language)
     names = {one.name: (one.top, one.end) for one in code.definitions}
     assert names["View"] == (1, 3)
@@ -277,7 +272,7 @@ def test_definitions_that_javascript_assigns_have_names() -> None:
 @pytest.mark.parametrize(
     ("place", "verdict"), [("new:Store.Memory", "right"), ("new:tags", "partly")]
 )
-def test_a_new_last_member_may_need_a_comma_before_it(place: str, verdict: str) -> None:
+def test_a_new_last_member_may_need_a_comma_before_it(place, verdict):
     added = "{ return 1 },\n  write: function () {}\n})"
     answer = replaced(JAVASCRIPT, (("{ return 1 }\n})", added),))
     made = Case("x", "", "", "", (), (place,), (defines("Store.Memory.write"),))
@@ -302,9 +297,7 @@ def test_a_new_last_member_may_need_a_comma_before_it(place: str, verdict: str) 
         ("a.rs", "impl A { fn f(&self, a: u8, mut b: u8) {} }", "A.f", ["a", "b"]),
     ],
 )
-def test_parameters_are_read_in_every_language(
-    name: str, text: str, symbol: str, names: list[str]
-) -> None:
+def test_parameters_are_read_in_every_language(name, text, symbol, names):
     file = Original(name, "")
     wanted = Case("x", "", "", "", (), ("*",), (parameters(symbol, names),))
     assert judged(wanted, file, text).verdict == "right"
@@ -326,7 +319,7 @@ def test_parameters_are_read_in_every_language(
         ("a.cs", "using System.Text;\n", {""}),
     ],
 )
-def test_imports_are_read_in_every_language(name: str, text: str, bound: set[str]) -> None:
+def test_imports_are_read_in_every_language(name, text, bound):
     assert {one.bound for one in Code(text, Original(name, "").language).imports} == bound
 
 
@@ -344,14 +337,7 @@ def test_imports_are_read_in_every_language(name: str, text: str, bound: set[str
     ],
     ids=["right", "partly", "wrong", "refused", "unchanged"],
 )  # fmt: skip
-def test_a_case_is_edited_and_judged(
-    script: Callable[..., Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    answer: str,
-    verdict: str,
-    more: dict[str, object],
-) -> None:
+def test_a_case_is_edited_and_judged(script, tmp_path, monkeypatch, answer, verdict, more):
     script(answer=f"{answer}```")
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a__shop.py").write_text(SHOP)

@@ -34,7 +34,7 @@ def _same_constants_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("constant", [one.name for one in fields(Constants)])
-def test_a_move_stays_within_what_is_possible(constant: str) -> None:
+def test_a_move_stays_within_what_is_possible(constant):
     moved = FITTED
     for _ in range(40):
         moved = fitting.move(moved, constant, -1, 0.6)
@@ -46,9 +46,7 @@ def test_a_move_stays_within_what_is_possible(constant: str) -> None:
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_the_script_prints_what_the_other_half_confirms(
-    confirmed: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_prints_what_the_other_half_confirms(confirmed, capsys):
     rest = CASES if confirmed else [replace(one, after=one.before) for one in CASES]
     mixed = [one if n % 2 == 0 else rest[n] for n, one in enumerate(CASES)]
     start = SPOILT if confirmed else replace(FITTED, first_risk=0.0001)
@@ -66,7 +64,7 @@ def test_the_script_prints_what_the_other_half_confirms(
     assert moved and all((line in printed) is confirmed for line in shown)
 
 
-def test_an_interrupt_ends_the_search_and_keeps_what_it_found() -> None:
+def test_an_interrupt_ends_the_search_and_keeps_what_it_found():
     price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
     moves = 0
 

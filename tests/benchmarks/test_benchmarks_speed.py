@@ -51,7 +51,7 @@ def case(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_generated_file_has_its_length_and_parses(kind: str) -> None:
+def test_a_generated_file_has_its_length_and_parses(kind):
     for case in generated([kind], (50, 400)):
         assert case.lines == int(case.id.rpartition("-")[2])
         for text in (case.before, case.after or ""):
@@ -71,13 +71,13 @@ def test_a_generated_file_has_its_length_and_parses(kind: str) -> None:
     ],
     ids=["empty", "not JSON", "not an object", "no after", "a number", "not UTF-8"],
 )
-def test_an_error_of_a_case_names_its_line(tmp_path: Path, text: bytes, message: str) -> None:
+def test_an_error_of_a_case_names_its_line(tmp_path, text, message):
     (tmp_path / "cases").write_bytes(text)
     with pytest.raises(InputError, match=message):
         read_cases(tmp_path / "cases", "after")
 
 
-def test_a_dictated_answer_is_written_whatever_the_model_would_say() -> None:
+def test_a_dictated_answer_is_written_whatever_the_model_would_say():
     own, model = Own(load(Settings(), Progress())), WORDS
     (case,) = generated(["line"], [30])
     task = model.task(case, Settings(), own=False)
@@ -87,7 +87,7 @@ def test_a_dictated_answer_is_written_whatever_the_model_would_say() -> None:
         assert way != PLAIN or played.passes == len(task.answer)
 
 
-def test_specedit_is_compared_with_its_plain_decoding(case: Path) -> None:
+def test_specedit_is_compared_with_its_plain_decoding(case):
     words = (case, "--against", "specedit-plain", "--rounds", "1", "--cost", "--json")
     result = json.loads(run(speed, *words).stdout)
     peers = result["cases"][0]["peers"]
@@ -96,7 +96,7 @@ def test_specedit_is_compared_with_its_plain_decoding(case: Path) -> None:
     assert result["cost"]["predicted_dollars"] >= result["cost"]["plain_dollars"] > 0
 
 
-def test_drafters_write_the_same(case: Path, tmp_path: Path) -> None:
+def test_drafters_write_the_same(case, tmp_path):
     draft = tmp_path / "draft.json"
     draft.write_text(json.dumps({"answer": RENAMED, "sure": 0.9}))
     words = (case, "--drafters", "--own", "--rounds", "1", "--draft-model", draft)
@@ -108,7 +108,7 @@ def test_drafters_write_the_same(case: Path, tmp_path: Path) -> None:
     assert rows["none"]["tokens_per_pass"] == 1.0 < rows["prediction"]["tokens_per_pass"]
 
 
-def test_the_engine_table_has_a_pass_by_its_width() -> None:
+def test_the_engine_table_has_a_pass_by_its_width():
     result = json.loads(run(speed, "--engine-table", "--json").stdout)
     assert [point["width"] for point in result["widths"]["scripted"]][:3] == [1, 2, 4]
 
@@ -118,12 +118,12 @@ def test_the_engine_table_has_a_pass_by_its_width() -> None:
     [["--drafters", "--cost"], ["--lines", "0"], ["--lines", "many"], ["--kinds", "cobol"]],
     ids=" ".join,
 )
-def test_what_cannot_be_measured_is_refused(words: list[str]) -> None:
+def test_what_cannot_be_measured_is_refused(words):
     assert isinstance(run(speed, *words).exception, UsageError)
 
 
 @pytest.mark.parametrize("curve", CURVES)
-def test_the_contract_of_a_line_of_replay(curve: str, case: Path) -> None:
+def test_the_contract_of_a_line_of_replay(curve, case):
     (line,) = map(
         json.loads, run(replay, case, "--curve", curve, "--json", "-q").stdout.split("\n")[:1]
     )
@@ -134,7 +134,7 @@ def test_the_contract_of_a_line_of_replay(curve: str, case: Path) -> None:
     assert all(name in run(replay, case).stdout for name in CURVES)
 
 
-def test_the_bound_is_the_cost_of_new_ids_blocks_and_copies() -> None:
+def test_the_bound_is_the_cost_of_new_ids_blocks_and_copies():
     """before 4 ids, after 5: two aligned, and the end, one block: 4 x 76 + 2 x 6 + 70."""
     played = replay.replay([1, 2, 3, 4], [1, 2, 7, 8, 9], 0)
     assert (played.tokens, played.copied, played.blocks) == (6, 2, 1)
@@ -163,7 +163,7 @@ EDITED = {
 
 @pytest.mark.parametrize("after", EDITED.values(), ids=EDITED.keys())
 @pytest.mark.parametrize("curve", CURVES)
-def test_usual_edits_are_cheap_on_every_curve(after: str, curve: str) -> None:
+def test_usual_edits_are_cheap_on_every_curve(after, curve):
     codec = WordTokenizer()
     on = curve_of(curve)
     played = replay.replay(codec.encode(CODE), codec.encode(after), END, codec=codec, curve=on)

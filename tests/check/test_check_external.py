@@ -46,14 +46,14 @@ def said(command: str, root: Path, before: str, after: str) -> list[tuple[int | 
     return [(one.line, one.text.split(": ", 2)[2]) for one in found]
 
 
-def test_only_what_is_new_is_said_with_its_line(command: str, tree: Path) -> None:
+def test_only_what_is_new_is_said_with_its_line(command, tree):
     before, after = "bad = 1\n", "x = 2\nbad = 1\nbad = 3\n"
     assert said(command, tree, before, after) == [(3, "E1 bad = 3 near 2")]
     assert said(command, tree, before, "\n\n" + before) == []
     assert (tree / "src/a.py").read_text() == before
 
 
-def test_the_file_stands_at_its_place_among_its_neighbours(tree: Path, tmp_path: Path) -> None:
+def test_the_file_stands_at_its_place_among_its_neighbours(tree, tmp_path):
     program = tmp_path / "see.py"
     program.write_text(
         "import os, sys\n"
@@ -64,7 +64,7 @@ def test_the_file_stands_at_its_place_among_its_neighbours(tree: Path, tmp_path:
     assert said(command, tree, "old", "new") == [(1, "True True new")]
 
 
-def test_what_is_said_behind_an_arrow_or_only_by_the_exit_code(tree: Path, tmp_path: Path) -> None:
+def test_what_is_said_behind_an_arrow_or_only_by_the_exit_code(tree, tmp_path):
     arrow = "print('error: no such name'); print(' --> src/a.py:7:2'); print('  | code')"
     fails = "import sys; sys.exit('new' in open(sys.argv[1]).read())"
     for text, wanted in ((arrow, (7, "error: no such name")), (fails, (1, "exit code 1"))):
@@ -77,8 +77,8 @@ def test_what_is_said_behind_an_arrow_or_only_by_the_exit_code(tree: Path, tmp_p
 
 
 def test_a_program_that_is_missing_or_hangs_is_said_and_refuses_nothing(
-    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tree, tmp_path, monkeypatch
+):
     with pytest.raises(CheckerError, match="not installed"):
         said("no-such-program-here {file}", tree, "a", "b")
     slow = tmp_path / "slow.py"
@@ -88,9 +88,7 @@ def test_a_program_that_is_missing_or_hangs_is_said_and_refuses_nothing(
         said(shlex.join([sys.executable, str(slow), "{file}"]), tree, "a", "b")
 
 
-def test_a_program_of_the_current_folder_is_not_run(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_of_the_current_folder_is_not_run(tree, monkeypatch):
     program = tree / "lint-of-the-clone"
     program.write_text("#!/bin/sh\necho src/a.py:1: run\n")
     program.chmod(0o755)
@@ -100,18 +98,18 @@ def test_a_program_of_the_current_folder_is_not_run(
         said("lint-of-the-clone {file}", tree, "a", "b")
 
 
-def test_commands_are_for_any_file_or_for_a_language() -> None:
+def test_commands_are_for_any_file_or_for_a_language():
     commands = parsed_commands("ruff check {file}\ngo: go vet {file}")
     assert commands == [("", "ruff check {file}"), ("go", "go vet {file}")]
 
 
 @pytest.mark.parametrize("value", ["ruff check", "'", "gopher: x {file}"])
-def test_a_command_that_cannot_be_one_is_an_error(value: str) -> None:
+def test_a_command_that_cannot_be_one_is_an_error(value):
     with pytest.raises(UsageError, match="check_with"):
         resolve({"check_with": value}, environ={})
 
 
-def test_guarantee_10_a_repository_names_no_command_unless_it_is_trusted(tmp_path: Path) -> None:
+def test_guarantee_10_a_repository_names_no_command_unless_it_is_trusted(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         '[tool.specedit]\ncheck-with = "rm {file}"\nallow = ["undefined"]\nstrict = false\n'
     )

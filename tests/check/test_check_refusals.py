@@ -34,31 +34,31 @@ def check(
     return check_answer(before, after, language, instruction, Checks(may_remove, ALL_OFF))
 
 
-def test_no_change_and_an_honest_change_have_no_problem() -> None:
+def test_no_change_and_an_honest_change_have_no_problem():
     assert kinds(BEFORE) == []
     assert kinds(BEFORE.replace("return 1", "return 3")) == []
 
 
-def test_a_text_that_parses_worse_is_refused_with_count_and_place() -> None:
+def test_a_text_that_parses_worse_is_refused_with_count_and_place():
     (problem,) = check(BEFORE, BEFORE.replace("return 2", "return ("), PYTHON)
     assert problem.refuses
     assert problem.line == 9
     assert "(1 syntax error, 0 before)" in problem.text
 
 
-def test_what_did_not_parse_before_may_go_on_not_parsing() -> None:
+def test_what_did_not_parse_before_may_go_on_not_parsing():
     broken = "def (:\n    x = 1\n"
     assert kinds(broken.replace("1", "2"), before=broken) == []
 
 
-def test_one_error_more_in_a_file_that_the_grammar_cannot_read_is_no_reason_to_refuse() -> None:
+def test_one_error_more_in_a_file_that_the_grammar_cannot_read_is_no_reason_to_refuse():
     broken = "x = = 1\n" * 12
     (problem,) = check(broken, broken + "y = = 2\n", PYTHON)
     assert (problem.kind, problem.refuses) == ("not-checked", False)
     assert kinds(broken + "y = = 2\n" * 5, before=broken) == ["syntax"]
 
 
-def test_without_a_grammar_the_report_says_not_checked() -> None:
+def test_without_a_grammar_the_report_says_not_checked():
     for language in (None, BY_NAME["sql"]):
         (problem,) = check("a", "b", language)
         assert problem.kind == "not-checked"
@@ -79,9 +79,7 @@ def test_without_a_grammar_the_report_says_not_checked() -> None:
         pytest.param("", "", ["empty", "lost-definition"], id="empty"),
     ],
 )
-def test_definitions_are_lost_only_where_the_instruction_says_so(
-    after: str, instruction: str, expected: list[str]
-) -> None:
+def test_definitions_are_lost_only_where_the_instruction_says_so(after, instruction, expected):
     assert kinds(after, instruction) == expected
 
 
@@ -139,26 +137,24 @@ LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, t
 
 
 @pytest.mark.parametrize(("instruction", "gone", "come", "kind"), LOSSES.values(), ids=LOSSES)
-def test_a_definition_that_is_gone_is_accounted_for(
-    instruction: str, gone: str, come: str, kind: str
-) -> None:
+def test_a_definition_that_is_gone_is_accounted_for(instruction, gone, come, kind):
     assert SHOP.count(gone) == 1
     found = kinds(SHOP.replace(gone, come), instruction, before=SHOP)
     assert found == ([kind] if kind else [])
 
 
-def test_what_goes_unnamed_and_unused_is_noted() -> None:
+def test_what_goes_unnamed_and_unused_is_noted():
     (note,) = check(SHOP, SHOP.replace(CART, ""), PYTHON, "Remove unused classes")
     assert (note.kind, note.refuses, note.warns) == ("unnamed-loss", False, True)
     assert "Cart" in note.text
 
 
-def test_allowing_removal_overrides_lost_definitions_and_nothing_else() -> None:
+def test_allowing_removal_overrides_lost_definitions_and_nothing_else():
     assert kinds("def one():\n    return 1\n", may_remove=True) == []
     assert kinds("def one(:\n    return 1\n", may_remove=True) == ["syntax"]
 
 
-def test_many_members_lost_are_a_loss() -> None:
+def test_many_members_lost_are_a_loss():
     members = "".join(f"    def m{n}(self):\n        pass\n" for n in range(6))
     before = f"class A:\n{members}"
     after = "class A:\n    def m0(self):\n        pass\n"
@@ -189,7 +185,7 @@ def test_many_members_lost_are_a_loss() -> None:
         "# other methods omitted",
     ],
 )
-def test_placeholders_of_any_syntax_are_seen(line: str) -> None:
+def test_placeholders_of_any_syntax_are_seen(line):
     assert stands_in(line.strip())
     assert kinds(BEFORE + line + "\n", language=None) == ["placeholder", "not-checked"]
 
@@ -215,11 +211,11 @@ def test_placeholders_of_any_syntax_are_seen(line: str) -> None:
         "// remaining: seconds left",
     ],
 )
-def test_honest_lines_are_no_placeholders(line: str) -> None:
+def test_honest_lines_are_no_placeholders(line):
     assert not stands_in(line)
 
 
-def test_a_placeholder_that_was_there_is_none_of_ours() -> None:
+def test_a_placeholder_that_was_there_is_none_of_ours():
     before = "# ... existing code ...\nx = 1\n"
     assert kinds(before.replace("1", "2"), before=before) == []
     assert kinds(before + "# ... existing code ...\n", before=before) == ["placeholder"]
@@ -258,12 +254,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("after", "kind"), REFUSED.values(), ids=REFUSED)
-def test_guarantee_11_nothing_disappears_that_is_not_taken_away(after: str, kind: str) -> None:
+def test_guarantee_11_nothing_disappears_that_is_not_taken_away(after, kind):
     results = check_answer(CLOCK, after, BY_NAME["python"], "Log the hour in Clock.now")
     assert [one.kind for one in results if one.refuses] == [kind]
 
 
-def test_lines_that_are_gone_with_nothing_in_their_place_are_refused() -> None:
+def test_lines_that_are_gone_with_nothing_in_their_place_are_refused():
     before = "// A licence.\n// Of three\n// lines.\n\npackage a\n\nfunc F() int { return 1 }\n"
     after = "package a\n\nfunc F() int { return 2 }\n"
     results = check_answer(before, after, BY_NAME["go"], "F should return 2")
@@ -276,7 +272,7 @@ SHOWN = "def price(item):\n    return item.price\n\n\ndef tax(item):\n    return
 
 
 @pytest.mark.parametrize("copied", [SHOWN, SHOWN[: SHOWN.index("def tax") + 16]])
-def test_a_file_that_is_only_shown_is_not_copied(copied: str) -> None:
+def test_a_file_that_is_only_shown_is_not_copied(copied):
     checks = Checks(shown=(("shop.py", SHOWN),))
     results = check_answer(CLOCK, CLOCK + copied, BY_NAME["python"], "Use the price", checks)
     assert "copied" in [one.kind for one in results if one.refuses]

@@ -23,9 +23,7 @@ def file(tmp_path: Path) -> Path:
     return place
 
 
-def test_an_undefined_name_is_refused_and_can_be_let_pass(
-    inside: Run, file: Path, script: Script
-) -> None:
+def test_an_undefined_name_is_refused_and_can_be_let_pass(inside, file, script):
     script(replace=[["sum(cart)", "sum(cart) - discount"]])
     done = inside("edit", "Subtract it", file)
     assert (done.returncode, file.read_text()) == (2, BEFORE)
@@ -35,7 +33,7 @@ def test_an_undefined_name_is_refused_and_can_be_let_pass(
     assert b"`discount`" in done.stderr
 
 
-def test_a_note_is_reported_and_strict_refuses_it(inside: Run, file: Path, script: Script) -> None:
+def test_a_note_is_reported_and_strict_refuses_it(inside, file, script):
     script(replace=[["    return sum(cart)\n", "    return 0\n    return sum(cart)\n"]])
     done = inside("edit", "Return none", file, "--strict")
     assert (done.returncode, file.read_text()) == (2, BEFORE)
@@ -48,24 +46,20 @@ def test_a_note_is_reported_and_strict_refuses_it(inside: Run, file: Path, scrip
     assert one["status"] == "edited" and result["text"] in one["notes"]
 
 
-def test_an_answer_that_changes_nothing_says_so_even_when_strict(
-    inside: Run, file: Path, script: Script
-) -> None:
+def test_an_answer_that_changes_nothing_says_so_even_when_strict(inside, file, script):
     script(replace=[])
     done = inside("edit", "Round it", file, "--strict")
     assert (done.returncode, file.read_text()) == (1, BEFORE)
     assert b"the answer changes nothing" in done.stderr
 
 
-def test_a_kind_that_is_unknown_is_an_error(inside: Run, file: Path, script: Script) -> None:
+def test_a_kind_that_is_unknown_is_an_error(inside, file, script):
     script(replace=[])
     done = inside("edit", "x", file, "--allow", "undefind")
     assert done.returncode == 2 and b"Did you mean undefined" in done.stderr
 
 
-def test_a_checker_s_new_words_refuse_when_strict(
-    inside: Run, file: Path, script: Script, tmp_path: Path
-) -> None:
+def test_a_checker_s_new_words_refuse_when_strict(inside, file, script, tmp_path):
     lint = tmp_path / "lint.py"
     lint.write_text(
         "import sys\n"
@@ -81,9 +75,7 @@ def test_a_checker_s_new_words_refuse_when_strict(
     assert done.returncode == 0 and b"no-such-checker is not installed" in done.stderr
 
 
-def test_a_question_is_refused_by_edit_and_answered_by_ask(
-    specedit: Run, file: Path, script: Script
-) -> None:
+def test_a_question_is_refused_by_edit_and_answered_by_ask(specedit, file, script):
     script(answer="It sums the cart.")
     done = specedit("edit", "Explain what this file does", file)
     assert (done.returncode, done.stdout, file.read_text()) == (2, b"", BEFORE)
@@ -96,9 +88,7 @@ def test_a_question_is_refused_by_edit_and_answered_by_ask(
     assert (result["command"], result["answer"]) == ("ask", "It sums the cart.")
 
 
-def test_a_question_may_be_about_more_than_one_file(
-    inside: Run, file: Path, script: Script
-) -> None:
+def test_a_question_may_be_about_more_than_one_file(inside, file, script):
     shop = file.with_name("shop.py")
     shop.write_text("import cart\nDISCOUNT = 7\n")
     trace = script(replace=[])  # the model says the last block of its prompt
@@ -131,9 +121,7 @@ def two(b):
         (("--allow", "nothing"), 2),
     ],
 )
-def test_a_rename_honours_the_checks_that_a_name_can_break(
-    inside: Run, file: Path, script: Script, flags: tuple[str, ...], code: int
-) -> None:
+def test_a_rename_honours_the_checks_that_a_name_can_break(inside, file, script, flags, code):
     checker = file.with_name("no_uno.py")
     checker.write_text(
         "import sys\nif 'uno' in open(sys.argv[1]).read(): print(sys.argv[1] + ':1:1: no uno')\n"
@@ -150,16 +138,14 @@ def test_a_rename_honours_the_checks_that_a_name_can_break(
         assert b"a rename has no findings of this kind" in done.stderr
 
 
-def test_settings_of_edits_are_no_obstacle_to_a_rename(
-    inside: Run, file: Path, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_of_edits_are_no_obstacle_to_a_rename(inside, file, script, monkeypatch):
     monkeypatch.setenv("SPECEDIT_ALLOW", "renamed")
     file.write_text(RENAMED)
     script(replace=[["one", "uno"]])
     assert inside("rename", "one", "uno", file).returncode == 0
 
 
-def test_the_last_line_is_the_reason(specedit: Run, file: Path, script: Script) -> None:
+def test_the_last_line_is_the_reason(specedit, file, script):
     script(replace=[["sum(cart)", "sum(cart) - discount"]])
     for words in ((file,), ("-", "--stdin-filename", "cart.py")):
         done = specedit("edit", "Subtract it", *words, stdin=BEFORE.encode())

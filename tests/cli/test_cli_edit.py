@@ -35,7 +35,7 @@ def _model(script: Script) -> None:
     script(replace=[["name", "email"]])
 
 
-def test_it_writes_the_file_and_says_so_on_stderr_only(specedit: Run, file: Path) -> None:
+def test_it_writes_the_file_and_says_so_on_stderr_only(specedit, file):
     file.chmod(0o640)
     done = specedit("edit", "rename it", file)
     assert (done.returncode, done.stdout) == (0, b"")
@@ -45,7 +45,7 @@ def test_it_writes_the_file_and_says_so_on_stderr_only(specedit: Run, file: Path
 
 
 @pytest.mark.parametrize("flag", ["--check", "--diff"])
-def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
+def test_dry_runs_write_nothing(specedit, file, flag):
     done = specedit("edit", "rename it", file, flag)
     assert file.read_bytes() == BEFORE
     assert done.returncode == (1 if flag == "--check" else 0)
@@ -53,9 +53,7 @@ def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
 
 @pytest.mark.parametrize("command", ["edit", "ask"])
 @pytest.mark.parametrize("name", ["user.cs", "usr.cs"])
-def test_a_file_and_words_that_are_swapped_are_told_apart(
-    specedit: Run, file: Path, command: str, name: str
-) -> None:
+def test_a_file_and_words_that_are_swapped_are_told_apart(specedit, file, command, name):
     done = specedit(command, name, "Add a doc comment", cwd=file.parent)
     assert done.returncode == 2
     assert b"`Add a doc comment` looks like the words" in done.stderr
@@ -73,8 +71,8 @@ def test_a_file_and_words_that_are_swapped_are_told_apart(
     ],
 )
 def test_an_option_of_another_command_is_named_with_its_command(
-    specedit: Run, file: Path, command: str, option: str, owners: str
-) -> None:
+    specedit, file, command, option, owners
+):
     done = specedit(command, "What is it?", file, option)
     assert done.returncode == 2
     assert f"{option.partition('=')[0]}: it is an option of {owners}.".encode() in done.stderr
@@ -82,8 +80,8 @@ def test_an_option_of_another_command_is_named_with_its_command(
 
 @pytest.mark.parametrize("place", ["In User.totl, ", "in the method totl(): ", "In `totl`, "])
 def test_a_definition_that_is_not_there_fails_before_the_model_runs(
-    specedit: Run, tmp_path: Path, script: Script, place: str
-) -> None:
+    specedit, tmp_path, script, place
+):
     file = tmp_path / "user.py"
     file.write_text("class User:\n    def total(self):\n        return 1\n")
     calls = script(replace=[["return 1", "return 0"]])
@@ -93,44 +91,38 @@ def test_a_definition_that_is_not_there_fails_before_the_model_runs(
 
 
 @pytest.mark.parametrize("flags", [[], ["--diff"], ["--json"], ["--quiet"]], ids=str)
-def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(
-    specedit: Run, file: Path, script: Script, flags: list[str]
-) -> None:
+def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(specedit, file, script, flags):
     script(replace=[])
     done = specedit("edit", "nothing", file, *flags)
     assert done.returncode == 1 and file.read_bytes() == BEFORE
     assert b"nothing was changed; name the place in the instruction" in done.stderr
 
 
-def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(
-    specedit: Run, script: Script
-) -> None:
+def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(specedit, script):
     script(replace=[])
     done = specedit("edit", "nothing", "-", "--stdin-filename", "a.py", stdin=BEFORE)
     assert (done.returncode, done.stdout) == (1, BEFORE)
 
 
-def test_an_edit_that_changes_one_of_two_files_is_0(specedit: Run, file: Path) -> None:
+def test_an_edit_that_changes_one_of_two_files_is_0(specedit, file):
     other = file.with_name("other.py")
     other.write_bytes(b"x = 1\n")
     assert specedit("edit", "rename it", file, other).returncode == 0
 
 
-def test_check_of_an_unchanged_file_is_0(specedit: Run, file: Path, script: Script) -> None:
+def test_check_of_an_unchanged_file_is_0(specedit, file, script):
     script(replace=[])
     assert specedit("edit", "nothing", file, "--check").returncode == 0
 
 
-def test_git_applies_the_patch(specedit: Run, file: Path) -> None:
+def test_git_applies_the_patch(specedit, file):
     done = specedit("edit", "rename it", "user.py", "--diff", cwd=file.parent)
     subprocess.run(["git", "apply", "-"], input=done.stdout, cwd=file.parent, check=True)
     assert file.read_bytes() == AFTER
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["file", "stdin"])
-def test_a_patch_holds_nothing_that_was_refused(
-    specedit: Run, file: Path, script: Script, stream: bool
-) -> None:
+def test_a_patch_holds_nothing_that_was_refused(specedit, file, script, stream):
     script(answer="class User(:\n```")
     words = ["-", "--stdin-filename", "user.py"] if stream else ["user.py"]
     done = specedit("edit", "x", *words, "--diff", cwd=file.parent, stdin=BEFORE)
@@ -139,7 +131,7 @@ def test_a_patch_holds_nothing_that_was_refused(
     assert one["status"] == "refused" and "class User(:" in one["diff"]
 
 
-def test_json_is_the_contract(specedit: Run, file: Path) -> None:
+def test_json_is_the_contract(specedit, file):
     done = specedit("edit", "rename it", file, "--json", "--audit")
     result = json.loads(done.stdout)
     assert (result["schema"], result["command"], result["server"]) == (1, "edit", None)
@@ -158,9 +150,7 @@ def test_json_is_the_contract(specedit: Run, file: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--prediction", "none", "--draft", "none"]])
-def test_guarantee_1_any_prediction_gives_the_same_file_and_digest(
-    specedit: Run, file: Path, arguments: list[str]
-) -> None:
+def test_guarantee_1_any_prediction_gives_the_same_file_and_digest(specedit, file, arguments):
     other = file.with_name("other.txt")
     other.write_text("something else entirely\n" * 9)
     runs = [
@@ -174,8 +164,8 @@ def test_guarantee_1_any_prediction_gives_the_same_file_and_digest(
 @pytest.mark.parametrize("fence", ["```sh", "```"])
 @pytest.mark.parametrize("name", ["doc.md", "notes.txt"])
 def test_a_code_block_that_is_added_to_prose_loses_nothing_behind_it(
-    specedit: Run, tmp_path: Path, script: Script, name: str, fence: str
-) -> None:
+    specedit, tmp_path, script, name, fence
+):
     page = tmp_path / name
     page.write_bytes(b"# T\n\nUse it.\n\n## Licence\n\nMIT.\n")
     new = f"# T\n\nUse it:\n\n{fence}\ntool run\n```\n\n## Licence\n\nMIT.\n"
@@ -184,7 +174,7 @@ def test_a_code_block_that_is_added_to_prose_loses_nothing_behind_it(
     assert page.read_text() == new
 
 
-def test_filter_mode_gives_the_new_text(specedit: Run) -> None:
+def test_filter_mode_gives_the_new_text(specedit):
     done = specedit("edit", "x", "-", "--stdin-filename", "user.py", stdin=BEFORE)
     assert (done.returncode, done.stdout) == (0, AFTER)
 
@@ -200,9 +190,7 @@ def test_filter_mode_gives_the_new_text(specedit: Run) -> None:
     ],
     ids=["refused answer", "no model", "no text", "empty", "latin-1"],
 )
-def test_guarantee_5_filter_mode_always_gives_text_back(
-    specedit: Run, stdin: bytes, script_is: dict[str, object] | None, script: Script
-) -> None:
+def test_guarantee_5_filter_mode_always_gives_text_back(specedit, stdin, script_is, script):
     env = {}
     if script_is is None:
         env = {"TESTS_SCRIPT": "/nowhere/at/all"}
@@ -230,15 +218,13 @@ def test_guarantee_5_filter_mode_always_gives_text_back(
     ids=" ".join,
 )
 @pytest.mark.parametrize("stdin", [BEFORE, b"\xff\r\n\0"], ids=["text", "bytes"])
-def test_guarantee_5_bad_usage_gives_text_back_too(
-    specedit: Run, words: list[str], stdin: bytes
-) -> None:
+def test_guarantee_5_bad_usage_gives_text_back_too(specedit, words, stdin):
     done = specedit(*words, stdin=stdin)
     assert (done.returncode, done.stdout) == (2, stdin)
     assert done.stderr.strip()
 
 
-def test_guarantee_5_a_bad_variable_gives_text_back_too(specedit: Run) -> None:
+def test_guarantee_5_a_bad_variable_gives_text_back_too(specedit):
     done = specedit("edit", "x", "-", stdin=BEFORE, env={"SPECEDIT_THREADS": "x"})
     assert (done.returncode, done.stdout) == (2, BEFORE)
 
@@ -248,7 +234,7 @@ def test_guarantee_5_a_bad_variable_gives_text_back_too(specedit: Run) -> None:
     [["-", "a.py"], ["x", "a.py", "--selected", "-"], ["x", "-", "--diff"], ["x", "-", "--json"]],
     ids=" ".join,
 )
-def test_stdin_comes_out_only_where_it_is_the_file(specedit: Run, words: list[str]) -> None:
+def test_stdin_comes_out_only_where_it_is_the_file(specedit, words):
     done = specedit("edit", *words, "--nosuch", stdin=BEFORE)
     assert (done.returncode, done.stdout) == (2, b"")
 
@@ -285,9 +271,7 @@ def bad_files(folder: Path) -> dict[str, Path]:
         ("loop", "loop: cannot be read"),
     ],
 )
-def test_bad_input_is_named_and_nothing_is_lost(
-    specedit: Run, tmp_path: Path, name: str, says: str
-) -> None:
+def test_bad_input_is_named_and_nothing_is_lost(specedit, tmp_path, name, says):
     place = bad_files(tmp_path)[name]
     before = place.read_bytes() if place.is_file() else None
     done = specedit("edit", "x", place)
@@ -297,7 +281,7 @@ def test_bad_input_is_named_and_nothing_is_lost(
     assert before is None or place.read_bytes() == before
 
 
-def test_one_failure_leaves_the_others_done(specedit: Run, file: Path) -> None:
+def test_one_failure_leaves_the_others_done(specedit, file):
     done = specedit("edit", "x", file.with_name("missing.py"), file)
     assert done.returncode == 2
     assert file.read_bytes() == AFTER
@@ -312,9 +296,7 @@ def test_one_failure_leaves_the_others_done(specedit: Run, file: Path) -> None:
     ],
     ids=lambda value: value[0],
 )
-def test_a_part_that_one_file_has_not_leaves_the_others_done(
-    specedit: Run, file: Path, part: list[str], says: str
-) -> None:
+def test_a_part_that_one_file_has_not_leaves_the_others_done(specedit, file, part, says):
     text = "class User:\n    name = 1\n    seen = 2\n    def seen(self): return self.name\n"
     for name in ("a.py", "c.py"):
         file.with_name(name).write_text(text)
@@ -354,9 +336,7 @@ def test_a_part_that_one_file_has_not_leaves_the_others_done(
         (["edti"], "edti"),
     ],
 )
-def test_bad_usage_is_2_with_words(
-    specedit: Run, tmp_path: Path, arguments: list[str], says: str
-) -> None:
+def test_bad_usage_is_2_with_words(specedit, tmp_path, arguments, says):
     (tmp_path / "y").write_text("y\n")
     done = specedit(*arguments, cwd=tmp_path)
     assert done.returncode == 2
@@ -365,9 +345,7 @@ def test_bad_usage_is_2_with_words(
 
 
 @pytest.mark.parametrize("words", [["edit", "x"], ["rename", "name", "email"]], ids=" ".join)
-def test_a_name_that_is_not_utf_8_is_a_name(
-    specedit: Run, tmp_path: Path, words: list[str]
-) -> None:
+def test_a_name_that_is_not_utf_8_is_a_name(specedit, tmp_path, words):
     place = tmp_path / "bad\udcff.py"
     place.write_bytes(BEFORE)
     done = specedit(*words, place.name, cwd=tmp_path)
@@ -380,7 +358,7 @@ def test_a_name_that_is_not_utf_8_is_a_name(
 
 
 @pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config"])
-def test_a_folder_that_is_gone_is_reported(tmp_path: Path, words: str) -> None:
+def test_a_folder_that_is_gone_is_reported(tmp_path, words):
     line = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m specedit {words}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -388,9 +366,7 @@ def test_a_folder_that_is_gone_is_reported(tmp_path: Path, words: str) -> None:
 
 
 @pytest.mark.parametrize("text", [b"mine\n", None], ids=["changed", "deleted"])
-def test_a_file_that_changed_meanwhile_is_left_alone(
-    file: Path, script: Script, specedit: Run, text: bytes | None
-) -> None:
+def test_a_file_that_changed_meanwhile_is_left_alone(file, script, specedit, text):
     calls = script(replace=[["name", "email"]], delay_s=0.4)
     with subprocess.Popen(
         [sys.executable, "-m", "specedit", "edit", "x", str(file)],
@@ -407,7 +383,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(
     assert (file.read_bytes() if file.exists() else None) == text
 
 
-def test_ctrl_c_is_130_and_nothing_is_half_written(file: Path, script: Script) -> None:
+def test_ctrl_c_is_130_and_nothing_is_half_written(file, script):
     calls = script(replace=[["name", "email"]], delay_s=0.4)
     with subprocess.Popen(
         [sys.executable, "-m", "specedit", "edit", "x", str(file)],
@@ -433,7 +409,7 @@ def wait_for(place: Path, seconds: float = 20) -> None:
         time.sleep(0.02)
 
 
-def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -> None:
+def test_config_says_where_each_value_came_from(specedit, tmp_path):
     (tmp_path / "pyproject.toml").write_text("[tool.specedit]\nthreads = 7\n")
     done = specedit("config", "threads", "--json", cwd=tmp_path)
     result = json.loads(done.stdout)["threads"]
@@ -441,39 +417,37 @@ def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -
     assert result == {"value": 7, "from": origin, "kind": "open"}
 
 
-def test_shells_get_their_completion(process: Run) -> None:
+def test_shells_get_their_completion(process):
     for shell in ("bash", "zsh", "fish"):
         env = {"_SPECEDIT_COMPLETE": f"source_{shell}"}
         assert b"specedit" in process(env=env).stdout
 
 
-def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit: Run, file: Path) -> None:
+def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit, file):
     done = specedit("edit", file)
     assert done.returncode == 2
     assert b"The instruction is missing." in done.stderr and b"No file is named" not in done.stderr
 
 
-def test_the_nearest_file_is_named_with_its_folder(specedit: Run, tmp_path: Path) -> None:
+def test_the_nearest_file_is_named_with_its_folder(specedit, tmp_path):
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "invoice.py").write_text("x = 1\n")
     done = specedit("edit", "x", "shop/invoce.py", cwd=tmp_path)
     assert str(Path("shop") / "invoice.py").encode() in done.stderr
 
 
-def test_an_unknown_command_is_answered_once(specedit: Run) -> None:
+def test_an_unknown_command_is_answered_once(specedit):
     done = specedit("renam", "a", "b")
     assert done.returncode == 2 and done.stderr.count(b"Did you mean") == 1
 
 
-def test_a_filter_says_that_it_changed_what_it_gave_out(specedit: Run, file: Path) -> None:
+def test_a_filter_says_that_it_changed_what_it_gave_out(specedit, file):
     done = specedit("edit", "rename it", "-", stdin=file.read_bytes())
     assert done.returncode == 0 and done.stdout != file.read_bytes()
     assert b"edited" in done.stderr and b"would change" not in done.stderr
 
 
-def test_the_margin_says_where_each_line_came_from(
-    tmp_path: Path, script: Callable[..., Path]
-) -> None:
+def test_the_margin_says_where_each_line_came_from(tmp_path, script):
     script(replace=[["old", "new"]])
     (tmp_path / "a.py").write_text("old = 1\nkept = 2\n")
     code, text = at_a_terminal(b"", "edit", "x", "a.py", cwd=tmp_path)

@@ -53,19 +53,19 @@ def listed() -> dict[str, object]:
     return result[0]
 
 
-def test_an_empty_store_lists_the_catalogue(slot: Slot) -> None:
+def test_an_empty_store_lists_the_catalogue(slot):
     result = listed()
     assert (result["name"], result["state"], result["path"]) == ("tiny", "absent", None)
     assert (result["licence"], result["in_use"]) == ("MIT", True)
 
 
-def test_an_unfinished_download_is_listed_with_what_it_has(slot: Slot) -> None:
+def test_an_unfinished_download_is_listed_with_what_it_has(slot):
     slot.part.parent.mkdir(parents=True)
     slot.part.write_bytes(b"x" * 100)
     assert (listed()["state"], listed()["have"]) == ("part", 100)
 
 
-def test_a_model_in_place(here: Slot) -> None:
+def test_a_model_in_place(here):
     value = listed()
     assert (value["state"], value["path"]) == ("here", str(here.path))
     result = model("list")
@@ -73,7 +73,7 @@ def test_a_model_in_place(here: Slot) -> None:
     assert str(here.home) in result.stderr
 
 
-def test_what_was_converted_from_models_elsewhere_is_said(here: Slot) -> None:
+def test_what_was_converted_from_models_elsewhere_is_said(here):
     folder = here.home / "converted"
     folder.mkdir()
     assert "elsewhere" not in model("list").stderr
@@ -83,26 +83,24 @@ def test_what_was_converted_from_models_elsewhere_is_said(here: Slot) -> None:
     assert "Converted from models elsewhere: 5 kB in" in model("list").stderr.replace("\n", " ")
 
 
-def test_path_is_the_artifact(here: Slot) -> None:
+def test_path_is_the_artifact(here):
     assert model("path").stdout == f"{here.path}\n"
     assert model("path", "tiny").stdout == f"{here.path}\n"
 
 
-def test_path_of_an_absent_model_fetches_nothing(slot: Slot) -> None:
+def test_path_of_an_absent_model_fetches_nothing(slot):
     with pytest.raises(ModelError, match="tiny is not on this machine"):
         model("path")
 
 
-def test_pull_of_a_model_in_place_says_so(here: Slot) -> None:
+def test_pull_of_a_model_in_place_says_so(here):
     result = model("pull")
     assert result.exit_code == 0 and "is already here" in result.stderr
     assert result.stdout.splitlines()[1].startswith("tiny ")  # its row of `model suggest`
 
 
 @pytest.mark.parametrize("answer", ["terminal: yes", "terminal: no", "no terminal"])
-def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(
-    answer: str, here: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(answer, here, monkeypatch):
     tiny, *others = catalogue.CATALOGUE
     small = replace(tiny, name="small", file="small.gguf")
     large = replace(tiny, drafter="small")
@@ -125,13 +123,13 @@ def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(
     assert len(asked) == ("no terminal" not in answer)
 
 
-def test_verify(here: Slot) -> None:
+def test_verify(here):
     result = model("verify")
     assert "tiny is whole" in result.stderr
     assert result.stdout == ""
 
 
-def test_verify_deletes_a_damaged_conversion_and_says_so(here: Slot) -> None:
+def test_verify_deletes_a_damaged_conversion_and_says_so(here):
     made = here.home / "converted" / f"tiny-{str(listed()['sha256'])[:16]}-v1.int8"
     made.parent.mkdir()
     made.write_bytes(b"x" * 5000)
@@ -140,7 +138,7 @@ def test_verify_deletes_a_damaged_conversion_and_says_so(here: Slot) -> None:
     assert not made.exists()
 
 
-def test_a_model_found_damaged_is_no_model_any_more(here: Slot) -> None:
+def test_a_model_found_damaged_is_no_model_any_more(here):
     data = here.path.read_bytes()
     here.path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with pytest.raises(ModelError, match="is damaged"):
@@ -150,7 +148,7 @@ def test_a_model_found_damaged_is_no_model_any_more(here: Slot) -> None:
         model("path")
 
 
-def test_remove_takes_everything_of_one_model(here: Slot) -> None:
+def test_remove_takes_everything_of_one_model(here):
     sha256 = str(listed()["sha256"])
     made = here.home / "converted" / f"tiny-{sha256[:16]}-v1.int8"
     made.parent.mkdir()
@@ -163,9 +161,7 @@ def test_remove_takes_everything_of_one_model(here: Slot) -> None:
     assert "not here" in model("remove", "tiny").stderr
 
 
-def test_what_was_converted_from_a_file_elsewhere_is_verified_and_removed(
-    slot: Slot, tmp_path: Path
-) -> None:
+def test_what_was_converted_from_a_file_elsewhere_is_verified_and_removed(slot, tmp_path):
     path = tiny_gguf(tmp_path / "own.gguf")
     files = resolve.local(str(path))
     assert files is not None
@@ -180,12 +176,12 @@ def test_what_was_converted_from_a_file_elsewhere_is_verified_and_removed(
 
 
 @pytest.mark.parametrize("command", ["verify", "remove"])
-def test_an_unknown_name_shows_the_nearest(command: str, slot: Slot) -> None:
+def test_an_unknown_name_shows_the_nearest(command, slot):
     with pytest.raises(ModelError, match="the nearest: tiny"):
         model(command, "tinny")
 
 
-def test_errors_reach_stderr_with_code_2(specedit: Specedit) -> None:
+def test_errors_reach_stderr_with_code_2(specedit):
     done = specedit("model", "path", "qwen-coder-0.5b")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"the nearest: qwen2.5-coder-0.5b" in done.stderr

@@ -44,7 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("shell", FOUND)
-def test_a_shell_completes(shell: str, home: Path) -> None:
+def test_a_shell_completes(shell, home):
     install = [shell, "-c", "specedit --install-completion; true"]  # the shell is its parent
     subprocess.run(install, capture_output=True, check=True)
     child, terminal = pty.fork()

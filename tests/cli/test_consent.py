@@ -29,7 +29,7 @@ def clone(tmp_path: Path, script: Play) -> Path:
     return root
 
 
-def test_yes_is_kept_until_the_table_changes(clone: Path) -> None:
+def test_yes_is_kept_until_the_table_changes(clone):
     shown = typed("y\n", "edit", "x", "a.py", cwd=clone)
     assert "check = true" in shown and "Trust this repository" in shown
     assert (clone / "a.py").read_text() == "old = 1\n", "its `check` counted"
@@ -41,7 +41,7 @@ def test_yes_is_kept_until_the_table_changes(clone: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n", "what?\n"])
-def test_anything_but_yes_is_no_and_is_not_asked_again(clone: Path, answer: str) -> None:
+def test_anything_but_yes_is_no_and_is_not_asked_again(clone, answer):
     shown = typed(answer, "edit", "x", "a.py", cwd=clone)
     assert "Trust" in shown and "check ignored" in shown
     assert (clone / "a.py").read_text() == "new = 1\n"
@@ -52,13 +52,13 @@ def test_anything_but_yes_is_no_and_is_not_asked_again(clone: Path, answer: str)
 @pytest.mark.parametrize(
     "words", [("config",), ("warm", "a.py", "--server=x"), ("hook", "run"), ("edit", "x", "-")]
 )
-def test_background_commands_ask_nothing(clone: Path, words: tuple[str, ...]) -> None:
+def test_background_commands_ask_nothing(clone, words):
     subprocess.run(["git", "init", "-q"], cwd=clone, check=True)
     shown = typed("\x04\x04", *words, cwd=clone)
     assert "Trust" not in shown
 
 
-def test_what_a_repository_says_is_harmless_to_look_at(clone: Path) -> None:
+def test_what_a_repository_says_is_harmless_to_look_at(clone):
     (clone / "pyproject.toml").write_text(
         '[tool.specedit]\nserver = "http://x/\\u001b[2J"\nmodel = "a\\nTrust this [y/N] y"\n'
     )

@@ -37,7 +37,7 @@ def diagnosed(inside: Specedit, **options: Any) -> tuple[int, dict[str, list[dic
     return done.returncode, topics
 
 
-def test_a_new_machine_is_told_to_fetch_a_model(inside: Specedit) -> None:
+def test_a_new_machine_is_told_to_fetch_a_model(inside):
     code, topics = diagnosed(inside)
     assert code == 0
     (model,) = topics["model"]
@@ -60,9 +60,7 @@ def test_a_new_machine_is_told_to_fetch_a_model(inside: Specedit) -> None:
     ],
     ids=["kernel", "model", "value", "variable"],
 )
-def test_what_stops_edits_is_exit_code_2(
-    inside: Specedit, variables: dict[str, str], topic: str, message: str
-) -> None:
+def test_what_stops_edits_is_exit_code_2(inside, variables, topic, message):
     code, topics = diagnosed(inside, env=variables)
     assert code == 2
     (line,) = topics[topic]
@@ -70,15 +68,13 @@ def test_what_stops_edits_is_exit_code_2(
     assert len(topics) > 6, "the other parts are shown too"
 
 
-def test_a_full_disk_stops_edits(inside: Specedit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_stops_edits(inside, monkeypatch):
     monkeypatch.setattr(store, "free", lambda path: 10**9)
     code, topics = diagnosed(inside)
     assert code == 2 and "1.00 GB free" in topics["disk"][0]["text"]
 
 
-def test_settings_have_their_origin_and_ignored_ones_are_named(
-    inside: Specedit, tmp_path: Path
-) -> None:
+def test_settings_have_their_origin_and_ignored_ones_are_named(inside, tmp_path):
     folder = tmp_path / "a\x1b[31mb"
     folder.mkdir()
     (folder / "pyproject.toml").write_text(
@@ -93,14 +89,14 @@ def test_settings_have_their_origin_and_ignored_ones_are_named(
     assert b"\x1b" not in inside("doctor", cwd=folder).stdout
 
 
-def test_ignored_restricted_settings_are_a_note(inside: Specedit, tmp_path: Path) -> None:
+def test_ignored_restricted_settings_are_a_note(inside, tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.specedit]\nmodel = "other"\n')
     code, topics = diagnosed(inside)
     (line,) = topics["trust"]
     assert code == 0 and line["state"] == "note" and "specedit trust" in line["text"]
 
 
-def test_an_editors_snippet_of_another_version_is_noted(inside: Specedit, tmp_path: Path) -> None:
+def test_an_editors_snippet_of_another_version_is_noted(inside, tmp_path):
     assert inside("editor", "vim", "--install").returncode == 0
     assert diagnosed(inside)[1]["editors"][0]["state"] == "ok"
     snippet = tmp_path / ".vim/plugin/specedit.vim"
@@ -109,21 +105,21 @@ def test_an_editors_snippet_of_another_version_is_noted(inside: Specedit, tmp_pa
     assert line["state"] == "note" and "specedit editor vim" in line["advice"]
 
 
-def test_a_named_server_needs_neither_kernel_nor_model(inside: Specedit) -> None:
+def test_a_named_server_needs_neither_kernel_nor_model(inside):
     env = {"SPECEDIT_SERVER": "https://example.org/v1", "SPECEDIT_KERNEL": "avx9"}
     code, topics = diagnosed(inside, env=env)
     assert code == 0 and "example.org" in topics["server"][0]["text"]
     assert not {"kernel", "model"} & topics.keys()
 
 
-def test_version_v_names_kernel_and_model(inside: Specedit) -> None:
+def test_version_v_names_kernel_and_model(inside):
     assert len(inside("--version").stdout.splitlines()) == 1
     for words in (("--version", "-v"), ("-v", "--version")):
         lines = inside(*words).stdout.decode().splitlines()
         assert [line.split()[0] for line in lines] == ["specedit", "kernel", "model"]
 
 
-def test_guarantee_7_doctor_loads_no_torch() -> None:
+def test_guarantee_7_doctor_loads_no_torch():
     code = (
         "import sys; from specedit import cli; cli.run(['doctor']);"
         "print([m for m in ('torch','transformers','tree_sitter','uvicorn') if m in sys.modules])"
@@ -144,13 +140,8 @@ def test_guarantee_7_doctor_loads_no_torch() -> None:
     ids=str,
 )
 def test_the_memory_is_that_of_the_weights_in_use(
-    memory: float,
-    weights: str,
-    text: str,
-    advice: str,
-    inside: Specedit,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    memory, weights, text, advice, inside, monkeypatch
+):
     machine = catalogue.Machine(int(memory), 8)
     monkeypatch.setattr(catalogue, "this_machine", lambda cores: machine)
     settings = {"SPECEDIT_MODEL": "qwen2.5-coder-7b", "SPECEDIT_WEIGHTS": weights}

@@ -52,9 +52,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str
     return code, {one["path"]: one["status"] for one in files}, err
 
 
-def test_a_folder_is_its_tracked_files_of_known_languages(
-    shop: Repository, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_its_tracked_files_of_known_languages(shop, capsys):
     assert said(capsys, "Return early", "shop")[:2] == (
         0,
         {f"shop/{name}.py": "edited" for name in ("cart", "mail", "user")},
@@ -68,9 +66,7 @@ def test_a_folder_is_its_tracked_files_of_known_languages(
     assert (shop.root / "shop/untracked.py").read_text() == "class Cart:\n    pass\n"
 
 
-def test_a_folder_without_source_or_without_git_says_so(
-    shop: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_folder_without_source_or_without_git_says_so(shop, capsys, tmp_path):
     (shop.root / "empty").mkdir()
     assert said(capsys, "x", "empty")[0] == 0
     outside = tmp_path / "outside"

@@ -52,16 +52,14 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("config.py", "repo/.git/config"),
     ],
 )
-def test_beyond_is_where_a_link_out_of_the_work_tree_leads(
-    tree: Path, name: str, target: str | None
-) -> None:
+def test_beyond_is_where_a_link_out_of_the_work_tree_leads(tree, name, target):
     wanted = None if target is None else Path(os.path.realpath(tree.parent / target))
     assert beyond(name) == beyond(tree / name) == wanted
 
 
 def test_guarantee_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
-    specedit: Specedit, script: Callable[..., Path], tree: Path
-) -> None:
+    specedit, script, tree
+):
     script(replace=[["username", "email"]])
     done = specedit("edit", "Say email.", "out.py", "folder/rc.py", "near.py", stdin=b"y\ny\n")
     assert done.returncode == 2
@@ -74,9 +72,7 @@ def test_guarantee_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
 @pytest.mark.parametrize(("answer", "text"), [(b"y\n", "email = 1\n"), (b"\n", "username = 1\n")])
-def test_the_user_at_a_terminal_sees_the_target_and_is_asked(
-    script: Callable[..., Path], tree: Path, answer: bytes, text: str
-) -> None:
+def test_the_user_at_a_terminal_sees_the_target_and_is_asked(script, tree, answer, text):
     script(replace=[["username", "email"]])
     _, shown = at_a_terminal(answer, "edit", "Say email.", "out.py")
     assert "out.py is a link to " in shown and "rc.py, outside its work tree" in shown
@@ -84,9 +80,7 @@ def test_the_user_at_a_terminal_sees_the_target_and_is_asked(
     assert (tree / "out.py").is_symlink()
 
 
-def test_what_a_link_leads_to_outside_is_sent_to_no_server(
-    tree: Path, inside: Specedit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_link_leads_to_outside_is_sent_to_no_server(tree, inside, monkeypatch):
     """The user has named the server, and the link came with the repository."""
     from specedit import Editor
 

@@ -40,7 +40,7 @@ def touched(desk: Hooked) -> set[str]:
     return set(desk.repo.git("diff", "--name-only").splitlines())
 
 
-def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None:
+def test_a_rename_without_files_is_of_the_whole_repository(desk):
     code, out, err = desk.specedit("rename", "Old", "New")
     assert (code, out) == (0, "")
     assert touched(desk) == TOUCHED
@@ -53,13 +53,13 @@ def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None
     assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
 
 
-def test_derived_names_are_looked_for_in_any_case(desk: Hooked) -> None:
+def test_derived_names_are_looked_for_in_any_case(desk):
     Path(desk.repo.env["TESTS_SCRIPT"]).write_text('{"replace": [["Old", "New"], ["old", "new"]]}')
     assert desk.specedit("rename", "Old", "New", "--scope", "derived")[0] == 0
     assert touched(desk) == TOUCHED | {"string.py", "part.py", "lower.py"}
 
 
-def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk: Hooked) -> None:
+def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk):
     Path(desk.repo.env["TESTS_SCRIPT"]).write_text(
         '{"replace": [["USER_NAME", "EMAIL"], ["userNames", "emails"]]}'
     )
@@ -71,7 +71,7 @@ def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk
 
 
 @pytest.mark.parametrize("asked", ["A::run", "A.run", "A#run", "n::A::run"])
-def test_a_member_is_found_over_many_files(desk: Hooked, asked: str) -> None:
+def test_a_member_is_found_over_many_files(desk, asked):
     Path(desk.repo.env["TESTS_SCRIPT"]).write_text('{"replace": [["run", "go"]]}')
     desk.repo.commit(
         {
@@ -85,7 +85,7 @@ def test_a_member_is_found_over_many_files(desk: Hooked, asked: str) -> None:
 
 
 @pytest.mark.parametrize("how", [["--staged"], ["--changed"], ["--since", "HEAD"]], ids="".join)
-def test_git_chooses_the_files_of_an_edit(desk: Hooked, how: list[str]) -> None:
+def test_git_chooses_the_files_of_an_edit(desk, how):
     desk.repo.write("a.py", FILES["a.py"] + "y = 2\n")
     desk.repo.git("add", "a.py")
     code, _, err = desk.specedit("edit", "Old becomes New.", *how)
@@ -93,7 +93,7 @@ def test_git_chooses_the_files_of_an_edit(desk: Hooked, how: list[str]) -> None:
     assert "a.py: held uncommitted changes: edited as it was" in err
 
 
-def test_clean_only_refuses_before_anything_happens(desk: Hooked) -> None:
+def test_clean_only_refuses_before_anything_happens(desk):
     desk.repo.write("comment.py", FILES["comment.py"] + "mine = 2\n")
     code, _, err = desk.specedit("rename", "Old", "New", "--clean-only")
     assert code == 2 and "Uncommitted changes in comment.py" in err
@@ -103,7 +103,7 @@ def test_clean_only_refuses_before_anything_happens(desk: Hooked) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.py", "./a.py", "sub/../a.py", "{root}/a.py"])
-def test_an_uncommitted_file_is_called_what_it_was_called(desk: Hooked, name: str) -> None:
+def test_an_uncommitted_file_is_called_what_it_was_called(desk, name):
     (desk.repo.root / "sub").mkdir()
     desk.repo.write("a.py", FILES["a.py"] + "mine = 2\n")
     name = name.format(root=desk.repo.root)
@@ -113,7 +113,7 @@ def test_an_uncommitted_file_is_called_what_it_was_called(desk: Hooked, name: st
     assert code == 0 and "held uncommitted changes" in err
 
 
-def test_nothing_chosen_is_done_at_once(desk: Hooked) -> None:
+def test_nothing_chosen_is_done_at_once(desk):
     code, out, err = desk.specedit("rename", "Old", "New", "--staged", "--json")
     assert code == 0 and json.loads(out)["files"] == []
     assert "git names no file that holds 'Old'" in err
@@ -121,19 +121,19 @@ def test_nothing_chosen_is_done_at_once(desk: Hooked) -> None:
 
 
 @pytest.mark.parametrize("name", ["Nowhere", "Ol"])
-def test_a_name_that_nothing_declares_is_refused_with_the_nearest(desk: Hooked, name: str) -> None:
+def test_a_name_that_nothing_declares_is_refused_with_the_nearest(desk, name):
     code, out, err = desk.specedit("rename", name, "New")
     assert (code, out) == (2, "") and desk.asked == 0 and touched(desk) == set()
     assert f"`{name}` is not declared in this work tree." in err
     assert ("Did you mean `Old`" in err) == (name == "Ol")
 
 
-def test_files_and_git_do_not_both_choose(desk: Hooked) -> None:
+def test_files_and_git_do_not_both_choose(desk):
     code, _, err = desk.specedit("edit", "x", "a.py", "--staged")
     assert code == 2 and "not both" in err
 
 
-def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> None:
+def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path):
     slow = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", delay_s=0.4)
     slow.repo.commit({f"{n}.py": f"Old = {n}  # the Old one\n" for n in range(10)})
     words = [sys.executable, "-m", "specedit", "rename", "Old", "New"]
@@ -158,7 +158,7 @@ def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> No
     assert not list(slow.repo.root.glob(".specedit-*"))
 
 
-def test_an_interrupt_while_a_rename_is_written_reverts_all_of_it(tmp_path: Path) -> None:
+def test_an_interrupt_while_a_rename_is_written_reverts_all_of_it(tmp_path):
     made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
     made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
     code = """
@@ -177,7 +177,7 @@ print(run(["rename", "Old", "New"]))
     assert touched(made) == set()
 
 
-def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> None:
+def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path):
     made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
     made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
     code = """
@@ -203,7 +203,7 @@ print(run(["rename", "Old", "New", "--json"]))
 
 @pytest.mark.parametrize("here", [".", "sub", "sub/deep"])
 @pytest.mark.parametrize("spelled", ["relative", "absolute", "linked"])
-def test_git_applies_a_patch_wherever_it_was_made(desk: Hooked, here: str, spelled: str) -> None:
+def test_git_applies_a_patch_wherever_it_was_made(desk, here, spelled):
     desk.repo.commit({f"{folder}/a é.py": FILES["a.py"] for folder in ("sub", "sub/deep")})
     folder = desk.repo.root / here
     place = folder / ("a.py" if here == "." else "a é.py")
@@ -218,7 +218,7 @@ def test_git_applies_a_patch_wherever_it_was_made(desk: Hooked, here: str, spell
     assert place.read_bytes() == b"New = 1\nprint(New)\n"
 
 
-def test_a_patch_of_a_file_above_is_applied_from_the_top(desk: Hooked) -> None:
+def test_a_patch_of_a_file_above_is_applied_from_the_top(desk):
     desk.repo.write("sub/x.py", "")
     there = Hooked(desk.repo.at(desk.repo.root / "sub"), desk.calls)
     _, patch, _ = there.specedit("edit", "Old becomes New.", "../a.py", "--diff")
@@ -228,9 +228,7 @@ def test_a_patch_of_a_file_above_is_applied_from_the_top(desk: Hooked) -> None:
 
 
 @pytest.mark.parametrize("spelled", ["a.py", "./a.py", "../plain/a.py", "{here}/a.py"])
-def test_outside_a_repository_a_patch_counts_from_here(
-    desk: Hooked, tmp_path: Path, spelled: str
-) -> None:
+def test_outside_a_repository_a_patch_counts_from_here(desk, tmp_path, spelled):
     desk.repo.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path.parent)
     here = Hooked(desk.repo.at(tmp_path / "plain"), desk.calls)
     here.repo.write("a.py", FILES["a.py"])
@@ -241,7 +239,7 @@ def test_outside_a_repository_a_patch_counts_from_here(
     assert here.repo.read("a.py") == "New = 1\nprint(New)\n"
 
 
-def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path: Path) -> None:
+def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path):
     rules = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nmode = "check"\n'
     made = Hooked.make(tmp_path / "repo", rules + 'files = ["*.py"]\n')
     made.repo.write("sub/a.py", FILES["a.py"])
@@ -253,14 +251,14 @@ def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("link", ["loop.py", "gone"])
-def test_a_link_to_nothing_fails_alone(desk: Hooked, link: str) -> None:
+def test_a_link_to_nothing_fails_alone(desk, link):
     (desk.repo.root / "loop.py").symlink_to(link)
     code, _, text = desk.specedit("edit", "Old becomes New.", "loop.py", "a.py")
     assert code == 2 and "Traceback" not in text
     assert touched(desk) == {"a.py"}
 
 
-def test_a_name_that_is_not_utf_8_is_renamed_in_too(desk: Hooked) -> None:
+def test_a_name_that_is_not_utf_8_is_renamed_in_too(desk):
     desk.repo.commit({"bad\udcff.py": FILES["a.py"]})
     assert desk.specedit("rename", "Old", "New")[0] == 0
     assert desk.repo.read("bad\udcff.py") == "New = 1\nprint(New)\n"

@@ -29,7 +29,7 @@ def redirected(words: Sequence[str], how: str, cwd: Path) -> subprocess.Complete
 
 
 @pytest.mark.parametrize("how", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
-def test_an_edit_needs_no_streams(file: Path, how: str) -> None:
+def test_an_edit_needs_no_streams(file, how):
     done = redirected(["edit", "x", "user.py"], how, file.parent)
     assert (done.returncode, file.read_bytes()) == (0, b"email = 1\n")
 
@@ -47,9 +47,7 @@ def test_an_edit_needs_no_streams(file: Path, how: str) -> None:
         pytest.param(["help"], ">/dev/full", id="buffer full at the end"),
     ],
 )
-def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(
-    file: Path, words: list[str], how: str
-) -> None:
+def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(file, words, how):
     done = redirected(words, how, file.parent)
     message = done.stderr.decode()
     assert (done.returncode, file.read_bytes()) == (2, b"name = 1\n")
@@ -58,7 +56,7 @@ def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(
 
 
 @pytest.mark.parametrize("words", [["config"], ["edit", "x", "user.py", "--diff"]], ids=" ".join)
-def test_a_reader_that_is_gone_is_no_would_change(file: Path, words: list[str]) -> None:
+def test_a_reader_that_is_gone_is_no_would_change(file, words):
     out, into = os.pipe()
     os.close(out)
     with os.fdopen(into, "wb") as pipe:
@@ -74,9 +72,7 @@ def test_a_reader_that_is_gone_is_no_would_change(file: Path, words: list[str]) 
 
 
 @pytest.mark.parametrize("words", ["config", "view run.jsonl"])
-def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(
-    process: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path, words: str
-) -> None:
+def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(process, tmp_path, words):
     folder = tmp_path / "bad\udcff"
     folder.mkdir()
     (folder / "pyproject.toml").write_text("[tool.specedit]\nthreads = 7\n")
@@ -87,9 +83,7 @@ def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(
     assert done.returncode == 0 and b"bad\xff" in done.stdout, done.stderr
 
 
-def test_the_unexpected_is_2_and_a_bug_report(
-    process: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
-) -> None:
+def test_the_unexpected_is_2_and_a_bug_report(process, tmp_path):
     (tmp_path / "rich").mkdir()
     (tmp_path / "rich" / "__init__.py").write_text("")
     (tmp_path / "rich" / "console.py").write_text("raise LookupError('broken')\n")
@@ -101,7 +95,7 @@ def test_the_unexpected_is_2_and_a_bug_report(
     assert message.splitlines()[-1].startswith("specedit: this is a bug in specedit")
 
 
-def test_what_is_registered_for_the_end_runs_and_threads_are_waited_for(tmp_path: Path) -> None:
+def test_what_is_registered_for_the_end_runs_and_threads_are_waited_for(tmp_path):
     code = (
         "import atexit, sys, threading, time\n"
         "atexit.register(print, 'registered')\n"

@@ -29,7 +29,7 @@ def edited(specedit: Specedit, script: Callable[..., Path], tmp_path: Path) -> P
     return folder
 
 
-def test_undo_puts_back_every_byte_of_the_last_run(specedit: Specedit, edited: Path) -> None:
+def test_undo_puts_back_every_byte_of_the_last_run(specedit, edited):
     done = specedit("undo", cwd=edited)
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"a.py: put back" in done.stderr
@@ -39,9 +39,7 @@ def test_undo_puts_back_every_byte_of_the_last_run(specedit: Specedit, edited: P
     assert b"nothing to undo" in again.stderr
 
 
-def test_undo_is_of_the_work_tree_one_stands_in(
-    specedit: Specedit, edited: Path, tmp_path: Path
-) -> None:
+def test_undo_is_of_the_work_tree_one_stands_in(specedit, edited, tmp_path):
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
     done = specedit("undo", cwd=other)
@@ -52,7 +50,7 @@ def test_undo_is_of_the_work_tree_one_stands_in(
     assert (edited / "a.py").read_bytes() == A
 
 
-def test_undo_refuses_what_changed_since_and_says_so(specedit: Specedit, edited: Path) -> None:
+def test_undo_refuses_what_changed_since_and_says_so(specedit, edited):
     (edited / "a.py").write_bytes(b"mine\n")
     done = specedit("undo", cwd=edited)
     assert done.returncode == 2
@@ -65,7 +63,7 @@ def test_undo_refuses_what_changed_since_and_says_so(specedit: Specedit, edited:
     assert b"nothing to undo" in specedit("undo", cwd=edited).stderr
 
 
-def test_undo_as_json(specedit: Specedit, edited: Path) -> None:
+def test_undo_as_json(specedit, edited):
     listed = json.loads(specedit("undo", "--list", "--json", cwd=edited).stdout)
     (run,) = listed["runs"]
     assert [Path(f).name for f in run["files"]] == ["a.py", "b.py"]
@@ -79,15 +77,15 @@ def test_undo_as_json(specedit: Specedit, edited: Path) -> None:
     ]
 
 
-def test_the_list_names_runs_and_files(specedit: Specedit, edited: Path) -> None:
+def test_the_list_names_runs_and_files(specedit, edited):
     done = specedit("undo", "--list", cwd=edited)
     assert done.returncode == 0
     assert b"edit, 2" in done.stdout and b"\n  a.py\n  b.py\n" in done.stdout
 
 
 def test_the_list_has_ten_runs_of_this_work_tree_and_all_has_every_run(
-    specedit: Specedit, edited: Path, script: Callable[..., Path], tmp_path: Path
-) -> None:
+    specedit, edited, script, tmp_path
+):
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
     script(replace=[["old", "new"]])
@@ -110,9 +108,7 @@ def test_the_list_has_ten_runs_of_this_work_tree_and_all_has_every_run(
     assert specedit("undo", "--all", cwd=other).returncode == 2
 
 
-def test_runs_that_write_nothing_are_not_journalled(
-    specedit: Specedit, script: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_runs_that_write_nothing_are_not_journalled(specedit, script, tmp_path):
     (tmp_path / "a.py").write_bytes(A)
     script(replace=[["username", "email"]])
     specedit("edit", "Rename it.", "a.py", "--diff", cwd=tmp_path)
@@ -129,12 +125,8 @@ def test_runs_that_write_nothing_are_not_journalled(
     ],
 )
 def test_ask_applies_the_answered_hunks_and_undo_takes_them_back(
-    specedit: Specedit,
-    script: Callable[..., Path],
-    tmp_path: Path,
-    answers: str,
-    expected: str,
-) -> None:
+    specedit, script, tmp_path, answers, expected
+):
     middle = "".join(f"x{n} = {n}\n" for n in range(12))
     before = f"username = 1\n{middle}username = 2\n"
     (tmp_path / "a.py").write_text(before)

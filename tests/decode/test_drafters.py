@@ -23,12 +23,12 @@ from specedit.errors import UsageError
         (("lookup", "prediction"), ["lookup", "prediction"]),
     ],
 )
-def test_build_follows_the_names_in_order(names: tuple[str, ...], built: list[str]) -> None:
+def test_build_follows_the_names_in_order(names, built):
     made = drafters.build(names, prediction=[1, 2], codec=None)
     assert [drafter.name for drafter in made] == built
 
 
-def test_without_a_prediction_there_is_no_prediction_drafter() -> None:
+def test_without_a_prediction_there_is_no_prediction_drafter():
     made = drafters.build(("prediction", "lookup"), prediction=None, codec=None)
     assert [drafter.name for drafter in made] == ["lookup"]
 
@@ -42,13 +42,13 @@ def test_without_a_prediction_there_is_no_prediction_drafter() -> None:
         (("lookup", "lookup"), "each drafter once"),
     ],
 )
-def test_a_name_that_cannot_be_honoured_is_an_error(names: tuple[str, ...], said: str) -> None:
+def test_a_name_that_cannot_be_honoured_is_an_error(names, said):
     with pytest.raises(UsageError) as problem:
         drafters.build(names, prediction=[1], codec=None)
     assert said in problem.value.hint
 
 
-def test_lookup_repeats_what_the_prompt_said() -> None:
+def test_lookup_repeats_what_the_prompt_said():
     codec = WordTokenizer()
     known = codec.encode("def visit(self, node):\n    return self.generic_visit(node)\n")
     result = run(known, None, prompt=[*known, 1], codec=codec, names=("lookup",))
@@ -58,7 +58,7 @@ def test_lookup_repeats_what_the_prompt_said() -> None:
 
 
 @given(st.lists(st.integers(0, 3), max_size=60), st.lists(st.integers(0, 3), max_size=9))
-def test_a_prompt_is_read_as_an_answer_is(prompt: list[int], tail: list[int]) -> None:
+def test_a_prompt_is_read_as_an_answer_is(prompt, tail):
     whole, bit_by_bit = LookupDrafter(), LookupDrafter()
     whole.begin(prompt)
     bit_by_bit.commit(prompt)
@@ -67,14 +67,14 @@ def test_a_prompt_is_read_as_an_answer_is(prompt: list[int], tail: list[int]) ->
     assert whole.propose(20) == bit_by_bit.propose(20)
 
 
-def test_lookup_fills_the_room_there_is() -> None:
+def test_lookup_fills_the_room_there_is():
     drafter = LookupDrafter()
     drafter.begin([*range(10, 300), *range(10, 30)])
     draft = drafter.propose(128)
     assert draft is not None and list(draft.ids) == list(range(30, 158))
 
 
-def test_lookup_repeats_what_the_answer_said() -> None:
+def test_lookup_repeats_what_the_answer_said():
     codec = WordTokenizer()
     answer = codec.encode("".join(f"self.assert_equal(result[{n}], wanted)\n" for n in range(20)))
     result = run(answer, None, codec=codec, names=("lookup",))
@@ -88,7 +88,7 @@ def lines(name: str, other: str = "") -> str:
     )
 
 
-def test_a_change_is_expected_again_and_so_costs_little_from_then_on() -> None:
+def test_a_change_is_expected_again_and_so_costs_little_from_then_on():
     codec = WordTokenizer()
     result = texts(lines("username"), lines("email"), codec)
     unlearned = texts(lines("username"), lines("username"), codec)
@@ -97,7 +97,7 @@ def test_a_change_is_expected_again_and_so_costs_little_from_then_on() -> None:
     assert all(c.accepted == c.proposed for c in result.chunks[half:])
 
 
-def test_a_learned_change_covers_case_variants() -> None:
+def test_a_learned_change_covers_case_variants():
     forms = ["username", "Username", "userName", "user_name", "USERNAME"]
     becomes = ["email", "Email", "email", "email", "EMAIL"]
     old = "".join(lines(form) for form in forms)
@@ -107,7 +107,7 @@ def test_a_learned_change_covers_case_variants() -> None:
     assert result.passes <= texts(old, old, codec).passes + 24, "sixty changes"
 
 
-def test_a_contradicted_change_is_not_insisted_on() -> None:
+def test_a_contradicted_change_is_not_insisted_on():
     codec = WordTokenizer()
     old = lines("username") * 3
     new = old.replace("username", "email", 3)
@@ -115,7 +115,7 @@ def test_a_contradicted_change_is_not_insisted_on() -> None:
     assert result.seconds(CURVE) < 0.5 * result.plain(CURVE)
 
 
-def test_a_rename_in_the_instruction_is_expected_from_the_start() -> None:
+def test_a_rename_in_the_instruction_is_expected_from_the_start():
     codec = WordTokenizer()
     asked = texts(lines("username"), lines("email"), codec, "Rename `username` to `email`.")
     silent = texts(lines("username"), lines("email"), codec)
@@ -124,7 +124,7 @@ def test_a_rename_in_the_instruction_is_expected_from_the_start() -> None:
     assert wrong.seconds() < 0.5 * wrong.plain()
 
 
-def test_a_draft_ends_before_a_line_that_the_instruction_names() -> None:
+def test_a_draft_ends_before_a_line_that_the_instruction_names():
     codec = WordTokenizer()
     around = [f"entry{n} = load(entry{n - 1}, size)\n" for n in range(60)]
     old = "".join([*around[:30], "timeout = 30\n", *around[30:]])
@@ -148,9 +148,7 @@ def test_a_draft_ends_before_a_line_that_the_instruction_names() -> None:
         ("Rename x to y", []),
     ],
 )
-def test_renames_are_read_from_an_instruction(
-    instruction: str, pairs: list[tuple[str, str]]
-) -> None:
+def test_renames_are_read_from_an_instruction(instruction, pairs):
     assert learned.requested_renames(instruction) == pairs
 
 
@@ -165,9 +163,7 @@ def test_renames_are_read_from_an_instruction(
         ("ab cd", "ef gh", None),
     ],
 )
-def test_the_renamed_identifier_is_recognised(
-    old: str, new: str, pair: tuple[str, str] | None
-) -> None:
+def test_the_renamed_identifier_is_recognised(old, new, pair):
     assert learned.renamed(old, new) == pair
 
 
@@ -186,7 +182,7 @@ def test_the_renamed_identifier_is_recognised(
         ("usernameless", "usernameless"),
     ],
 )
-def test_case_variants(text: str, becomes: str) -> None:
+def test_case_variants(text, becomes):
     for begin, end, word, _ in reversed(
         list(learned.occurrences(text.encode(), 0, "username", "email"))
     ):

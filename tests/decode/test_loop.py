@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from replaying import run
@@ -18,14 +17,14 @@ from specedit.errors import ModelError, UsageError
 ANSWER = list(b"one two three four five six seven eight nine ten")
 
 
-def test_without_drafters_each_pass_settles_one_id() -> None:
+def test_without_drafters_each_pass_settles_one_id():
     result = run(ANSWER, None, names=("none",))
     assert result.tokens == [*ANSWER, END]
     assert [chunk.width for chunk in result.chunks] == [1] * len(result.tokens)
     assert {chunk.source for chunk in result.chunks} == {FREE}
 
 
-def test_a_right_prediction_settles_the_answer_in_few_passes() -> None:
+def test_a_right_prediction_settles_the_answer_in_few_passes():
     result = run(ANSWER, [*ANSWER, END], names=("prediction",))
     assert result.tokens == [*ANSWER, END]
     assert result.passes <= 3
@@ -36,7 +35,7 @@ def test_a_right_prediction_settles_the_answer_in_few_passes() -> None:
     )
 
 
-def test_an_accepted_id_can_end_the_answer() -> None:
+def test_an_accepted_id_can_end_the_answer():
     text = list(b"answer ``` and more that the model would have said")
     asked: list[int] = []
 
@@ -60,12 +59,12 @@ def test_an_accepted_id_can_end_the_answer() -> None:
 
 
 @pytest.mark.parametrize("prediction", [None, ANSWER, ANSWER[5:]], ids=["none", "right", "shifted"])
-def test_the_limit_is_a_reason(prediction: list[int] | None) -> None:
+def test_the_limit_is_a_reason(prediction):
     result = run(ANSWER, prediction, limit=10)
     assert (result.tokens, result.done.reason) == (ANSWER[:10], "length")
 
 
-def test_the_window_is_never_exceeded() -> None:
+def test_the_window_is_never_exceeded():
     engine = ScriptedEngine(ANSWER, window=20)
     made = drafters.build(["prediction"], prediction=ANSWER, codec=None)
     events = list(
@@ -75,12 +74,12 @@ def test_the_window_is_never_exceeded() -> None:
     assert events[-1].reason == "length"  # type: ignore[union-attr]
 
 
-def test_a_prompt_is_needed() -> None:
+def test_a_prompt_is_needed():
     with pytest.raises(UsageError, match="prompt is empty"):
         list(decode(ScriptedEngine([]), [], drafters=(), widths=Widths(), ends=bool, limit=9))
 
 
-def test_closing_early_leaves_a_cache_of_committed_ids() -> None:
+def test_closing_early_leaves_a_cache_of_committed_ids():
     engine = ScriptedEngine(ANSWER)
     made = drafters.build(["prediction"], prediction=ANSWER[::-1], codec=None)
     events = decode(
@@ -96,7 +95,7 @@ def test_closing_early_leaves_a_cache_of_committed_ids() -> None:
     assert engine.length == 1 + settled
 
 
-def test_the_scripted_engine_is_an_engine_that_punishes_trust_in_rejected_drafts() -> None:
+def test_the_scripted_engine_is_an_engine_that_punishes_trust_in_rejected_drafts():
     engine = ScriptedEngine(ANSWER)
     assert isinstance(engine, Engine)
     list(engine.begin([1]))
@@ -107,14 +106,14 @@ def test_the_scripted_engine_is_an_engine_that_punishes_trust_in_rejected_drafts
     assert engine.forward([ANSWER[1]]).ids == [ANSWER[2]]
 
 
-def test_the_scripted_engine_reuses_what_two_prompts_share() -> None:
+def test_the_scripted_engine_reuses_what_two_prompts_share():
     engine = ScriptedEngine(ANSWER)
     list(engine.begin(list(b"the same file, first question")))
     report = list(engine.begin(list(b"the same file, second question")))[-1]
     assert report.reused == len(b"the same file, ")
 
 
-def test_a_script_answers_with_the_file_of_the_prompt(tmp_path: Path) -> None:
+def test_a_script_answers_with_the_file_of_the_prompt(tmp_path):
     calls, script = tmp_path / "calls", tmp_path / "script.json"
     script.write_text(json.dumps({"replace": [["User", "Mail"]], "calls": str(calls)}))
     tokenizer = ScriptedTokenizer()
@@ -133,7 +132,7 @@ def test_a_script_answers_with_the_file_of_the_prompt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("script", ["{", "{}", "[]"], ids=["not JSON", "nothing", "a list"])
-def test_a_bad_script_is_an_error(script: str, tmp_path: Path) -> None:
+def test_a_bad_script_is_an_error(script, tmp_path):
     (tmp_path / "script.json").write_text(script)
     with pytest.raises(ModelError):
         from_file(tmp_path / "script.json")

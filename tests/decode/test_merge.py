@@ -58,9 +58,7 @@ def ways(draft: Draft) -> dict[tuple[int, ...], float]:
     ],
     ids=["nothing", "one", "agreed", "of what is left", "the surer makes room", "nothing is left"],
 )
-def test_a_place_has_no_more_chance_than_there_is(
-    claims: list[dict[int, float]], expected: dict[int, float]
-) -> None:
+def test_a_place_has_no_more_chance_than_there_is(claims, expected):
     assert combined(claims) == pytest.approx(expected)
 
 
@@ -73,14 +71,14 @@ def test_a_place_has_no_more_chance_than_there_is(
         max_size=4,
     )
 )
-def test_whatever_is_claimed_of_a_place_sums_to_one_at_most(claims: list[dict[int, float]]) -> None:
+def test_whatever_is_claimed_of_a_place_sums_to_one_at_most(claims):
     found = combined(claims)
     assert set(found) == {id for claim in claims for id in claim}
     assert sum(found.values()) <= 1.0 + 1e-9
     assert all(chance >= 0.0 for chance in found.values())
 
 
-def test_one_tree_holds_what_each_of_them_says() -> None:
+def test_one_tree_holds_what_each_of_them_says():
     copied = chain([1, 2, 3], [0.6, 0.9, 0.9], "prediction")
     guessed = Draft([1, 5, 6], [0.5, 0.4, 0.8], "chained", parents=[-1, -1, 1])
     one = merge_drafts([copied, guessed], [copied.chances, guessed.chances], 100)
@@ -94,7 +92,7 @@ def test_one_tree_holds_what_each_of_them_says() -> None:
     assert [one.proposers[list(one.ids).index(id)] for id in (1, 2, 5)] == [(0, 1), (0,), (1,)]
 
 
-def test_what_a_model_says_of_a_place_is_trusted_first() -> None:
+def test_what_a_model_says_of_a_place_is_trusted_first():
     copied = chain([1, 2], [0.7, 0.9], "prediction")
     model = Draft([5, 6], [0.8, 0.1], "candidates", parents=[-1, -1], from_model=True)
     found = ways(merge_drafts([copied, model], [copied.chances, model.chances], 100))
@@ -104,7 +102,7 @@ def test_what_a_model_says_of_a_place_is_trusted_first() -> None:
     assert unheard[1,] == pytest.approx(0.7)
 
 
-def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids() -> None:
+def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids():
     copied = chain([1, 2], [0.6, 0.9], "prediction")
     guessed = Draft([5, 6], [0.4, 0.8], "chained", parents=[-1, 0])
     one = merge_drafts([copied, guessed], [copied.chances, guessed.chances], 100)
@@ -122,9 +120,7 @@ def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids() -> None:
     limit=st.integers(1, 70),
     trees=st.booleans(),
 )
-def test_guarantee_1_drafts_of_several_together_change_no_text(
-    answer: list[int], seeds: list[int], limit: int, trees: bool
-) -> None:
+def test_guarantee_1_drafts_of_several_together_change_no_text(answer, seeds, limit, trees):
     engine = ScriptedEngine(answer, end=6, vocabulary=7, trees=trees)
     plain, ended, _ = answered(engine, [1, 2], limit=limit, end=6)
     several = [Spending(plain, seed, 7, itertools.repeat(0.001)) for seed in seeds]
@@ -144,9 +140,7 @@ def test_guarantee_1_drafts_of_several_together_change_no_text(
     costs=st.lists(st.floats(0.0005, 0.3), min_size=1, max_size=5),
     knows=st.tuples(st.booleans(), st.booleans(), st.booleans()),
 )
-def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(
-    size: int, seed: int, costs: list[float], knows: tuple[bool, bool, bool]
-) -> None:
+def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(size, seed, costs, knows):
     """Some know the answer, some are useless; each believes in itself."""
     answer = random.Random(seed).choices(range(50), k=size)
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
@@ -164,7 +158,7 @@ def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(
     assert seconds <= 1.05 * len(tokens) * CURVE.seconds(1) + 2 * CURVE.seconds(1)
 
 
-def test_what_is_likely_already_is_not_asked_for() -> None:
+def test_what_is_likely_already_is_not_asked_for():
     widths = Widths(CURVE)
     sure = chain([1] * 9, [0.99] * 9, "prediction")
     doubtful = chain([1] * 9, [0.5] * 9, "prediction")
@@ -173,7 +167,7 @@ def test_what_is_likely_already_is_not_asked_for() -> None:
     assert widths.budget_for("candidates", 0.02, []) > 0.0
 
 
-def test_one_that_saved_nothing_is_asked_again_only_later() -> None:
+def test_one_that_saved_nothing_is_asked_again_only_later():
     widths = Widths(CURVE)
     wrong = Draft([9], [0.9], "candidates", from_model=True)
     asked = 0
@@ -204,7 +198,7 @@ def counted(answer: list[int], every: int = 1 << 30) -> tuple[SmallModel, Counte
 
 
 @pytest.mark.parametrize("trees", [True, False], ids=["trees", "chains only"])
-def test_a_small_model_checks_what_others_say_in_one_pass(trees: bool) -> None:
+def test_a_small_model_checks_what_others_say_in_one_pass(trees):
     answer = list(range(20))
     engine = Counted(answer, end=50, vocabulary=51, sure=0.95, trees=trees)
     small = SmallModel(engine)
@@ -221,7 +215,7 @@ def test_a_small_model_checks_what_others_say_in_one_pass(trees: bool) -> None:
     assert [one.token for one in further] == [4], "its cache is what it followed"
 
 
-def test_a_guided_small_model_drafts_with_fewer_passes() -> None:
+def test_a_guided_small_model_drafts_with_fewer_passes():
     answer = random.Random(7).choices(range(50), k=150)
     passes = []
     for names in (["candidates"], ["lookup", "candidates"]):
@@ -234,7 +228,7 @@ def test_a_guided_small_model_drafts_with_fewer_passes() -> None:
     assert passes[1] < 0.8 * passes[0], "the second half has been said before"
 
 
-def test_a_guide_is_the_likeliest_of_what_is_said() -> None:
+def test_a_guide_is_the_likeliest_of_what_is_said():
     long = chain(range(100, 140), [0.99] * 40, "prediction")
     other = chain([7, 8], [0.3, 0.3], "lookup")
     guide = guide_of([long, other])
@@ -243,7 +237,7 @@ def test_a_guide_is_the_likeliest_of_what_is_said() -> None:
     assert guide_of([]).ids == []
 
 
-def test_lookup_says_what_would_follow_ids_that_nobody_committed() -> None:
+def test_lookup_says_what_would_follow_ids_that_nobody_committed():
     drafter = LookupDrafter()
     drafter.begin([5, 6, 7, 8, 9, 10, 1])
     before = drafter.propose(4)
@@ -253,14 +247,14 @@ def test_lookup_says_what_would_follow_ids_that_nobody_committed() -> None:
     assert drafter.propose(4) == before, "asking changes nothing"
 
 
-def test_the_likeliest_of_many_are_taken() -> None:
+def test_the_likeliest_of_many_are_taken():
     one = chain([1, 2], [0.9, 0.9], "a")
     tree = merge_drafts([one] * 2, [one.chances] * 2, 1)
     assert tree.ids == [1]
     assert tree.proposers == [(0, 1)]
 
 
-def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model() -> None:
+def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model():
     copied = chain([1], [0.6], "prediction")
     guessed = Draft([1, 5], [0.5, 0.4], "chained", parents=[-1, 0])
     model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], from_model=True)

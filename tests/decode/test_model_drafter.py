@@ -26,7 +26,7 @@ from specedit.decode.drafters.model_drafter import (
     Next,
     candidate_tree,
 )
-from specedit.engines.base import GREEDY, Choices, Sampling
+from specedit.engines.base import GREEDY, Choices
 from specedit.engines.exact import open_exact
 from specedit.engines.sampling import likeliest
 from specedit.errors import UsageError
@@ -71,15 +71,7 @@ def small(answer: list[int], *, sure: float = 0.9, every: int = 1 << 30) -> Smal
     limit=st.integers(1, 60),
     flat=st.booleans(),
 )
-def test_guarantee_1_a_small_model_changes_no_text(
-    answer: list[int],
-    other: list[int],
-    like: bool,
-    name: str,
-    sure: float,
-    limit: int,
-    flat: bool,
-) -> None:
+def test_guarantee_1_a_small_model_changes_no_text(answer, other, like, name, sure, limit, flat):
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
     plain, ended, _ = answered(engine, [1, 2], limit=limit, end=50)
     drafter = KINDS[name](small(answer if like else other, sure=sure), GREEDY, eager=True)
@@ -92,7 +84,7 @@ def test_guarantee_1_a_small_model_changes_no_text(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_small_model_that_is_mostly_right_settles_several_ids_a_pass(name: str) -> None:
+def test_a_small_model_that_is_mostly_right_settles_several_ids_a_pass(name):
     answer = random.Random(1).choices(range(50), k=200)
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
     drafter = KINDS[name](small(answer, every=9), GREEDY, eager=True)
@@ -102,7 +94,7 @@ def test_a_small_model_that_is_mostly_right_settles_several_ids_a_pass(name: str
     assert {chunk.source for chunk in chunks} <= {name, "free"}
 
 
-def test_its_cache_follows_what_was_committed() -> None:
+def test_its_cache_follows_what_was_committed():
     answer = random.Random(2).choices(range(50), k=120)
     model = small(answer, every=5)
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
@@ -112,7 +104,7 @@ def test_its_cache_follows_what_was_committed() -> None:
     assert again.reused > 100, "what it read of the answer is still there"
 
 
-def test_it_stops_where_its_own_certainty_ends() -> None:
+def test_it_stops_where_its_own_certainty_ends():
     answer = random.Random(3).choices(range(50), k=60)
     lengths = []
     for sure in (0.35, 0.7, 0.95):
@@ -126,7 +118,7 @@ def test_it_stops_where_its_own_certainty_ends() -> None:
     assert lengths[0] < lengths[-1]
 
 
-def test_it_does_not_read_a_prompt_whose_answer_is_copied() -> None:
+def test_it_does_not_read_a_prompt_whose_answer_is_copied():
     calls: list[int] = []
 
     class Begun(ScriptedEngine):
@@ -144,7 +136,7 @@ def test_it_does_not_read_a_prompt_whose_answer_is_copied() -> None:
     assert calls == [], "nobody needed it"
 
 
-def test_auto_is_what_it_was_where_there_is_no_draft_model() -> None:
+def test_auto_is_what_it_was_where_there_is_no_draft_model():
     answer = random.Random(5).choices(range(50), k=300)
     guess = [token if n % 40 else (token + 1) % 50 for n, token in enumerate(answer)]
     found = []
@@ -157,14 +149,14 @@ def test_auto_is_what_it_was_where_there_is_no_draft_model() -> None:
     assert found[0] == found[1]
 
 
-def test_a_draft_model_must_be_named_for_what_needs_one() -> None:
+def test_a_draft_model_must_be_named_for_what_needs_one():
     with pytest.raises(UsageError, match="needs a draft model"):
         drafters.build(["model"], prediction=None, codec=None)
     with pytest.raises(UsageError, match="combines auto with drafters"):
         drafters.build(["auto", "lookup"], prediction=None, codec=None)
 
 
-def test_ids_that_the_target_does_not_know_are_not_offered() -> None:
+def test_ids_that_the_target_does_not_know_are_not_offered():
     model = SmallModel(ScriptedEngine([3, 60, 4], end=50, vocabulary=64, sure=0.9), vocabulary=51)
     drafter = ModelDrafter(model, GREEDY, eager=True)
     drafter.begin([1])
@@ -174,7 +166,7 @@ def test_ids_that_the_target_does_not_know_are_not_offered() -> None:
     assert list(draft.ids) == [3]
 
 
-def test_the_likelier_stand_before_the_others_and_parents_before_children() -> None:
+def test_the_likelier_stand_before_the_others_and_parents_before_children():
     chain = [
         Next(7, 0.6, ((8, 0.3), (9, 0.05))),
         Next(1, 0.9, ((2, 0.06), (3, 0.01))),
@@ -191,7 +183,7 @@ def test_the_likelier_stand_before_the_others_and_parents_before_children() -> N
     assert ids[:2] == [7, 1]
 
 
-def test_chances_are_those_of_the_row() -> None:
+def test_chances_are_those_of_the_row():
     import numpy as np
 
     row = np.log(np.array([0.1, 0.2, 0.4, 0.3], np.float32)).tobytes()
@@ -210,9 +202,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("name", KINDS)
-def test_a_real_model_that_drafts_for_itself_is_always_right(
-    folder: Path, name: str, sampling: Sampling
-) -> None:
+def test_a_real_model_that_drafts_for_itself_is_always_right(folder, name, sampling):
     """And at a temperature it draws with the target's own noise."""
     _, files = save("qwen2, grouped, tied", folder / name)
     target, draft = (open_exact(files, store=folder, precision="close") for _ in range(2))
@@ -227,7 +217,7 @@ def test_a_real_model_that_drafts_for_itself_is_always_right(
         assert all(chunk.accepted == chunk.proposed for chunk in tried)
 
 
-def test_drafting_without_a_draft_model_loads_no_numpy() -> None:
+def test_drafting_without_a_draft_model_loads_no_numpy():
     """Every edit's cold start would wait for it."""
     code = (
         "import sys, specedit.decode.drafters, specedit.decode.loop; print('numpy' in sys.modules)"

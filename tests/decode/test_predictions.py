@@ -25,9 +25,7 @@ def several(answer: list[int], predictions: list[list[int]], original: list[int]
 
 
 @given(answer=SMALL, predictions=LISTS, original=st.none() | SMALL)
-def test_guarantee_1_any_predictions_give_the_same_text_and_logits(
-    answer: list[int], predictions: list[list[int]], original: list[int] | None
-) -> None:
+def test_guarantee_1_any_predictions_give_the_same_text_and_logits(answer, predictions, original):
     several(answer, predictions, original)
 
 
@@ -36,16 +34,12 @@ def test_guarantee_1_any_predictions_give_the_same_text_and_logits(
     edits=st.lists(EDITS, max_size=4),
     own=EDITS,
 )
-def test_guarantee_1_earlier_tries_of_one_file_give_the_same_text_and_logits(
-    original: list[int],
-    edits: list[list[tuple[int, int, list[int]]]],
-    own: list[tuple[int, int, list[int]]],
-) -> None:
+def test_guarantee_1_earlier_tries_of_one_file_give_the_same_text_and_logits(original, edits, own):
     tries = [[*edited(original, one), END] for one in edits]
     several(edited(original, own), tries, [*original, END])
 
 
-def test_guarantee_2_no_predictions_make_decoding_slower() -> None:
+def test_guarantee_2_no_predictions_make_decoding_slower():
     hostile = list(HOSTILE.values())
     result = several(FILE, hostile, None)
     assert result.seconds() <= 1.05 * result.plain() + 2 * CURVE.seconds(1)
@@ -61,7 +55,7 @@ def ids(text: str) -> list[int]:
     return [*WORDS.encode(text), END]
 
 
-def test_a_try_is_followed_where_it_agrees_and_left_where_it_does_not() -> None:
+def test_a_try_is_followed_where_it_agrees_and_left_where_it_does_not():
     """Inside a line: the first try knows the first change, and the original what was undone."""
     alone = run(WORDS.encode(SECOND), ids(ORIGINAL), codec=WORDS)
     both = several(WORDS.encode(SECOND), [ids(FIRST)], ids(ORIGINAL))
@@ -70,13 +64,13 @@ def test_a_try_is_followed_where_it_agrees_and_left_where_it_does_not() -> None:
     assert sources == {0, 1}, "from the try (0), and from the original (1)"
 
 
-def test_an_answer_that_was_given_before_costs_hardly_a_pass() -> None:
+def test_an_answer_that_was_given_before_costs_hardly_a_pass():
     again = several(WORDS.encode(FIRST), [ids(SECOND), ids(FIRST)], ids(ORIGINAL))
     best = run(WORDS.encode(FIRST), ids(FIRST), codec=WORDS)
     assert again.passes <= best.passes + 4
 
 
-def test_every_prediction_learns_from_what_is_written() -> None:
+def test_every_prediction_learns_from_what_is_written():
     """What became another name becomes it in whichever of them is followed next."""
     text = "".join(f"total_{n} = price * {n}\nprint(price, total_{n})\n" for n in range(20))
     answer = text.replace("price", "amount")
@@ -86,7 +80,7 @@ def test_every_prediction_learns_from_what_is_written() -> None:
     assert two.passes <= one.passes + 3
 
 
-def test_one_prediction_or_the_same_twice_is_drafted_as_before() -> None:
+def test_one_prediction_or_the_same_twice_is_drafted_as_before():
     one = run(WORDS.encode(SECOND), ids(ORIGINAL), codec=WORDS)
     twice = run(WORDS.encode(SECOND), ids(ORIGINAL), predictions=[ids(ORIGINAL)], codec=WORDS)
     assert twice.passes == one.passes

@@ -162,13 +162,13 @@ LIMIT = 4.0
     "sampling", [WARM, Sampling(1.3, 0.8, rule=REJECTION)], ids=["warm", "top-p"]
 )
 @pytest.mark.parametrize("kind", [None, *KINDS])
-def test_the_distribution_is_kept(kind: str | None, sampling: Sampling) -> None:
+def test_the_distribution_is_kept(kind, sampling):
     found, _ = answers(kind, sampling)
     assert far(found, sampling) < LIMIT
 
 
 @pytest.mark.parametrize("kind", ["chain", "tree"])
-def test_a_biased_rule_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_biased_rule_is_noticed(kind, monkeypatch):
     """The same test fails where draws are kept a little too readily."""
     monkeypatch.setattr(
         rejection, "accepts", lambda target, draft, noise: noise * draft < 1.3 * target
@@ -177,21 +177,19 @@ def test_a_biased_rule_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     assert far(found, WARM) > LIMIT
 
 
-def test_coupled_choices_are_distributed_the_same() -> None:
+def test_coupled_choices_are_distributed_the_same():
     sampling = Sampling(0.9)
     found, _ = answers("tree", sampling)
     assert far(found, sampling) < LIMIT
 
 
-def test_rejection_accepts_more_of_what_was_drawn() -> None:
+def test_rejection_accepts_more_of_what_was_drawn():
     _, coupled = answers("chain", Sampling(0.9))
     _, rejecting = answers("chain", WARM)
     assert rejecting > coupled
 
 
-def test_a_run_is_repeated_by_its_seed_where_all_takes_as_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_is_repeated_by_its_seed_where_all_takes_as_long(monkeypatch):
     """What is drafted goes by the clock, and by this rule the text goes by what is drafted."""
     found = []
     for _ in range(2):
@@ -211,11 +209,11 @@ def test_a_run_is_repeated_by_its_seed_where_all_takes_as_long(
     assert found[0] == found[1]
 
 
-def test_a_named_server_draws_as_it_likes() -> None:
+def test_a_named_server_draws_as_it_likes():
     plan = Plan(messages=(), sampling=WARM)
     with pytest.raises(UsageError, match="in its own way"):
         request_json(plan, "m", PROFILES["plain"])
 
 
-def test_without_temperature_there_is_nothing_to_reject() -> None:
+def test_without_temperature_there_is_nothing_to_reject():
     assert not Sampling(0.0, rule=REJECTION).rejects

@@ -50,7 +50,7 @@ EDITS = {  # name -> (after, ids of new text that nobody could know)
 
 
 @pytest.mark.parametrize(("after", "new"), EDITS.values(), ids=EDITS.keys())
-def test_the_place_is_found_within_a_few_passes(after: str, new: int) -> None:
+def test_the_place_is_found_within_a_few_passes(after, new):
     codec = WordTokenizer()
     nothing = texts(BEFORE, BEFORE, codec).passes
     changes = texts(BEFORE, after, codec)
@@ -58,21 +58,21 @@ def test_the_place_is_found_within_a_few_passes(after: str, new: int) -> None:
     assert changes.passes <= nothing + new + 9
 
 
-def test_the_nearest_place_wins_over_the_first() -> None:
+def test_the_nearest_place_wins_over_the_first():
     ids = [1, 2, 3, 9, 4, 5, 1, 2, 3, 9, 6, 7]
     place = best_resync(Index(ids), [1, 2, 3, 8, 9], lost=9, since=2, fresh_line=False)
     assert place is not None
     assert ids[place.at] == 6
 
 
-def test_the_longer_suffix_wins_over_the_nearer() -> None:
+def test_the_longer_suffix_wins_over_the_nearer():
     ids = [5, 1, 2, 3, 4, 50, *range(100, 140), 4, 60]
     place = best_resync(Index(ids), [0, 1, 2, 3, 4], lost=45, since=5, fresh_line=False)
     assert place is not None
     assert ids[place.at] == 50
 
 
-def test_no_divergence_scans_the_file() -> None:
+def test_no_divergence_scans_the_file():
     """A file that repeats one line: places are taken from an index, a few on each side."""
     line = list(b"same line\n")
     index = Index(line * 2000)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from drafting import Branching, Seeing, Spending
@@ -66,7 +65,7 @@ def answered(
     return tokens, done, chunks
 
 
-def test_the_way_through_a_tree_is_the_choices() -> None:
+def test_the_way_through_a_tree_is_the_choices():
     #       0 -> 1(7) -> 3(8) ; 0 -> 2(9) -> 4(5) -> 5(6)
     ids, parents = [1, 7, 9, 8, 5, 6], pass_parents([-1, -1, 0, 1, 3])
     assert accepted_path(ids, parents, [9, 0, 5, 0, 6, 4]) == [0, 2, 4, 5]
@@ -75,14 +74,14 @@ def test_the_way_through_a_tree_is_the_choices() -> None:
     assert depths(parents) == [0, 1, 1, 2, 2, 3]
 
 
-def test_what_was_not_reached_was_not_tried() -> None:
+def test_what_was_not_reached_was_not_tried():
     ids, parents = [7, 9, 8, 5, 6], [-1, -1, 0, 1, 3]
     assert verified_ids(ids, parents, [9, 5, 1]) == [(0, False), (1, True), (3, True), (4, False)]
     assert verified_ids(ids, parents, [4]) == [(0, False), (1, False)]
     assert verified_ids([1, 2, 3], None, [1, 5]) == [(0, True), (1, False)]
 
 
-def test_a_chain_is_a_tree_and_every_tree_has_one() -> None:
+def test_a_chain_is_a_tree_and_every_tree_has_one():
     assert is_chain(None)
     assert is_chain([-1, 0, 1])
     assert not is_chain([-1, -1])
@@ -97,9 +96,7 @@ def test_a_chain_is_a_tree_and_every_tree_has_one() -> None:
     flat=st.booleans(),
     trees=st.booleans(),
 )
-def test_guarantee_1_any_tree_gives_the_same_text_and_logits(
-    answer: list[int], seed: int, limit: int, flat: bool, trees: bool
-) -> None:
+def test_guarantee_1_any_tree_gives_the_same_text_and_logits(answer, seed, limit, flat, trees):
     engine = ScriptedEngine(answer, end=6, vocabulary=7, trees=trees)
     plain, ended, _ = answered(engine, [1, 2], limit=limit, end=6)
     drafter = Seeing(plain, seed, 7)
@@ -113,7 +110,7 @@ def test_guarantee_1_any_tree_gives_the_same_text_and_logits(
     assert len(drafter.rows) == len(plain)
 
 
-def test_a_right_tree_settles_more_than_a_pass_each() -> None:
+def test_a_right_tree_settles_more_than_a_pass_each():
     answer = random.Random(0).choices(range(200), k=120)
     engine = ScriptedEngine(answer, vocabulary=257)
     drafter = Branching([*answer, 256], 3, 257, most=40)
@@ -130,9 +127,7 @@ def test_a_right_tree_settles_more_than_a_pass_each() -> None:
     seed=st.integers(0, 50),
     sampling=st.sampled_from([GREEDY, SAMPLED]),
 )
-def test_guarantee_1_of_trees_the_generic_engine_takes_chains(
-    prompt: list[int], seed: int, sampling: Sampling
-) -> None:
+def test_guarantee_1_of_trees_the_generic_engine_takes_chains(prompt, seed, sampling):
     engine = tiny()
     assert not engine.info.trees
     plain, _, _ = answered(engine, prompt, sampling=sampling)
@@ -153,9 +148,7 @@ def exact(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
-def test_guarantee_1_trees_on_the_exact_engine(
-    exact: Engine, seed: int, sampling: Sampling
-) -> None:
+def test_guarantee_1_trees_on_the_exact_engine(exact, seed, sampling):
     prompt = random.Random(seed).choices(range(517), k=20 + 200 * seed)
     exact.crop(0)
     plain, ended, _ = answered(exact, prompt, sampling=sampling)
@@ -175,9 +168,7 @@ def test_guarantee_1_trees_on_the_exact_engine(
     knows=st.booleans(),
     count=st.integers(1, 3),
 )
-def test_guarantee_2_drafters_that_cost_time_stay_within_the_gate(
-    size: int, seed: int, costs: list[float], knows: bool, count: int
-) -> None:
+def test_guarantee_2_drafters_that_cost_time_stay_within_the_gate(size, seed, costs, knows, count):
     """1.05 times plain decoding and two passes, by a clock of their own."""
     answer = random.Random(seed).choices(range(50), k=size)
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
@@ -195,7 +186,7 @@ def test_guarantee_2_drafters_that_cost_time_stay_within_the_gate(
     assert seconds <= 1.05 * plain + 2 * CURVE.seconds(1)
 
 
-def test_a_drafter_that_does_not_pay_is_asked_seldom() -> None:
+def test_a_drafter_that_does_not_pay_is_asked_seldom():
     answer = random.Random(0).choices(range(50), k=400)
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
     useless = Spending([], 1, 51, itertools.repeat(0.03))
@@ -203,7 +194,7 @@ def test_a_drafter_that_does_not_pay_is_asked_seldom() -> None:
     assert 0 < useless.spent < 0.04 * 400 * CURVE.seconds(1)
 
 
-def test_a_drafter_that_pays_is_asked_all_the_time() -> None:
+def test_a_drafter_that_pays_is_asked_all_the_time():
     answer = random.Random(0).choices(range(50), k=400)
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
     useful = Spending(answer, 1, 51, itertools.repeat(0.005))
@@ -211,7 +202,7 @@ def test_a_drafter_that_pays_is_asked_all_the_time() -> None:
     assert sum(chunk.proposed > 0 for chunk in chunks) > 0.5 * len(chunks)
 
 
-def test_of_a_tree_as_much_is_offered_as_pays() -> None:
+def test_of_a_tree_as_much_is_offered_as_pays():
     sure = Draft([1, 2, 3, 4], [0.9, 0.05, 0.9, 0.01], "a", parents=[-1, -1, 0, 1])
     chosen = Widths(Curve.line(0.05, 0.02)).choose([sure])
     assert chosen is not None
@@ -222,7 +213,7 @@ def test_of_a_tree_as_much_is_offered_as_pays() -> None:
     assert cheap == (poor, 3)
 
 
-def test_a_tree_that_is_a_chain_weighs_what_the_chain_does() -> None:
+def test_a_tree_that_is_a_chain_weighs_what_the_chain_does():
     chances = [0.9, 0.8, 0.95, 0.4, 0.6]
     chain = Draft([1] * 5, chances, "a")
     tree = Draft([1] * 5, chances, "a", parents=[-1, 0, 1, 2, 3])
@@ -230,7 +221,7 @@ def test_a_tree_that_is_a_chain_weighs_what_the_chain_does() -> None:
         assert Widths(curve).choose([chain])[1] == Widths(curve).choose([tree])[1]  # type: ignore[index]
 
 
-def test_parents_come_before_their_children(tmp_path: Path) -> None:
+def test_parents_come_before_their_children(tmp_path):
     engine = ScriptedEngine([1, 2, 3])
     list(engine.begin([1]))
     with pytest.raises(ValueError, match="cannot stand behind"):

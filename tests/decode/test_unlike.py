@@ -42,7 +42,7 @@ def answer(
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_an_answer_is_unlike_all_earlier_ones(seed: int) -> None:
+def test_an_answer_is_unlike_all_earlier_ones(seed):
     earlier: list[tuple[int, ...]] = []
     for number in range(6):
         new = answer(Sampling(0.9, 0.95, 100 * seed + number), earlier)
@@ -50,14 +50,14 @@ def test_an_answer_is_unlike_all_earlier_ones(seed: int) -> None:
         earlier.insert(0, new)
 
 
-def test_it_begins_as_the_newest_earlier_one() -> None:
+def test_it_begins_as_the_newest_earlier_one():
     first = answer(WARM)
     begun = [answer(Sampling(0.9, seed=seed), [first]) for seed in range(200)]
     alike = Counter(sum(a == b for a, b in zip(first, ids, strict=True)) for ids in begun)
     assert set(alike) == set(range(LENGTH)), "each place is one where it may differ"
 
 
-def test_it_is_a_sample_on_condition_that_it_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_a_sample_on_condition_that_it_differs(monkeypatch):
     first = answer(WARM)
     found = Counter(answer(Sampling(0.9, seed=seed), [first]) for seed in range(DRAWS))
     chances = dict(expected(WARM))
@@ -67,7 +67,7 @@ def test_it_is_a_sample_on_condition_that_it_differs(monkeypatch: pytest.MonkeyP
     assert far(found, WARM) < 4
 
 
-def test_drafts_do_not_change_it() -> None:
+def test_drafts_do_not_change_it():
     first = answer(WARM)
     for seed in range(30):
         sampling = Sampling(0.9, seed=seed)
@@ -75,16 +75,16 @@ def test_drafts_do_not_change_it() -> None:
         assert answer(sampling, [first], [drafter]) == answer(sampling, [first])
 
 
-def test_what_is_not_sampled_is_plain_decoding() -> None:
+def test_what_is_not_sampled_is_plain_decoding():
     plain = answer(GREEDY)
     assert answer(GREEDY, [plain]) == plain
 
 
-def test_where_the_model_has_no_choice_it_is_an_ordinary_answer() -> None:
+def test_where_the_model_has_no_choice_it_is_an_ordinary_answer():
     narrow = Sampling(0.9, top_p=1e-6)
     assert answer(narrow, [answer(narrow)]) == answer(narrow)
 
 
-def test_an_earlier_answer_longer_than_the_limit_and_an_empty_one() -> None:
+def test_an_earlier_answer_longer_than_the_limit_and_an_empty_one():
     first = answer(WARM)
     assert len(answer(WARM, [(*first, 1, 2), ()])) == LENGTH

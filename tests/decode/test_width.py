@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from replaying import CURVE
@@ -43,25 +42,23 @@ def trusted(curve: Curve = CURVE, passes: int = 40) -> Widths:
     ],
     ids=["one point", "between", "beyond", "never falling", "below"],
 )
-def test_a_curve_is_straight_between_points(
-    points: list[tuple[int, float]], width: int, seconds: float
-) -> None:
+def test_a_curve_is_straight_between_points(points, width, seconds):
     assert Curve.of(points).seconds(width) == pytest.approx(seconds)
 
 
-def test_nothing_to_offer_is_a_plain_pass() -> None:
+def test_nothing_to_offer_is_a_plain_pass():
     assert Widths(CURVE).choose([]) is None
 
 
 @pytest.mark.parametrize("curve", [CURVE, NOISY, Curve.line(0.035, 0.015), Curve.line(0.07, 0.001)])
-def test_the_surer_the_draft_the_wider_the_pass(curve: Curve) -> None:
+def test_the_surer_the_draft_the_wider_the_pass(curve):
     chosen = [trusted(curve).choose([draft(c)]) for c in (0.02, 0.5, 0.9, 0.99, 0.999)]
     lengths = [length for _, length in filter(None, chosen)]
     assert lengths == sorted(lengths)
     assert lengths[0] < 8 < lengths[-1]
 
 
-def test_where_width_costs_nothing_all_of_it_is_used() -> None:
+def test_where_width_costs_nothing_all_of_it_is_used():
     steps = Curve.of([(1, 0.1), (8, 0.1), (9, 0.5), (16, 1.0)])
     chosen = Widths(steps).choose([draft(0.001)])
     assert chosen is not None
@@ -71,14 +68,14 @@ def test_where_width_costs_nothing_all_of_it_is_used() -> None:
     assert few[1] == 3
 
 
-def test_after_a_divergence_nearly_free_widths_are_offered() -> None:
+def test_after_a_divergence_nearly_free_widths_are_offered():
     """Width 8 costs 107 ms where width 1 costs 75: an uncertain draft is worth trying."""
     chosen = trusted(NOISY).choose([draft(0.75)])
     assert chosen is not None
     assert chosen[1] >= 5
 
 
-def test_drafts_stake_no_more_than_they_saved() -> None:
+def test_drafts_stake_no_more_than_they_saved():
     widths = Widths(CURVE)
     first = widths.choose([draft(0.9999)])
     assert first is not None
@@ -92,7 +89,7 @@ def test_drafts_stake_no_more_than_they_saved() -> None:
     assert lost <= (2 + 0.02 * 50) * CURVE.seconds(1) + 1e-9
 
 
-def test_plain_ids_save_nothing_however_many_are_told_at_once() -> None:
+def test_plain_ids_save_nothing_however_many_are_told_at_once():
     each, together = Widths(CURVE), Widths(CURVE)
     for widths in (each, together):
         wrong = draft(0.99, 30)
@@ -104,7 +101,7 @@ def test_plain_ids_save_nothing_however_many_are_told_at_once() -> None:
     assert each.draft_limit == together.draft_limit and each.wait == together.wait
 
 
-def test_a_fully_accepted_draft_proves_only_what_was_reached() -> None:
+def test_a_fully_accepted_draft_proves_only_what_was_reached():
     widths = trusted()
     before = widths.choose([draft(0.97)])
     for _ in range(60):
@@ -115,7 +112,7 @@ def test_a_fully_accepted_draft_proves_only_what_was_reached() -> None:
     assert after[1] > before[1], "hundreds of ids held that were expected to fail three times each"
 
 
-def test_the_drafter_that_holds_wins_over_the_one_that_claims() -> None:
+def test_the_drafter_that_holds_wins_over_the_one_that_claims():
     widths = trusted()
     boast = Draft([1] * 9, [0.9] * 9, "prediction")
     modest = Draft([2] * 9, [0.6] * 9, "lookup")
@@ -126,7 +123,7 @@ def test_the_drafter_that_holds_wins_over_the_one_that_claims() -> None:
     assert chosen[0].source == "lookup"
 
 
-def test_of_two_drafts_the_one_whose_ids_hold_is_offered() -> None:
+def test_of_two_drafts_the_one_whose_ids_hold_is_offered():
     """Also where the other is all but sure to diverge soon, which is no merit."""
     holds = Draft([1] * 200, [0.998] * 200, "prediction", beyond=0.998)
     diverges = Draft([2] * 90, [0.97] * 90, "lookup", beyond=0.97)
@@ -136,7 +133,7 @@ def test_of_two_drafts_the_one_whose_ids_hold_is_offered() -> None:
             assert chosen is not None and chosen[0] is holds
 
 
-def test_a_new_answer_starts_with_a_clean_sheet() -> None:
+def test_a_new_answer_starts_with_a_clean_sheet():
     widths = trusted()
     wide = widths.choose([draft(0.999)])
     widths.begin()
@@ -146,7 +143,7 @@ def test_a_new_answer_starts_with_a_clean_sheet() -> None:
     assert narrow[1] < wide[1]
 
 
-def test_the_clock_believes_a_machine_that_became_slower() -> None:
+def test_the_clock_believes_a_machine_that_became_slower():
     clock = Clock(CURVE)
     widths = Widths(clock=clock)
     for _ in range(40):
@@ -156,7 +153,7 @@ def test_the_clock_believes_a_machine_that_became_slower() -> None:
         assert widths.curve.seconds(width) == pytest.approx(3 * CURVE.seconds(width), rel=0.2)
 
 
-def test_a_busy_moment_does_not_make_a_width_dear_for_ever() -> None:
+def test_a_busy_moment_does_not_make_a_width_dear_for_ever():
     """What looks too dear is not tried again, so that nothing would say otherwise."""
     clock = Clock(CURVE)
     for width in (8, 16, 32):
@@ -168,14 +165,14 @@ def test_a_busy_moment_does_not_make_a_width_dear_for_ever() -> None:
     assert clock.curve.seconds(16) < 1.2 * CURVE.seconds(16)
 
 
-def test_the_clock_ignores_a_single_hiccup() -> None:
+def test_the_clock_ignores_a_single_hiccup():
     clock = Clock(CURVE)
     changed = [clock.add(1, CURVE.seconds(1) * (50 if n == 20 else 1)) for n in range(64)]
     assert not any(changed)
     assert clock.curve == CURVE
 
 
-def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few() -> None:
+def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few():
     chances = [0.5, 0.3, 0.1, 0.02, 0.02]  # one place's ids
     tree = Draft([1, 2, 3, 4, 5], chances, "chained", parents=[-1] * 5)
     cost = Curve.line(0.06, 0.0007)  # 0.02 of a pass is more than that, 0.02 of half a pass less
@@ -184,7 +181,7 @@ def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few() -> None:
     assert chosen[1] == 3
 
 
-def test_measuring_leaves_the_cache_as_it_was() -> None:
+def test_measuring_leaves_the_cache_as_it_was():
     engine = ScriptedEngine(list(b"abc"), delay_s=0.0005)
     list(engine.begin(list(b"prompt")))
     held = engine.length
@@ -194,9 +191,7 @@ def test_measuring_leaves_the_cache_as_it_was() -> None:
     assert curve.seconds(1) >= 0.0005
 
 
-def test_a_busy_moment_is_not_taken_for_what_a_width_costs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_busy_moment_is_not_taken_for_what_a_width_costs(monkeypatch):
     now, passes = 0.0, 0
 
     class Timed(ScriptedEngine):
@@ -214,7 +209,7 @@ def test_a_busy_moment_is_not_taken_for_what_a_width_costs(
         assert seconds == pytest.approx(0.06 + 0.001 * width)
 
 
-def test_curves_are_kept_side_by_side(tmp_path: Path) -> None:
+def test_curves_are_kept_side_by_side(tmp_path):
     path = tmp_path / "new folder" / "curves.json"
     assert cost.load(path, "a") is None
     cost.save(path, "a", CURVE)
@@ -227,7 +222,7 @@ def test_curves_are_kept_side_by_side(tmp_path: Path) -> None:
     assert cost.load(path, "a") == NOISY
 
 
-def test_a_doubted_curve_is_forgotten_once_an_hour(tmp_path: Path) -> None:
+def test_a_doubted_curve_is_forgotten_once_an_hour(tmp_path):
     path = tmp_path / "curves.json"
     for key in ("one", "other"):
         cost.save(path, key, CURVE)

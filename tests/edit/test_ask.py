@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -50,11 +49,11 @@ def play(answers: str) -> tuple[str, list[Question], bool]:
         pytest.param("?,y,x,,n,y", WITHOUT_SECOND, id="no key asks again"),
     ],
 )
-def test_answers_decide(answers: str, text: str) -> None:
+def test_answers_decide(answers, text):
     assert play(answers)[0] == text
 
 
-def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood() -> None:
+def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood():
     _, asked, _ = play("?,y,n,n")
     assert [(q.number, q.of, q.help) for q in asked] == [
         *[(1, 3, False), (1, 3, True), (2, 3, False), (3, 3, False)]
@@ -62,15 +61,13 @@ def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood() -> Non
     assert "(1/3)" in asked[0].prompt
 
 
-def test_only_q_ends_the_questions_of_later_files() -> None:
+def test_only_q_ends_the_questions_of_later_files():
     assert play("q")[2]
     assert not play("d")[2]
 
 
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30), st.data())
-def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(
-    before: str, after: str, data: st.DataObject
-) -> None:
+def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(before, after, data):
     assert choose(before, after, lambda q: "y").text == after
     assert choose(before, after, lambda q: "n").text == before
     messages: list[str] = []
@@ -111,7 +108,7 @@ def pick(answers: str, edit: str | None = None) -> tuple[str, list[Question]]:
     ],
     ids=["first", "second", "both", "a piece cannot be split again"],
 )
-def test_a_hunk_is_split_where_lines_stay(answers: str, text: str) -> None:
+def test_a_hunk_is_split_where_lines_stay(answers, text):
     result, asked = pick(answers)
     assert result == text
     assert "s" in asked[0].keys and (asked[0].of, asked[1].of) == (1, 2)
@@ -129,17 +126,17 @@ def test_a_hunk_is_split_where_lines_stay(answers: str, text: str) -> None:
     ],
     ids=["left out", "other words", "more is taken away", "nothing", "a line more"],
 )
-def test_a_hunk_is_edited_by_hand(left: str, text: str) -> None:
+def test_a_hunk_is_edited_by_hand(left, text):
     assert pick("e", left)[0] == text
 
 
-def test_an_edited_hunk_that_does_not_fit_is_asked_about_again() -> None:
+def test_an_edited_hunk_that_does_not_fit_is_asked_about_again():
     result, asked = pick("e,n", " a\n b\n not there\n")
     assert result == TWO and "other ones" in asked[1].why
 
 
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))
-def test_splitting_changes_what_is_asked_and_never_what_is_taken(before: str, after: str) -> None:
+def test_splitting_changes_what_is_asked_and_never_what_is_taken(before, after):
     def key(question: Question) -> str:
         return "s" if "s" in question.keys else "y"
 
@@ -147,9 +144,7 @@ def test_splitting_changes_what_is_asked_and_never_what_is_taken(before: str, af
     assert choose(before, after, lambda q: "s" if "s" in q.keys else "n").text == before
 
 
-def test_an_editor_gets_the_hunk_and_gives_it_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_editor_gets_the_hunk_and_gives_it_back(tmp_path, monkeypatch):
     (hunk,) = hunks(TWO, CHANGED)
     program = tmp_path / "edit.py"
     program.write_text(
@@ -164,7 +159,7 @@ def test_an_editor_gets_the_hunk_and_gives_it_back(
         edited_by_user(hunk)
 
 
-def test_a_last_line_without_a_newline_keeps_none() -> None:
+def test_a_last_line_without_a_newline_keeps_none():
     before, after = "a\nb", "A\nb"
     (hunk,) = hunks(before, after)
     part = edited(hunk, shown(hunk))

@@ -1,13 +1,8 @@
 """`--with FILE`: what the model is shown beside the file to edit, and that it stays as it is."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from conftest import Specedit
 
 from specedit.edit.job import plan_edit
 from specedit.edit.prompt import GAP, MAX_BESIDE_CHARACTERS, Beside, read_beside, shown_beside
@@ -24,7 +19,7 @@ LONGER = '"""A module."""\n\nimport os\n\n\nclass Cart:\n    """All of it."""\n\
 )
 
 
-def test_a_short_file_is_shown_whole_and_of_a_long_one_the_signatures() -> None:
+def test_a_short_file_is_shown_whole_and_of_a_long_one_the_signatures():
     assert shown_beside(Source.from_bytes("a.py", SHORT.encode())) == Beside("a.py", SHORT)
     found = shown_beside(Source.from_bytes("b.py", LONGER.encode()))
     assert len(LONGER) > MAX_BESIDE_CHARACTERS and found.signatures
@@ -34,7 +29,7 @@ def test_a_short_file_is_shown_whole_and_of_a_long_one_the_signatures() -> None:
     assert len(plain.text) <= MAX_BESIDE_CHARACTERS, "nothing defines anything there: its beginning"
 
 
-def test_it_stands_first_and_the_same_for_every_file() -> None:
+def test_it_stands_first_and_the_same_for_every_file():
     others = (Beside("price.py", SHORT), Beside("b.py", "```\n", signatures=True))
     first, second = (
         plan_edit(Source.from_bytes(name, b"x = 1\n"), "Use price", Settings(), beside=others)
@@ -51,9 +46,7 @@ def test_it_stands_first_and_the_same_for_every_file() -> None:
     assert "one.py" not in "".join(first[: len(others) * 3 + 1])
 
 
-def test_the_file_is_known_and_not_edited(
-    tmp_path: Path, script: Callable[..., Path], inside: Specedit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_is_known_and_not_edited(tmp_path, script, inside, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text("old = 1\n")
     (tmp_path / "b.py").write_text("old = 2\n")
@@ -66,9 +59,7 @@ def test_the_file_is_known_and_not_edited(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
-def test_a_link_out_of_the_work_tree_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_out_of_the_work_tree_is_not_read(tmp_path, monkeypatch):
     (tmp_path / "secret").write_text("secret\n")
     (tmp_path / "tree/.git").mkdir(parents=True)
     (tmp_path / "tree/.git/HEAD").write_text("ref: refs/heads/main\n")

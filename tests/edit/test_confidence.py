@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Specedit, at_a_terminal
+from command_line import at_a_terminal
 
 from specedit.edit import confidence
 from specedit.edit.confidence import SIGNALS
@@ -41,18 +41,14 @@ def doubtful(script: Script, margin: float = 0.1) -> None:
 WISH = "one more, and it never ships"
 
 
-def test_a_sure_edit_is_written_and_said_to_be_sure(
-    file: Path, script: Script, inside: Specedit
-) -> None:
+def test_a_sure_edit_is_written_and_said_to_be_sure(file, script, inside):
     doubtful(script, margin=20.0)
     done = inside("edit", WISH, file)
     assert done.returncode == 0 and file.read_text() == AFTER
     assert b", sure (88%)" in done.stderr
 
 
-def test_guarantee_11_an_unsure_edit_is_not_written_silently(
-    file: Path, script: Script, inside: Specedit
-) -> None:
+def test_guarantee_11_an_unsure_edit_is_not_written_silently(file, script, inside):
     doubtful(script)
     done = inside("edit", WISH, file, "--json")
     assert done.returncode == 2 and file.read_text() == BEFORE
@@ -63,7 +59,7 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(
     assert Path(edit["kept"]).read_text() == AFTER
 
 
-def test_a_rename_is_not_rated(file: Path, script: Script, inside: Specedit) -> None:
+def test_a_rename_is_not_rated(file, script, inside):
     """Syntax decides its places; the model decides about mentions alone."""
     file.write_text("def total(items):  # the total\n    return sum(items)\n")
     script(replace=[["total", "price"]], margin=0.1)
@@ -74,9 +70,7 @@ def test_a_rename_is_not_rated(file: Path, script: Script, inside: Specedit) -> 
 
 
 @pytest.mark.parametrize("flag", ["--yes", "--test"])
-def test_what_the_user_or_a_test_confirms_is_written(
-    file: Path, script: Script, inside: Specedit, flag: str
-) -> None:
+def test_what_the_user_or_a_test_confirms_is_written(file, script, inside, flag):
     doubtful(script)
     options = ["--test", "grep -q False a.py"] if flag == "--test" else [flag]
     done = inside("edit", WISH, file, *options, "--json")
@@ -84,18 +78,14 @@ def test_what_the_user_or_a_test_confirms_is_written(
     assert json.loads(done.stdout)["files"][0]["sure"] is (flag == "--test")
 
 
-def test_a_preview_shows_an_unsure_edit_and_says_so(
-    file: Path, script: Script, inside: Specedit
-) -> None:
+def test_a_preview_shows_an_unsure_edit_and_says_so(file, script, inside):
     doubtful(script)
     done = inside("edit", WISH, file, "--diff")
     assert done.returncode == 0 and b"+    return sum(items) + 1" in done.stdout
     assert b"unsure" in done.stderr and file.read_text() == BEFORE
 
 
-def test_guarantee_5_a_filter_returns_its_input_where_the_edit_is_unsure(
-    file: Path, script: Script, inside: Specedit
-) -> None:
+def test_guarantee_5_a_filter_returns_its_input_where_the_edit_is_unsure(file, script, inside):
     doubtful(script)
     arguments = ("edit", WISH, "-", "--stdin-filename", "a.py")
     done = inside(*arguments, stdin=BEFORE.encode())
@@ -115,9 +105,7 @@ def test_guarantee_5_a_filter_returns_its_input_where_the_edit_is_unsure(
     ],
     ids=["yes", "no", "help", "hunks"],
 )
-def test_at_a_terminal_the_user_decides(
-    file: Path, script: Script, typed: bytes, code: int, text: str
-) -> None:
+def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     doubtful(script)
     text_of = BEFORE.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
     file.write_text(text_of)
@@ -144,9 +132,7 @@ UNLIKE = {"replace": [["sum(items)", "sum(items) + 2"]], "margin": 0.1}
     ],
     ids=["taken", "not taken", "the first that passes", "none passes: the one before"],
 )
-def test_at_a_terminal_the_user_may_ask_for_another_answer(
-    file: Path, script: Script, then: list[object], typed: bytes, code: int, text: str
-) -> None:
+def test_at_a_terminal_the_user_may_ask_for_another_answer(file, script, then, typed, code, text):
     script(**SAME, then=then)
     result, shown = at_a_terminal(typed, "edit", WISH, file)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
@@ -155,9 +141,7 @@ def test_at_a_terminal_the_user_may_ask_for_another_answer(
     assert ("sum(items) + 2" in shown) == (UNLIKE in then)
 
 
-def test_of_another_model_nothing_is_known_and_nothing_is_asked(
-    file: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, inside, monkeypatch):
     monkeypatch.setattr(confidence, "_known", lambda: {"another-int8": {}})
     doubtful(script)
     done = inside("edit", WISH, file, "--json")
@@ -166,7 +150,7 @@ def test_of_another_model_nothing_is_known_and_nothing_is_asked(
     assert (edit["confidence"], edit["sure"]) == (None, None)
 
 
-def test_the_shipped_weights_are_those_of_the_signals() -> None:
+def test_the_shipped_weights_are_those_of_the_signals():
     path = Path(confidence.__file__).with_name("confidence.json")
     data = json.loads(path.read_text("utf-8"))
     assert data["signals"] == list(SIGNALS) and data["models"]
@@ -174,9 +158,7 @@ def test_the_shipped_weights_are_those_of_the_signals() -> None:
         assert len(fit["weights"]) == len(SIGNALS) and 0 < fit["sure"] < 1
 
 
-def test_a_choice_between_readings_of_a_change_is_not_rated(
-    file: Path, script: Script, inside: Specedit
-) -> None:
+def test_a_choice_between_readings_of_a_change_is_not_rated(file, script, inside):
     file.write_text(
         "def show(items):\n    for item in items:\n        print(item)\n    return True\n"
     )

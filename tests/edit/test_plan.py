@@ -34,19 +34,19 @@ def source(text: str = CODE, name: str = "cart.py") -> Source:
     return Source.from_bytes(name, text.encode())
 
 
-def test_the_file_comes_first_and_the_instruction_last() -> None:
+def test_the_file_comes_first_and_the_instruction_last():
     job = plan_edit(source(), "Sort the names", Settings())
     user = job.plan.messages[-1].content
     assert user.index(CODE) < user.index("Sort the names")
 
 
-def test_the_prediction_is_the_file_as_the_prompt_shows_it() -> None:
+def test_the_prediction_is_the_file_as_the_prompt_shows_it():
     job = plan_edit(source(CODE.rstrip("\n")), "x", Settings())
     assert job.plan.prediction == CODE
     assert CODE in job.plan.messages[-1].segments
 
 
-def test_the_answer_is_opened_and_its_closing_known() -> None:
+def test_the_answer_is_opened_and_its_closing_known():
     plan = plan_edit(source(), "x", Settings()).plan
     assert (plan.opening, plan.closing) == ("```\n", "```")
 
@@ -55,7 +55,7 @@ def test_the_answer_is_opened_and_its_closing_known() -> None:
     ("text", "marks"),
     [("x", "```"), ("a ``` b", "````"), ("`````", "``````"), ("`", "```")],
 )
-def test_the_fence_is_longer_than_any_in_the_file(text: str, marks: str) -> None:
+def test_the_fence_is_longer_than_any_in_the_file(text, marks):
     assert prompt.fence(text) == marks
 
 
@@ -68,13 +68,13 @@ def test_the_fence_is_longer_than_any_in_the_file(text: str, marks: str) -> None
         ((13, 13), "    return 3\n"),
     ],
 )
-def test_lines_name_a_part(lines: tuple[int, int] | None, part: str) -> None:
+def test_lines_name_a_part(lines, part):
     job = plan_edit(source(), "x", Settings(), lines=lines)
     assert CODE[job.region.start : job.region.end] == part
     assert job.plan.prediction == dedent(part)
 
 
-def test_a_symbol_names_a_part_that_is_shown_alone() -> None:
+def test_a_symbol_names_a_part_that_is_shown_alone():
     job = plan_edit(source(), "x", Settings(), symbol="Cart.size")
     assert CODE[job.region.start : job.region.end].strip().startswith("def size")
     user = job.plan.messages[-1].content
@@ -93,20 +93,18 @@ def test_a_symbol_names_a_part_that_is_shown_alone() -> None:
         ({"symbol": "Cart", "lines": (1, 2)}, UsageError, "--symbol"),
     ],
 )
-def test_a_part_that_is_none_is_an_error(
-    arguments: dict[str, object], error: type[Exception], says: str
-) -> None:
+def test_a_part_that_is_none_is_an_error(arguments, error, says):
     with pytest.raises(error) as raised:
         plan_edit(source(), "x", Settings(), **arguments)  # type: ignore[arg-type]
     assert says in str(raised.value)
 
 
-def test_an_empty_instruction_is_an_error() -> None:
+def test_an_empty_instruction_is_an_error():
     with pytest.raises(UsageError):
         plan_edit(source(), "  ", Settings())
 
 
-def test_plain_decoding_has_neither_prediction_nor_drafters() -> None:
+def test_plain_decoding_has_neither_prediction_nor_drafters():
     job = plan_edit(source(), "x", Settings(prediction="none", draft="none"))
     assert job.plan.prediction is None
     assert job.plan.draft == ()

@@ -85,7 +85,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Source:
 
 
 @pytest.mark.parametrize(("form", "expected"), [("next-edit", NEXT_EDIT), ("zeta", ZETA)])
-def test_a_prompt_is_the_published_one(form: str, expected: str, source: Source) -> None:
+def test_a_prompt_is_the_published_one(form, expected, source):
     beside = (Beside("other.py", "from app import size\n"),) if form == "next-edit" else ()
     settings = Settings(prompt_form=form)
     job = plan_edit(source, "Go on", settings, lines=(1, 2), beside=beside)
@@ -95,9 +95,7 @@ def test_a_prompt_is_the_published_one(form: str, expected: str, source: Source)
 
 
 @pytest.mark.parametrize("form", ["next-edit", "zeta"])
-def test_the_answer_ends_before_the_forms_mark_and_replaces_the_region(
-    form: str, source: Source
-) -> None:
+def test_the_answer_ends_before_the_forms_mark_and_replaces_the_region(form, source):
     settings = Settings(prompt_form=form)
     job = plan_edit(source, "Go on", settings, lines=(1, 2))
     new = "def size(items, least=0):\n    return max(least, len(items))\n"
@@ -106,7 +104,7 @@ def test_the_answer_ends_before_the_forms_mark_and_replaces_the_region(
     assert edit.after.decode() == new + AFTER[AFTER.index("\n\n") + 1 :]
 
 
-def test_no_text_of_a_file_becomes_a_special_token(tmp_path: Path) -> None:
+def test_no_text_of_a_file_becomes_a_special_token(tmp_path):
     path = tiny_gguf(tmp_path / "tiny.gguf")
     tokenizer = vocabulary.of_gguf(ModelFiles("tiny", path, "gguf"))
     mark = "<|im_start|>"
@@ -116,7 +114,7 @@ def test_no_text_of_a_file_becomes_a_special_token(tmp_path: Path) -> None:
     assert ids[1:-2] == tokenizer.encode(f"aint{mark}in")
 
 
-def test_a_form_or_a_file_that_does_not_fit_is_refused(source: Source) -> None:
+def test_a_form_or_a_file_that_does_not_fit_is_refused(source):
     with pytest.raises(UsageError, match="there is no such form") as caught:
         plan_edit(source, "Go on", Settings(prompt_form="nextedit"))
     assert "next-edit, zeta" in caught.value.hint

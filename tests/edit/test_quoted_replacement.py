@@ -36,7 +36,7 @@ def edited(instruction: str, backend: Scripted) -> Edit:
 
 
 @pytest.mark.parametrize(("instruction", "old", "new"), REPLACED.values(), ids=REPLACED)
-def test_a_text_of_comments_and_strings_is_replaced(instruction: str, old: str, new: str) -> None:
+def test_a_text_of_comments_and_strings_is_replaced(instruction, old, new):
     backend = Scripted("never asked")
     assert edited(instruction, backend).after.decode() == SHOP.replace(old, new)
     assert not backend.plans
@@ -53,7 +53,7 @@ def test_a_text_of_comments_and_strings_is_replaced(instruction: str, old: str, 
         '"rb" -> "r"',  # too short to say where
     ],
 )
-def test_anything_else_is_the_model_s(instruction: str) -> None:
+def test_anything_else_is_the_model_s(instruction):
     backend = Scripted(SHOP + "```")
     edited(instruction, backend)
     assert backend.plans

@@ -48,7 +48,7 @@ def held(folder: Path, name: str = "a.py") -> str:
     return (folder / name).read_text()
 
 
-def test_it_goes_on_from_the_last_edit(edited: Path, script: Script, inside: Specedit) -> None:
+def test_it_goes_on_from_the_last_edit(edited, script, inside):
     says(script, KEPT)
     done = inside("refine", "no, keep the comments", "--json")
     assert done.returncode == 0 and held(edited) == KEPT
@@ -58,9 +58,7 @@ def test_it_goes_on_from_the_last_edit(edited: Path, script: Script, inside: Spe
     assert inside("undo").returncode == 0 and held(edited) == BEFORE
 
 
-def test_the_model_sees_the_original_and_everything_that_was_asked(
-    edited: Path, script: Script, inside: Specedit
-) -> None:
+def test_the_model_sees_the_original_and_everything_that_was_asked(edited, script, inside):
     says(script, KEPT)
     inside("refine", "no, keep the comments")
     # the scripted model says the last block of its prompt: the original, not what is there now
@@ -77,9 +75,7 @@ def test_the_model_sees_the_original_and_everything_that_was_asked(
     assert asked.index("Ten times") < asked.index("no, keep") < asked.index("more")
 
 
-def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(
-    edited: Path, script: Script, inside: Specedit
-) -> None:
+def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(edited, script, inside):
     says(script, BEFORE, BEFORE)
     strict = ("--tries", "1", "--json")
     done = inside("refine", "no, leave it", *strict)
@@ -91,9 +87,7 @@ def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(
     assert "nothing" in [one["kind"] for one in file["findings"]]
 
 
-def test_a_question_is_refused_as_edit_refuses_it(
-    edited: Path, script: Script, inside: Specedit
-) -> None:
+def test_a_question_is_refused_as_edit_refuses_it(edited, script, inside):
     says(script, KEPT)
     done = inside("refine", "Why is x ten?")
     assert done.returncode == 2 and "specedit ask" in done.stderr.decode()
@@ -101,7 +95,7 @@ def test_a_question_is_refused_as_edit_refuses_it(
     assert inside("refine", "Why is x ten?", "--allow", "question").returncode == 0
 
 
-def test_a_selected_part_stays_the_part(edited: Path, script: Script, inside: Specedit) -> None:
+def test_a_selected_part_stays_the_part(edited, script, inside):
     (edited / "c.py").write_text("x = 1\ny = 2\n" * 3)
     script(replace=[["2", "3"]])
     done = inside("edit", "One more", "c.py", "--selected", "y = 2", "--near", "4")
@@ -131,8 +125,8 @@ def large(edited: Path, script: Script, inside: Specedit) -> Path:
     [("no, subtract", ()), ("no, subtract, and in part_7 too", (7,))],
 )
 def test_of_a_large_file_the_places_that_were_changed_are_asked_about_and_those_named(
-    large: Path, script: Script, inside: Specedit, said: str, others: tuple[int, ...]
-) -> None:
+    large, script, inside, said, others
+):
     script(replace=[["a + 150", "a - 150"], *(["a + 7\n", "a - 7\n"] for _ in others)])
     done = inside("refine", said, "--json")
     expected = LARGE.replace("a + 150", "a - 150")
@@ -149,9 +143,7 @@ def test_of_a_large_file_the_places_that_were_changed_are_asked_about_and_those_
     assert held(large, "c.py") == LARGE.replace("a + 150", "a * 150")
 
 
-def test_a_place_that_was_added_behind_the_last_line_stays_in_question(
-    edited: Path, script: Script, inside: Specedit
-) -> None:
+def test_a_place_that_was_added_behind_the_last_line_stays_in_question(edited, script, inside):
     (edited / "c.py").write_text(LARGE)
     script(replace=[["a + 299\n", "a + 299\n\n\ndef last():\n    return 1\n"]])
     assert inside("edit", "Behind part_299 add a function last", "c.py").returncode == 0
@@ -162,16 +154,14 @@ def test_a_place_that_was_added_behind_the_last_line_stays_in_question(
     assert held(edited, "c.py") == added.replace("return 1", "return 2")
 
 
-def test_all_of_a_large_file_where_that_is_wanted(
-    large: Path, script: Script, inside: Specedit
-) -> None:
+def test_all_of_a_large_file_where_that_is_wanted(large, script, inside):
     script(replace=[["a + 150", "a - 150"], ["a + 7\n", "a - 7\n"]])
     done = inside("refine", "no, subtract", "--whole", "--json")
     assert done.returncode == 0 and "a - 7\n" in held(large, "c.py")
     assert not json.loads(done.stdout)["files"][0]["regions"]
 
 
-def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large: Path) -> None:
+def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large):
     source, settings = read("c.py"), Settings(focus="off")
 
     def said(prompt: str) -> str:
@@ -188,7 +178,7 @@ def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large
     assert isinstance(edit, Edit) and "window" in edit.problems[0]
 
 
-def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside: Specedit) -> None:
+def test_the_earlier_answer_is_a_prediction(edited, script, inside):
     names = [random.Random(n).randbytes(8).hex() for n in range(80)]
     long = "".join(f"x{name} = 1\n" for name in names[:40])
     answer = "".join(f"y{name} = 1\n" for name in names[40:])
@@ -201,7 +191,7 @@ def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside
     assert one["prediction"]["accepted"] > 0.9 * len(answer)
 
 
-def test_the_conversation_is_bounded(edited: Path, script: Script, inside: Specedit) -> None:
+def test_the_conversation_is_bounded(edited, script, inside):
     for number in range(MOST_TURNS + 3):
         says(script, f"x = {number}\ny = 0\n")
         assert inside("refine", f"wish {number} " + "x" * 600).returncode == 0
@@ -212,9 +202,7 @@ def test_the_conversation_is_bounded(edited: Path, script: Script, inside: Spece
     assert len(asked) < MOST_CHARS + 1000
 
 
-def test_part_of_a_file_stays_the_part(
-    tmp_path: Path, script: Script, inside: Specedit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_part_of_a_file_stays_the_part(tmp_path, script, inside, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(BEFORE)
     says(script, "x = 5\n")
@@ -224,7 +212,7 @@ def test_part_of_a_file_stays_the_part(
     assert held(tmp_path) == BEFORE.replace("x = 1", "x = 6")
 
 
-def test_what_changed_since_is_not_touched(edited: Path, script: Script, inside: Specedit) -> None:
+def test_what_changed_since_is_not_touched(edited, script, inside):
     (edited / "a.py").write_text("mine = 1\n")
     calls = says(script, KEPT)
     calls.unlink()
@@ -233,7 +221,7 @@ def test_what_changed_since_is_not_touched(edited: Path, script: Script, inside:
     assert held(edited) == "mine = 1\n" and not calls.exists()
 
 
-def test_only_an_edit_is_refined(edited: Path, script: Script, inside: Specedit) -> None:
+def test_only_an_edit_is_refined(edited, script, inside):
     (edited / "b.py").write_text("old = 1\n")
     assert inside("refine", "do", "b.py").returncode == 2
     script(replace=[["old", "new"]])
@@ -243,14 +231,14 @@ def test_only_an_edit_is_refined(edited: Path, script: Script, inside: Specedit)
     assert "“old to new”" in inside("undo", "--list").stdout.decode()
 
 
-def test_without_any_run_there_is_nothing_to_refine(inside: Specedit) -> None:
+def test_without_any_run_there_is_nothing_to_refine(inside):
     done = inside("refine", "no")
     assert done.returncode == 2 and "no edit to refine" in done.stderr.decode()
     with pytest.raises(UsageError):
         conversation(home())
 
 
-def test_it_is_tested_as_an_edit_is(edited: Path, script: Script, inside: Specedit) -> None:
+def test_it_is_tested_as_an_edit_is(edited, script, inside):
     says(script, BARE + "z = 1\n", KEPT)
     done = inside("refine", "keep the comments", "--test", "grep -q one a.py")
     assert done.returncode == 0 and held(edited) == KEPT

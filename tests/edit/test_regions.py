@@ -51,7 +51,7 @@ def picked(text: str, instruction: str, name: str = "a.py") -> list[str]:
 
 @pytest.mark.parametrize("language", [n for n, one in BY_NAME.items() if one.grammar] + [""])
 @pytest.mark.parametrize("seed", range(3))
-def test_blocks_are_all_lines_and_never_overlap(language: str, seed: int) -> None:
+def test_blocks_are_all_lines_and_never_overlap(language, seed):
     """Of any text, in any language: source, nonsense, nothing."""
     draw = random.Random(f"{language}{seed}")
     lines = [
@@ -80,7 +80,7 @@ def test_blocks_are_all_lines_and_never_overlap(language: str, seed: int) -> Non
         assert len(covered) == text.count("\n") + (bool(text) and not text.endswith("\n"))
 
 
-def test_a_definition_keeps_the_comment_above_it_and_a_class_its_own_lines() -> None:
+def test_a_definition_keeps_the_comment_above_it_and_a_class_its_own_lines():
     text = (
         "import a\n\nx = 1\n\n\n# about f\n@d\ndef f():\n    pass\n\n\n"
         "class C:\n    y = 2\n\n    def g(self):\n        pass\n"
@@ -94,7 +94,7 @@ def test_a_definition_keeps_the_comment_above_it_and_a_class_its_own_lines() -> 
     ]
 
 
-def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines() -> None:
+def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines():
     text = "".join(f"line {n}\n" + ("\n" if n % 10 == 9 else "") for n in range(400))
     found = blocks_of(text, None)
     assert len(found) > 4
@@ -106,7 +106,7 @@ def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines() -> Non
 # words
 
 
-def test_words_of_a_name_and_of_a_sentence_are_the_same() -> None:
+def test_words_of_a_name_and_of_a_sentence_are_the_same():
     assert stem("caching") == stem("cached") == stem("caches") == stem("cache")
     asked = query("fix(parser): retry `http_errors` in Session.send() (#123)")
     assert {"http_errors", "Session", "send", "Session.send"} <= asked.code
@@ -114,7 +114,7 @@ def test_words_of_a_name_and_of_a_sentence_are_the_same() -> None:
     assert not {"123", "fix", "in", "parser"} & (asked.stems | asked.names)
 
 
-def test_a_quoted_text_and_an_issue_number_are_not_names() -> None:
+def test_a_quoted_text_and_an_issue_number_are_not_names():
     asked = query('The message "not a number" is wrong, see #77')
     assert asked.quoted == ("not a number",)
     assert not asked.code
@@ -130,7 +130,7 @@ def test_a_quoted_text_and_an_issue_number_are_not_names() -> None:
         ("weigh_cherry_29() must never return a negative weight", ["weigh_cherry_29"]),
     ],
 )
-def test_a_place_that_is_named_is_the_place(instruction: str, expected: list[str]) -> None:
+def test_a_place_that_is_named_is_the_place(instruction, expected):
     assert picked(python(), instruction) == expected
 
 
@@ -138,7 +138,7 @@ def test_a_place_that_is_named_is_the_place(instruction: str, expected: list[str
     "instruction",
     ["Mend the crash", "Make the zeppelin faster", "", "   ", "🍋", "x" * 5000],
 )
-def test_nothing_that_is_named_is_the_whole_file(instruction: str) -> None:
+def test_nothing_that_is_named_is_the_whole_file(instruction):
     assert picked(python(), instruction) == []
 
 
@@ -157,17 +157,17 @@ def test_nothing_that_is_named_is_the_whole_file(instruction: str) -> None:
         ("Raise when the list is empty", False),
     ],
 )
-def test_an_instruction_about_all_of_it_is_told_apart(instruction: str, about: bool) -> None:
+def test_an_instruction_about_all_of_it_is_told_apart(instruction, about):
     assert about_all(instruction) is about
 
 
-def test_all_of_something_in_a_named_place_is_that_place() -> None:
+def test_all_of_something_in_a_named_place_is_that_place():
     instruction = "In weigh_lemon_4, log all calls"
     edit, _, _ = performed(instruction, model(("total = 4\n", "total = 99\n")))
     assert [one.symbol for one in edit.figures.regions] == ["weigh_lemon_4"]
 
 
-def test_all_of_one_named_definition_is_that_definition() -> None:
+def test_all_of_one_named_definition_is_that_definition():
     text = (
         python()
         + "\n\nclass Scale:\n    def tare(self):\n        # nul\n        pass\n\n"
@@ -178,13 +178,13 @@ def test_all_of_one_named_definition_is_that_definition() -> None:
     assert edit.after == text.replace("nul", "zero").encode()
 
 
-def test_equal_functions_are_no_choice_and_a_named_one_of_them_is() -> None:
+def test_equal_functions_are_no_choice_and_a_named_one_of_them_is():
     text = "".join(f"def f{n}(a):\n    return a + 1\n\n\n" for n in range(5000))
     assert picked(text, "Subtract instead of adding") == []
     assert picked(text, "Let f4321 subtract instead") == ["f4321"]
 
 
-def test_chances_are_a_probability() -> None:
+def test_chances_are_a_probability():
     text = python()
     found = blocks_of(text, language_of("a.py"))
     for instruction in ("weigh_lemon_4", "", "lemon"):
@@ -193,12 +193,12 @@ def test_chances_are_a_probability() -> None:
         assert min(chances) >= 0
 
 
-def test_one_line_of_ten_megabytes_is_not_lines() -> None:
+def test_one_line_of_ten_megabytes_is_not_lines():
     assert not readable("x = 1\ny = '" + "a" * 10_000_000 + "'\n")
     assert readable(python())
 
 
-def test_neighbours_are_one_region_until_they_are_long() -> None:
+def test_neighbours_are_one_region_until_they_are_long():
     parts = [Block(1, 10), Block(11, 20), Block(31, 40), Block(41, 140)]
     assert [[b.first for b in held] for held in grouped(parts, MAX_BLOCK_LINES)] == [
         [1, 11],
@@ -210,7 +210,7 @@ def test_neighbours_are_one_region_until_they_are_long() -> None:
 # the listing
 
 
-def test_an_answer_counts_as_far_as_it_names_what_exists() -> None:
+def test_an_answer_counts_as_far_as_it_names_what_exists():
     text = python(5)
     listed = listing_of(text, blocks_of(text, language_of("a.py")))
     answer = "1. `weigh_lemon_4`\n- weigh_banana_1: def weigh\nweigh_nothing\nThe first one.\n"
@@ -255,7 +255,7 @@ def performed(
     return edit, recorded.jobs[-1], backend
 
 
-def test_a_named_place_is_all_that_is_read_and_written() -> None:
+def test_a_named_place_is_all_that_is_read_and_written():
     edit, job, backend = performed(LET, model(("total = 4\n", "total = 99\n")))
     assert edit.status == "would-edit"
     assert edit.after == python().replace("total = 4\n", "total = 99\n").encode()
@@ -265,7 +265,7 @@ def test_a_named_place_is_all_that_is_read_and_written() -> None:
     assert [(f.kind, "weigh_lemon_4" in f.text) for f in edit.findings] == [("focused", True)]
 
 
-def test_the_regions_are_in_the_json() -> None:
+def test_the_regions_are_in_the_json():
     edit, _, _ = performed(LET, model(("total = 4\n", "total = 99\n")))
     (region,) = edit_json(edit)["regions"]
     assert set(region) == {"lines", "symbol", "why", "chance", "changed", "passes"}
@@ -277,7 +277,7 @@ def test_the_regions_are_in_the_json() -> None:
     assert edit_json(small)["regions"] == []
 
 
-def test_words_that_doubt_ask_the_model_and_it_is_evidence() -> None:
+def test_words_that_doubt_ask_the_model_and_it_is_evidence():
     instruction = "Mend the weight of the olive, the melon and the lemon"
     edit, job, backend = performed(
         instruction, model(("total = 7\n", "total = 70\n"), places="weigh_olive_7\nweigh_melon_6")
@@ -290,7 +290,7 @@ def test_words_that_doubt_ask_the_model_and_it_is_evidence() -> None:
     assert edit.figures.passes > sum(one.passes for one in edit.figures.regions)
 
 
-def test_a_model_that_names_nothing_leaves_the_whole_file() -> None:
+def test_a_model_that_names_nothing_leaves_the_whole_file():
     edit, job, backend = performed(
         "Mend the crash", model(("total = 7\n", "total = 70\n"), places="I do not know")
     )
@@ -305,7 +305,7 @@ def test_a_model_that_names_nothing_leaves_the_whole_file() -> None:
     [{"focus": "off"}, {"whole": True}, {"focus": "5000"}],
     ids=["--focus off", "--whole", "--focus of more lines"],
 )
-def test_focus_can_be_left_out(chosen: dict[str, object]) -> None:
+def test_focus_can_be_left_out(chosen):
     edit, job, backend = performed(LET, model(("total = 4\n", "total = 99\n")), **chosen)
     assert job.regions == ()
     assert edit.findings == ()
@@ -313,14 +313,14 @@ def test_focus_can_be_left_out(chosen: dict[str, object]) -> None:
     assert edit.figures.completion > len(python())
 
 
-def test_a_number_of_lines_says_from_when_on() -> None:
+def test_a_number_of_lines_says_from_when_on():
     text = python(8)
     said = model(("total = 4\n", "total = 99\n"))
     assert performed(LET, said, text, focus="5000")[1].regions == ()
     assert performed(LET, said, text, focus="20")[1].regions
 
 
-def test_lines_and_symbol_stay_the_persons_word() -> None:
+def test_lines_and_symbol_stay_the_persons_word():
     settings = Settings()
     for flags in ({"symbol": "weigh_grape_3"}, {"lines": (1, 4)}):
         job = plan_edit(source(python()), LET, settings, **flags)  # type: ignore[arg-type]
@@ -331,9 +331,7 @@ def test_lines_and_symbol_stay_the_persons_word() -> None:
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("tail", ["", "\n", "\n\n\n", "# end"])
-def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
-    ending: str, tail: str
-) -> None:
+def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(ending, tail):
     data = (python().rstrip("\n") + "\n" + tail).replace("\n", ending).encode()
     given = Source.from_bytes("a.py", data)
     found = blocks_of(given.text, given.language)
@@ -349,7 +347,7 @@ def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
         assert given.encode(text) == data
 
 
-def test_guarantee_1_holds_for_each_region() -> None:
+def test_guarantee_1_holds_for_each_region():
     edit, _, _ = performed(
         LET,
         model(("total = 4\n", "total = 99\n")),
@@ -364,19 +362,19 @@ def test_guarantee_1_holds_for_each_region() -> None:
     assert again.figures.logits_digest == edit.figures.logits_digest
 
 
-def test_a_region_that_is_cut_off_is_no_file() -> None:
+def test_a_region_that_is_cut_off_is_no_file():
     edit, _, _ = performed(LET, model(), max_tokens=5)
     assert edit.status == "refused"
     assert edit.after == edit.before
 
 
-def test_the_guard_judges_the_whole_file() -> None:
+def test_the_guard_judges_the_whole_file():
     edit, _, _ = performed(LET, lambda prompt: "def weigh_lemon_4(:\n```")
     assert edit.status == "refused"
     assert "parse" in " ".join(edit.problems)
 
 
-def test_all_of_a_large_file_is_said_to_be_all_of_it() -> None:
+def test_all_of_a_large_file_is_said_to_be_all_of_it():
     edit, job, backend = performed(
         "Translate all comments to German", model(("Weigh the", "Wiege"))
     )
@@ -386,7 +384,7 @@ def test_all_of_a_large_file_is_said_to_be_all_of_it() -> None:
     assert len(re.findall(b"Wiege", edit.after)) == 60
 
 
-def test_no_prediction_is_a_region_without_one() -> None:
+def test_no_prediction_is_a_region_without_one():
     job = plan_edit(source(python()), LET, Settings(prediction="none"))
     edit = perform(
         job, Scripted(model(("total = 4\n", "total = 99\n"))), Settings(prediction="none")
@@ -397,9 +395,7 @@ def test_no_prediction_is_a_region_without_one() -> None:
     assert replace(edit.figures, regions=()).passes == edit.figures.passes
 
 
-def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earlier_answers() -> (
-    None
-):
+def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earlier_answers():
     text = python()
     _, job, _ = performed("Let weigh_lemon_4 and weigh_grape_12 start at 99", model())
     assert [one.symbol for one in job.regions] == ["weigh_lemon_4", "weigh_grape_12"]
@@ -419,7 +415,7 @@ def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earl
     assert grape.predictions == (grape.prediction,)
 
 
-def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:
+def test_all_of_a_file_beyond_the_window_is_edited_in_parts():
     settings = Settings()
     job = plan_edit(source(python()), "Translate all comments to German", settings)
     backend = Scripted(model(("Weigh the", "Wiege")), window=12_000)
@@ -430,14 +426,14 @@ def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:
     assert [one.kind for one in edit.findings] == ["focused"]
 
 
-def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines() -> None:
+def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines():
     settings = Settings(focus="off")
     job = plan_edit(source(python()), "Mend the crash", settings)
     edit = perform(job, Scripted(model(), window=12_000), settings)
     assert isinstance(edit, Edit) and "window" in edit.problems[0]
 
 
-def test_what_is_warmed_is_what_any_instruction_begins_with() -> None:
+def test_what_is_warmed_is_what_any_instruction_begins_with():
     settings = Settings()
     text = python()
     warmed = list(shared_beginnings(plan_edit(source(text), "-", settings), settings))
@@ -448,7 +444,7 @@ def test_what_is_warmed_is_what_any_instruction_begins_with() -> None:
     assert [m.segments[:2] for m in shared] == [m.segments[:2] for m in asked]
 
 
-def test_a_small_file_is_warmed_whole() -> None:
+def test_a_small_file_is_warmed_whole():
     settings = Settings()
     job = plan_edit(source("x = 1\n"), "-", settings)
     assert list(shared_beginnings(job, settings)) == [job.plan]

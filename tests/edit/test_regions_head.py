@@ -42,13 +42,11 @@ def heads(text: str, name: str) -> list[tuple[int, int, str]]:
         ("a.rs", "#![no_std]\nuse a::b;\n", [(1, 2, "imports")]),
     ],
 )
-def test_the_comment_at_the_head_is_a_block(
-    name: str, text: str, expected: list[tuple[int, int, str]]
-) -> None:
+def test_the_comment_at_the_head_is_a_block(name, text, expected):
     assert heads(text, name) == expected
 
 
-def test_a_long_one_is_cut_and_nothing_of_it_is_lost() -> None:
+def test_a_long_one_is_cut_and_nothing_of_it_is_lost():
     text = "".join(f"# {n}\n" for n in range(3 * MAX_BLOCK_LINES)) + "import os\n"
     found = blocks_of(text, language_of("a.py"))
     assert max(one.lines for one in found) <= MAX_BLOCK_LINES
@@ -75,14 +73,14 @@ def file(comment: str = "#") -> str:
         ("Change the year of the copyright", False),  # none of its words are there
     ],
 )
-def test_its_words_count_where_the_instruction_is_about_it(instruction: str, counts: bool) -> None:
+def test_its_words_count_where_the_instruction_is_about_it(instruction, counts):
     found = blocks_of(file(), language_of("a.py"))
     head = evidence_of(file(), found, instruction)[0]
     assert head.block.kind == "comment"
     assert head.any == counts
 
 
-def test_it_is_no_part_of_the_region_behind_it() -> None:
+def test_it_is_no_part_of_the_region_behind_it():
     found = blocks_of(file(), language_of("a.py"))
     assert [len(held) for held in grouped(found[:2], MAX_BLOCK_LINES)] == [1, 1]
 
@@ -103,7 +101,7 @@ def edited(said: Callable[[str], str], instruction: str) -> Edit:
     return edit
 
 
-def test_a_licence_outlives_an_edit_of_the_imports() -> None:
+def test_a_licence_outlives_an_edit_of_the_imports():
     edit = edited(dropping, "Let `LOWEST` be 7000")
     assert edit.figures.regions
     assert edit.after == file().replace("LOWEST = 10", "LOWEST = 7000").encode()

@@ -1,7 +1,5 @@
 """Changes that an instruction does not ask for are reverted."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +41,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("after", REVERTED.values(), ids=REVERTED)
-def test_a_change_of_form_alone_is_reverted(after: str) -> None:
+def test_a_change_of_form_alone_is_reverted(after):
     both = after.replace("a + b", "a - b")
     text, findings = without_form_changes(PY, both, language_of("a.py"), "Subtract b from a in g")
     assert text == DONE
@@ -51,7 +49,7 @@ def test_a_change_of_form_alone_is_reverted(after: str) -> None:
 
 
 @pytest.mark.parametrize("after", KEPT.values(), ids=KEPT)
-def test_a_change_that_means_something_stays(after: str) -> None:
+def test_a_change_that_means_something_stays(after):
     assert without_form_changes(PY, after, language_of("a.py"), "Subtract b from a in g") == (
         after,
         [],
@@ -59,11 +57,11 @@ def test_a_change_that_means_something_stays(after: str) -> None:
 
 
 @pytest.mark.parametrize("after", REVERTED.values(), ids=REVERTED)
-def test_a_change_of_form_that_is_all_of_the_answer_stays(after: str) -> None:
+def test_a_change_of_form_that_is_all_of_the_answer_stays(after):
     assert without_form_changes(PY, after, language_of("a.py"), "Do it") == (after, [])
 
 
-def test_comments_stay_where_the_instruction_is_about_comments() -> None:
+def test_comments_stay_where_the_instruction_is_about_comments():
     both = REVERTED["comment-changed"].replace("a + b", "a - b")
     text, findings = without_form_changes(
         PY, both, language_of("a.py"), "Subtract; fix the comment"
@@ -82,7 +80,7 @@ def test_comments_stay_where_the_instruction_is_about_comments() -> None:
          "class A {\n  int F() => 1;\n\n  int b = 3;\n}\n"),
     ],
 )  # fmt: skip
-def test_in_other_languages(name: str, before: str, after: str) -> None:
+def test_in_other_languages(name, before, after):
     text, _ = without_form_changes(before, after, language_of(name), "Set b to 3")
     assert text == before.replace("2", "3")
 
@@ -91,9 +89,7 @@ LINES = st.lists(st.sampled_from([*PY.splitlines(True), "\n", "x = 1\n", "# c\n"
 
 
 @given(LINES, LINES, st.sampled_from(["Do it", "Translate the comments", "Reformat"]))
-def test_what_is_kept_is_a_line_of_either_text(
-    old: list[str], new: list[str], instruction: str
-) -> None:
+def test_what_is_kept_is_a_line_of_either_text(old, new, instruction):
     before, after = "".join(old), "".join(new)
     text, findings = without_form_changes(before, after, language_of("a.py"), instruction)
     assert set(text.splitlines()) <= set(before.splitlines()) | set(after.splitlines())

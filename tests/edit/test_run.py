@@ -66,7 +66,7 @@ def run(
     return run_files(inputs, request, Scripted(answer), sink or Sink())
 
 
-def test_files_and_stdin_take_the_same_path(tmp_path: Path) -> None:
+def test_files_and_stdin_take_the_same_path(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(CODE)
     for inputs in (of_files([str(path)]), [of_stdin(CODE.encode(), "a.py")]):
@@ -79,7 +79,7 @@ def test_files_and_stdin_take_the_same_path(tmp_path: Path) -> None:
     assert path.read_text() == CODE  # it was not asked to write
 
 
-def test_the_part_that_the_user_chose_is_written(tmp_path: Path) -> None:
+def test_the_part_that_the_user_chose_is_written(tmp_path):
     names = [str(tmp_path / name) for name in ("a.py", "b.py", "c.py")]
     for name in names:
         Path(name).write_text(CODE)
@@ -96,7 +96,7 @@ def test_the_part_that_the_user_chose_is_written(tmp_path: Path) -> None:
     assert report.edits[2].notes == ("enough",)
 
 
-def test_a_part_that_does_not_parse_is_refused(tmp_path: Path) -> None:
+def test_a_part_that_does_not_parse_is_refused(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(CODE)
     report = run(of_files([str(path)]), sink=Steps(lambda name: "a = (\n"), writes=True)
@@ -105,7 +105,7 @@ def test_a_part_that_does_not_parse_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [InputError, RefusedEdit], ids=lambda kind: kind.__name__)
-def test_a_failure_of_one_file_does_not_stop_the_others(kind: type[InputError]) -> None:
+def test_a_failure_of_one_file_does_not_stop_the_others(kind):
     def plans(source: Source) -> Job | Edit:
         if source.name == "a.py":
             raise kind("is not to be", file="a.py", hint="Leave it.")
@@ -119,7 +119,7 @@ def test_a_failure_of_one_file_does_not_stop_the_others(kind: type[InputError]) 
 @pytest.mark.parametrize(
     "kind", [ModelError, GitError, UsageError, ServerError], ids=lambda kind: kind.__name__
 )
-def test_any_other_failure_ends_the_run(kind: type[ModelError]) -> None:
+def test_any_other_failure_ends_the_run(kind):
     def plans(source: Source) -> Job | Edit:
         raise kind("there is none")
 
@@ -129,7 +129,7 @@ def test_any_other_failure_ends_the_run(kind: type[ModelError]) -> None:
     assert sink.steps == ["file"]
 
 
-def test_findings_have_a_kind_and_places() -> None:
+def test_findings_have_a_kind_and_places():
     answer = "a = 1\n# ... rest of the file ...\nb = (\n```"
     file = report_json(run([of_stdin(CODE.encode(), "a.py")], answer=answer))["files"][0]
     results = {finding["kind"]: finding for finding in file["findings"]}
@@ -139,7 +139,7 @@ def test_findings_have_a_kind_and_places() -> None:
     assert file["notes"] == []
 
 
-def test_nothing_is_shown_before_the_backend_starts() -> None:
+def test_nothing_is_shown_before_the_backend_starts():
     """While a warm server reads the prompt, this process imports what shows its answer."""
     imported: list[bool] = []
 

@@ -46,7 +46,7 @@ def edited(text: str, instruction: str, backend: Scripted, alone: bool = True) -
     return run_edit(source, request, backend, Sink())
 
 
-def test_an_answer_without_a_change_takes_the_second_choice() -> None:
+def test_an_answer_without_a_change_takes_the_second_choice():
     backend = Unsure("sum/max", {})
     before = "def total(items):\n    return sum(items)\n"
     edit = edited(before, "the largest", backend)
@@ -57,26 +57,26 @@ def test_an_answer_without_a_change_takes_the_second_choice() -> None:
     assert [way(tried) for tried in edit.tries] == ["greedy", "second choice"]
 
 
-def test_a_second_choice_that_is_refused_leaves_the_file_unchanged() -> None:
+def test_a_second_choice_that_is_refused_leaves_the_file_unchanged():
     backend = Unsure("(items)/(", {})
     edit = edited("def total(items):\n    return sum(items)\n", "the largest", backend)
     assert (edit.status, edit.changed) == ("unchanged", False)
 
 
-def test_of_several_regions_the_one_where_the_model_was_least_sure_is_asked_again() -> None:
+def test_of_several_regions_the_one_where_the_model_was_least_sure_is_asked_again():
     backend = Unsure("sum/max", {"sum": -0.6})
     edit = edited(LONG, "`total` and `ship`: the largest", backend)
     assert edit.after.decode() == LONG.replace("sum", "max")
     assert sum(plan.sampling.second_at is not None for plan in backend.plans) == 1
 
 
-def test_one_of_many_files_may_stay_as_it_is() -> None:
+def test_one_of_many_files_may_stay_as_it_is():
     backend = Unsure("sum/max", {})
     edited("def total(items):\n    return sum(items)\n", "the largest", backend, alone=False)
     assert len(backend.plans) == 1
 
 
-def test_an_unnamed_loss_is_unsure_where_nothing_is_known_of_the_choices() -> None:
+def test_an_unnamed_loss_is_unsure_where_nothing_is_known_of_the_choices():
     class Silent(Scripted):
         def run(self, plan: Plan, progress: Progress) -> Answer:
             return dataclasses.replace(super().run(plan, progress), certainty=None)

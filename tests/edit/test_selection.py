@@ -1,7 +1,5 @@
 """Which lines a selected text is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +25,7 @@ TEXT = "a = 1\nb = 2\n\na = 1\nc = 3\n"
         ("3", None, (5, 5)),
     ],
 )
-def test_lines(selected: str, near: int | None, lines: tuple[int, int]) -> None:
+def test_lines(selected, near, lines):
     assert lines_of(TEXT, selected, near) == lines
 
 
@@ -40,22 +38,22 @@ def test_lines(selected: str, near: int | None, lines: tuple[int, int]) -> None:
         ("a = 1", None, "2 times, on lines 1, 4"),
     ],
 )
-def test_no_lines(selected: str, near: int | None, said: str) -> None:
+def test_no_lines(selected, near, said):
     with pytest.raises(SpeceditError, match=said):
         lines_of(TEXT, selected, near)
 
 
-def test_of_places_that_overlap_the_one_that_begins_there_is_meant() -> None:
+def test_of_places_that_overlap_the_one_that_begins_there_is_meant():
     assert lines_of("aaaa\na\na", "a\na", 1) == (1, 2)
     assert lines_of("aaaa\na\na", "a\na", 2) == (2, 3)
 
 
-def test_near_counts_from_the_end_of_a_place_above_it() -> None:
+def test_near_counts_from_the_end_of_a_place_above_it():
     assert lines_of("b\na\na\na\nx\nx\nb\na\na\na\n", "b\na\na\na", 5) == (1, 4)
 
 
 @given(st.text("ab\n", min_size=1, max_size=30), st.data())
-def test_a_selection_is_found_where_it_was_made(text: str, data: st.DataObject) -> None:
+def test_a_selection_is_found_where_it_was_made(text, data):
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
     selected = text[start:end]

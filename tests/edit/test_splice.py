@@ -41,7 +41,7 @@ def source(text: str) -> Source:
 
 
 @given(st.lists(st.text("ab ", max_size=3), min_size=1, max_size=9), st.data())
-def test_a_region_put_back_is_the_text(lines: list[str], data: st.DataObject) -> None:
+def test_a_region_put_back_is_the_text(lines, data):
     file = source("\n".join(lines) or "x")
     last = file.text.count("\n") + (not file.text.endswith("\n"))
     first = data.draw(st.integers(1, last))
@@ -54,7 +54,7 @@ def test_a_region_put_back_is_the_text(lines: list[str], data: st.DataObject) ->
     assert changed.endswith(file.text[region.end :])
 
 
-def test_the_final_newline_is_the_original_s() -> None:
+def test_the_final_newline_is_the_original_s():
     whole, open_ended = source("a\nb\nc\n"), source("a\nb")
     assert spliced(whole, region_of(whole, (2, 2)), "x") == "a\nx\nc\n"
     assert spliced(open_ended, region_of(open_ended, (2, 2)), "x\n") == "a\nx"
@@ -64,12 +64,12 @@ def test_the_final_newline_is_the_original_s() -> None:
     ("name", "lines"),
     [("A", (4, 10)), ("A.m", (5, 6)), ("B.m", (14, 15)), ("p", (8, 10)), ("B::m", (14, 15))],
 )
-def test_a_symbol_is_its_lines_decorators_included(name: str, lines: tuple[int, int]) -> None:
+def test_a_symbol_is_its_lines_decorators_included(name, lines):
     file = source(TEXT)
     assert region_of(file, symbol=name) == region_of(file, lines)
 
 
-def test_overloads_are_one_symbol_with_their_body() -> None:
+def test_overloads_are_one_symbol_with_their_body():
     text = "f(1)\nfunction f(a: 1): 1\nfunction f(a: 2): 2\nfunction f(a) {\n}\nf(2)\n"
     file = Source.from_bytes("a.ts", text.encode())
     assert region_of(file, symbol="f") == region_of(file, (2, 5))
@@ -78,7 +78,7 @@ def test_overloads_are_one_symbol_with_their_body() -> None:
         region_of(apart, symbol="f")
 
 
-def test_context_is_cut_to_lines() -> None:
+def test_context_is_cut_to_lines():
     file = source(TEXT)
     shown = around(file, region_of(file, (5, 6)), 2)
     assert shown == "\nclass A:\n[the region to edit]\n\n    @property\n"
@@ -87,13 +87,13 @@ def test_context_is_cut_to_lines() -> None:
 @pytest.mark.parametrize(
     ("name", "said"), [("absent", "It defines: A, A.m, A.p, B, B.m"), ("m", "A.m (line 5)")]
 )
-def test_a_symbol_that_is_none_or_many_is_an_error_with_names(name: str, said: str) -> None:
+def test_a_symbol_that_is_none_or_many_is_an_error_with_names(name, said):
     with pytest.raises(SpeceditError) as caught:
         region_of(source(TEXT), symbol=name)
     assert said in f"{caught.value} {caught.value.hint}"
 
 
 @pytest.mark.parametrize("lines", [(0, 1), (3, 2), (99, 100)])
-def test_lines_that_are_none_are_an_error(lines: tuple[int, int]) -> None:
+def test_lines_that_are_none_are_an_error(lines):
     with pytest.raises(SpeceditError):
         region_of(source(TEXT), lines)

@@ -92,13 +92,11 @@ def names(instruction: str, text: str = SHOP, file: str = "a.py") -> list[str]:
 
 
 @pytest.mark.parametrize(("instruction", "expected"), NAMED.values(), ids=NAMED)
-def test_what_is_named_as_the_place_is_open_to_change(
-    instruction: str, expected: list[str]
-) -> None:
+def test_what_is_named_as_the_place_is_open_to_change(instruction, expected):
     assert names(instruction) == expected
 
 
-def test_all_definitions_of_one_name_are_candidates() -> None:
+def test_all_definitions_of_one_name_are_candidates():
     assert names("Let heaviest() skip empty baskets") == ["Basket.heaviest", "Crate.heaviest"]
 
 
@@ -112,9 +110,7 @@ def test_all_definitions_of_one_name_are_candidates() -> None:
         ("In Basket.discount, return 0", "It defines: STEP, LIMIT, Basket, Basket.size"),
     ],
 )
-def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
-    instruction: str, near: str
-) -> None:
+def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(instruction, near):
     with pytest.raises(NotDefined) as caught:
         names(instruction)
     assert near in caught.value.hint
@@ -138,7 +134,7 @@ def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
         "Return early in laod",
     ],
 )
-def test_a_word_that_may_be_english_is_not_missed(instruction: str) -> None:
+def test_a_word_that_may_be_english_is_not_missed(instruction):
     names(instruction)
 
 
@@ -169,7 +165,7 @@ LANGUAGES = {
 @pytest.mark.parametrize(
     ("file", "text", "instruction", "expected"), LANGUAGES.values(), ids=LANGUAGES
 )
-def test_in_every_language(file: str, text: str, instruction: str, expected: list[str]) -> None:
+def test_in_every_language(file, text, instruction, expected):
     assert names(instruction, text, file) == expected
 
 
@@ -183,7 +179,7 @@ def edited(instruction: str, answer: str, text: str = SHOP, name: str = "a.py") 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("first", ["", "\ufeff"])
-def test_guarantee_11_outside_of_a_named_definition_every_byte_stays(end: str, first: str) -> None:
+def test_guarantee_11_outside_of_a_named_definition_every_byte_stays(end, first):
     text = first + SHOP.replace("\n", end)
     edit = edited(
         "Let load() return 1", "def load(path):\n    return 1  # was: the file's state\n", text
@@ -202,13 +198,13 @@ LOST = {
 
 
 @pytest.mark.parametrize(("instruction", "answer"), LOST.values(), ids=LOST)
-def test_guarantee_11_no_definition_is_lost(instruction: str, answer: str) -> None:
+def test_guarantee_11_no_definition_is_lost(instruction, answer):
     edit = edited(instruction, answer)
     assert edit.status == "refused"
     assert edit.after == b"" or edit.problems
 
 
-def test_of_a_long_class_the_likely_members_are_open() -> None:
+def test_of_a_long_class_the_likely_members_are_open():
     methods = "".join(
         f"    def weigh_{n}(self, fruit):\n"
         + f"        total = {n}\n" * 8

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Specedit, interruptible
+from conftest import interruptible
 from effort import ends
 from git_repository import Repository
 from scripted_backend import Scripted
@@ -67,9 +67,7 @@ def journal() -> list[Path]:
 
 
 @pytest.mark.tools
-def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
-    tree: Repository, script: Callable[..., Path], specedit: Specedit
-) -> None:
+def test_a_greedy_answer_that_fails_becomes_one_that_is_green(tree, script, specedit):
     says(script, WRONG, WORSE, RIGHT)
     done = specedit("edit", "Mend add and give it a product", "calc.py", "--test", PYTEST)
     message = done.stderr.decode()
@@ -85,9 +83,7 @@ def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
     assert tree.status() == "" and not journal()
 
 
-def test_json_names_each_try(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_json_names_each_try(tree, script, inside):
     says(script, WRONG, WRONG, WORSE, WORSE, WORSE, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--json")
     report = json.loads(done.stdout)
@@ -107,9 +103,7 @@ def test_json_names_each_try(
     assert all(one["reused"] > 0.7 * prompts[0]["tokens"] for one in prompts[2:])
 
 
-def test_an_answer_that_was_given_before_is_not_tested_again(
-    tree: Repository, script: Callable[..., Path], inside: Specedit, tmp_path: Path
-) -> None:
+def test_an_answer_that_was_given_before_is_not_tested_again(tree, script, inside, tmp_path):
     says(script, WRONG, WRONG, WRONG, RIGHT)
     runs = tmp_path / "runs"
     done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}; {QUICK}")
@@ -117,9 +111,7 @@ def test_an_answer_that_was_given_before_is_not_tested_again(
     assert len(runs.read_text().splitlines()) == 3, "the baseline and two texts"
 
 
-def test_each_sampled_answer_differs_from_all_earlier_ones(
-    tree: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_sampled_answer_differs_from_all_earlier_ones(tree, monkeypatch):
     answers = iter([WRONG, WORSE, WRONG, RIGHT])
     backend = Scripted(lambda _: f"{next(answers)}```")
     settings = Settings(test="exit 1", tries=4)
@@ -129,9 +121,7 @@ def test_each_sampled_answer_differs_from_all_earlier_ones(
     assert unlike == [(), (WRONG,), (WORSE, WRONG), (WRONG, WORSE)]
 
 
-def test_none_passes_and_nothing_is_kept(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_none_passes_and_nothing_is_kept(tree, script, inside):
     says(script, WRONG, WORSE)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--tries", "3")
     message = done.stderr.decode()
@@ -142,9 +132,7 @@ def test_none_passes_and_nothing_is_kept(
     assert not journal(), "there is nothing to undo"
 
 
-def test_keep_best_keeps_the_one_with_the_fewest_failures(
-    tree: Repository, script: Callable[..., Path], specedit: Specedit
-) -> None:
+def test_keep_best_keeps_the_one_with_the_fewest_failures(tree, script, specedit):
     says(script, "def add(a, b):\n    return 7\n\n\nmul = add\n", WORSE, "mul = add = print\n")
     done = specedit(
         *("edit", "Do it, remove what you like", "calc.py"),
@@ -157,9 +145,7 @@ def test_keep_best_keeps_the_one_with_the_fewest_failures(
     assert tree.read("calc.py") == CALC
 
 
-def test_all_files_are_one_try(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_all_files_are_one_try(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
     script(replace=[["a - b", "a + b"]], then=[{"replace": [["1", "2"]]}] * 20)
     done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2")
@@ -176,9 +162,7 @@ def test_all_files_are_one_try(
 
 
 @pytest.mark.parametrize("other", ["./calc.py", "link.py", "hard.py"])
-def test_a_file_of_two_names_is_one(
-    tree: Repository, script: Callable[..., Path], inside: Specedit, other: str
-) -> None:
+def test_a_file_of_two_names_is_one(tree, script, inside, other):
     (tree.root / "link.py").symlink_to("calc.py")
     (tree.root / "hard.py").hardlink_to(tree.root / "calc.py")
     script(replace=[["a - b", "a + b"]])
@@ -193,8 +177,8 @@ def test_a_file_of_two_names_is_one(
 
 
 def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+    tree, script, inside
+):
     says(script, WRONG, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--diff")
     assert done.returncode == 0
@@ -211,20 +195,13 @@ def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
     ],
     ids=["ask", "compare", "filter"],
 )
-def test_what_cannot_be_tested_is_refused(
-    tree: Repository, inside: Specedit, flags: tuple[str, ...], why: str
-) -> None:
+def test_what_cannot_be_tested_is_refused(tree, inside, flags, why):
     file = () if "-" in flags else ("calc.py",)
     done = inside("edit", "Do it", *file, *flags, "--test", "true")
     assert done.returncode == 2 and why in done.stderr.decode()
 
 
-def test_a_command_of_a_file_is_for_runs_that_can_be_tested(
-    tree: Repository,
-    script: Callable[..., Path],
-    specedit: Specedit,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_command_of_a_file_is_for_runs_that_can_be_tested(tree, script, specedit, monkeypatch):
     script(replace=[["a - b", "a + b"]])
     monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
     done = specedit("edit", "Do it", "-", "--stdin-filename", "x.py", stdin=CALC.encode())
@@ -233,11 +210,8 @@ def test_a_command_of_a_file_is_for_runs_that_can_be_tested(
 
 
 def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
-    tree: Repository,
-    script: Callable[..., Path],
-    specedit: Specedit,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    tree, script, specedit, monkeypatch
+):
     script(replace=[["add", "plus"]])
     monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
     named = ("rename", "add", "plus")
@@ -248,15 +222,15 @@ def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
 
 
 @pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
-def test_a_flag_of_tests_goes_with_a_test(tree: Repository, inside: Specedit, flag: str) -> None:
+def test_a_flag_of_tests_goes_with_a_test(tree, inside, flag):
     done = inside("edit", "Do it", "calc.py", flag)
     assert done.returncode == 2 and "works only with --test" in done.stderr.decode()
 
 
 @pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
 def test_a_flag_of_tests_is_refused_where_a_command_of_a_file_does_not_count(
-    tree: Repository, inside: Specedit, monkeypatch: pytest.MonkeyPatch, flag: str
-) -> None:
+    tree, inside, monkeypatch, flag
+):
     monkeypatch.setenv("SPECEDIT_TEST", "true")
     done = inside("edit", "Do it", "calc.py", "--ask", flag)
     message = done.stderr.decode()
@@ -264,24 +238,20 @@ def test_a_flag_of_tests_is_refused_where_a_command_of_a_file_does_not_count(
 
 
 @pytest.mark.parametrize("command", ["", "  "])
-def test_an_empty_command_is_refused(tree: Repository, inside: Specedit, command: str) -> None:
+def test_an_empty_command_is_refused(tree, inside, command):
     for words in (("edit", "Do it"), ("rename", "add", "plus")):
         done = inside(*words, "calc.py", "--test", command)
         assert done.returncode == 2 and "--test" in done.stderr.decode()
     assert tree.status() == ""
 
 
-def test_a_variable_that_is_empty_takes_a_command_of_a_file_away(
-    tree: Repository, script: Callable[..., Path], inside: Specedit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_that_is_empty_takes_a_command_of_a_file_away(tree, script, inside, monkeypatch):
     script(replace=[["a - b", "a + b"]])
     monkeypatch.setenv("SPECEDIT_TEST", "")
     assert inside("edit", "Do it", "calc.py").returncode == 0
 
 
-def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(tree, script, inside):
     script(replace=[["a - b", "a - c"]])
     done = inside("edit", "Do it", "calc.py", "--test", "true", "--tries", "2")
     last = done.stderr.decode().splitlines()[-1]
@@ -290,9 +260,7 @@ def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(
     assert "calc.py: calc.py" not in done.stderr.decode()
 
 
-def test_a_file_that_no_try_changes_is_not_refused(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_file_that_no_try_changes_is_not_refused(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
     script(replace=[["a - b", "a + b"]])
     done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2", "--json")
@@ -305,17 +273,13 @@ def test_a_file_that_no_try_changes_is_not_refused(
     assert tree.status() == ""
 
 
-def test_a_command_that_fails_before_is_reported(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_command_that_fails_before_is_reported(tree, script, inside):
     says(script, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK)
     assert done.returncode == 0 and "fails before the edit, too" in done.stderr.decode()
 
 
-def test_a_refused_answer_is_asked_for_again_without_any_command(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_refused_answer_is_asked_for_again_without_any_command(tree, script, inside):
     says(script, "def add(a, b:\n", RIGHT)
     done = inside("edit", "Do it", "calc.py", "--json")
     assert done.returncode == 0 and tree.read("calc.py") == RIGHT
@@ -333,8 +297,8 @@ def test_a_refused_answer_is_asked_for_again_without_any_command(
 
 
 def test_an_answer_that_changes_nothing_is_asked_for_again_where_one_file_is_named(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+    tree, script, inside
+):
     says(script, CALC.replace("a - b", "a  -  b"), RIGHT)
     done = inside("edit", "Do it", "calc.py", "--json", "--yes")
     assert done.returncode == 0 and tree.read("calc.py") == RIGHT
@@ -347,9 +311,7 @@ def test_an_answer_that_changes_nothing_is_asked_for_again_where_one_file_is_nam
     assert tree.read("calc.py") == CALC
 
 
-def test_two_answers_that_change_nothing_leave_the_file_be(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_two_answers_that_change_nothing_leave_the_file_be(tree, script, inside):
     calls = says(script, CALC, CALC, CALC, CALC, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--json")
     assert done.returncode == 1 and tree.read("calc.py") == CALC
@@ -361,9 +323,7 @@ def test_two_answers_that_change_nothing_leave_the_file_be(
     assert "asked again: the answer changes nothing" in message
 
 
-def test_one_of_many_files_may_stay_as_it_is(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_one_of_many_files_may_stay_as_it_is(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
     calls = script(replace=[["a - b", "a + b"]])
     done = inside("edit", "Do it", "calc.py", "b.py", "--json")
@@ -372,9 +332,7 @@ def test_one_of_many_files_may_stay_as_it_is(
     assert len(calls.read_text().splitlines()) == 2, "each is asked about once"
 
 
-def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(
-    tree: Repository, script: Callable[..., Path], inside: Specedit, tmp_path: Path
-) -> None:
+def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(tree, script, inside, tmp_path):
     runs = tmp_path / "runs"
     says(script, CALC)
     done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}")
@@ -382,9 +340,7 @@ def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(
     assert len(runs.read_text().splitlines()) == 1
 
 
-def test_the_command_runs_in_the_work_trees_root(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_the_command_runs_in_the_work_trees_root(tree, script, inside):
     (tree.root / "deep").mkdir()
     says(script, RIGHT)
     done = inside("edit", "Do it", "../calc.py", "--test", QUICK, cwd=tree.root / "deep")
@@ -394,9 +350,7 @@ def test_the_command_runs_in_the_work_trees_root(
 # 5: safe
 
 
-def test_the_command_may_change_the_file(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_the_command_may_change_the_file(tree, script, inside):
     says(script, RIGHT)
     ends = "if grep -q 'a \\* b' calc.py; then echo '# end' >> calc.py; fi"
     done = inside("edit", "Do it", "calc.py", "--test", ends, "--json")
@@ -406,9 +360,7 @@ def test_the_command_may_change_the_file(
     assert inside("undo").returncode == 0 and tree.status() == ""
 
 
-def test_the_command_may_change_the_file_before_any_edit(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_the_command_may_change_the_file_before_any_edit(tree, script, inside):
     script(replace=[["a - b", "a * b"]])
     done = inside("edit", "Do it", "calc.py", "--test", "echo '# end' >> calc.py", "--json")
     assert done.returncode == 0, "its run before any edit leaves no trace"
@@ -420,18 +372,14 @@ def test_the_command_may_change_the_file_before_any_edit(
     assert tree.read("calc.py") == CALC
 
 
-def test_a_command_that_deletes_the_file_before_any_edit_deletes_nothing(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_command_that_deletes_the_file_before_any_edit_deletes_nothing(tree, script, inside):
     says(script, RIGHT)
     gone = "grep -q 'a \\* b' calc.py || { rm calc.py; exit 1; }"
     assert inside("edit", "Do it", "calc.py", "--test", gone).returncode == 0
     assert tree.read("calc.py") == RIGHT
 
 
-def test_the_command_may_change_the_file_and_fail(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_the_command_may_change_the_file_and_fail(tree, script, inside):
     says(script, RIGHT)
     spoil = "if grep -q 'a \\* b' calc.py; then echo mine > calc.py; fi; exit 1"
     done = inside("edit", "Do it", "calc.py", "--test", spoil, "--tries", "1", "--json")
@@ -442,9 +390,7 @@ def test_the_command_may_change_the_file_and_fail(
 
 
 @pytest.mark.parametrize("code", [0, 1])
-def test_the_command_may_delete_the_file(
-    tree: Repository, script: Callable[..., Path], inside: Specedit, code: int
-) -> None:
+def test_the_command_may_delete_the_file(tree, script, inside, code):
     says(script, RIGHT)
     gone = f"if grep -q 'a \\* b' calc.py; then rm calc.py; fi; exit {code}"
     done = inside("edit", "Do it", "calc.py", "--test", gone, "--tries", "1")
@@ -452,9 +398,7 @@ def test_the_command_may_delete_the_file(
     assert tree.read("calc.py") == (CALC if code else RIGHT)
 
 
-def test_the_command_may_put_a_link_or_a_pipe_or_another_mode_there(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_the_command_may_put_a_link_or_a_pipe_or_another_mode_there(tree, script, inside):
     says(script, RIGHT)
     swap = "if grep -q 'a \\* b' calc.py; then rm calc.py; ln -s /etc/hosts calc.py; fi; exit 1"
     assert inside("edit", "Do it", "calc.py", "--test", swap, "--tries", "1").returncode == 2
@@ -469,9 +413,7 @@ def test_the_command_may_put_a_link_or_a_pipe_or_another_mode_there(
     assert tree.read("calc.py") == CALC and tree.status() == ""
 
 
-def test_a_command_that_hangs_is_ended(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_command_that_hangs_is_ended(tree, script, inside):
     says(script, RIGHT)
     hang = "grep -q 'a \\* b' calc.py || exit 1; sleep 60"
     done = inside("edit", "Do it", "calc.py", "--test", hang, "--test-timeout", "1", "--tries", "1")
@@ -490,7 +432,7 @@ ESCAPES = {
 
 @pytest.mark.parametrize("how", ESCAPES.values(), ids=ESCAPES)
 @pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is for Linux")
-def test_a_command_ends_with_every_process_that_it_started(tmp_path: Path, how: str) -> None:
+def test_a_command_ends_with_every_process_that_it_started(tmp_path, how):
     """The process holds a pipe open until it ends, whatever it does to its group and session."""
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -502,7 +444,7 @@ def test_a_command_ends_with_every_process_that_it_started(tmp_path: Path, how: 
     os.close(reader)
 
 
-def test_the_command_does_not_get_our_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_does_not_get_our_keys(tmp_path, monkeypatch):
     for name in ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN", "MINE"):
         monkeypatch.setenv(name, "secret")
     run_command("env > variables", tmp_path, 0, lambda line: None)
@@ -510,9 +452,7 @@ def test_the_command_does_not_get_our_keys(tmp_path: Path, monkeypatch: pytest.M
     assert "MINE=secret" in text and "SPECEDIT_API_KEY" not in text and "SPECEDIT_TOKEN" not in text
 
 
-def test_a_command_may_print_megabytes(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_command_may_print_megabytes(tree, script, inside):
     says(script, RIGHT)
     loud = "head -c 30000000 /dev/zero | tr '\\0' 'x'; echo; echo the end failed; exit 1"
     done = inside("edit", "Do it", "calc.py", "--test", loud, "--tries", "1")
@@ -538,9 +478,7 @@ def begun(tree: Repository, *words: str) -> subprocess.Popen[bytes]:
 WAITS = ("edit", "Do it", "calc.py", "--test", "grep -q 'a \\* b' calc.py && sleep 30; exit 1")
 
 
-def test_guarantee_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
-    tree: Repository, script: Callable[..., Path], specedit: Specedit
-) -> None:
+def test_guarantee_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(tree, script, specedit):
     says(script, RIGHT)
     child = begun(tree, *WAITS)
     busy = specedit("edit", "Do it", "calc.py", "--test", "true")
@@ -558,9 +496,7 @@ def test_guarantee_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
     assert b"reverted" not in specedit("config").stderr
 
 
-def test_killed_and_changed_since_what_stands_there_is_kept_aside(
-    tree: Repository, script: Callable[..., Path], specedit: Specedit
-) -> None:
+def test_killed_and_changed_since_what_stands_there_is_kept_aside(tree, script, specedit):
     says(script, RIGHT)
     child = begun(tree, *WAITS)
     child.kill()
@@ -574,9 +510,7 @@ def test_killed_and_changed_since_what_stands_there_is_kept_aside(
 
 
 @pytest.mark.parametrize("name", ends(["SIGINT", "SIGTERM", "SIGHUP"]))
-def test_what_asks_the_run_to_end_restores_at_once(
-    tree: Repository, script: Callable[..., Path], name: str
-) -> None:
+def test_what_asks_the_run_to_end_restores_at_once(tree, script, name):
     says(script, RIGHT)
     child = begun(tree, *WAITS)
     child.send_signal(getattr(signal, name))
@@ -586,9 +520,7 @@ def test_what_asks_the_run_to_end_restores_at_once(
     assert not journal()
 
 
-def test_two_texts_of_one_size_in_one_second_are_two_files_to_python(
-    tree: Repository, script: Callable[..., Path], specedit: Specedit
-) -> None:
+def test_two_texts_of_one_size_in_one_second_are_two_files_to_python(tree, script, specedit):
     """Python takes what it compiled for a file of the same second and size."""
     tree.commit({"one.py": "def one():\n    return 0\n"})
     wrong, right = "def one():\n    return 2\n", "def one():\n    return 1\n"
@@ -599,9 +531,7 @@ def test_two_texts_of_one_size_in_one_second_are_two_files_to_python(
     assert tree.read("one.py") == right
 
 
-def test_from_python_nothing_is_written_but_by_write(
-    tree: Repository, script: Callable[..., Path]
-) -> None:
+def test_from_python_nothing_is_written_but_by_write(tree, script):
     from specedit import Editor
 
     says(script, WRONG, RIGHT)
@@ -613,9 +543,7 @@ def test_from_python_nothing_is_written_but_by_write(
     assert tree.read("calc.py") == RIGHT
 
 
-def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(tree, script, inside):
     from specedit.view.html import ORIGINAL, OWN, origins
     from specedit.view.trace import read
 
@@ -633,9 +561,7 @@ def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(
     assert "calc.py: 3 tries" in page and 'title="try 2"' in page
 
 
-def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(tree, script, inside):
     says(script, WRONG, "def add(a, b:\n", WRONG, RIGHT)
     message = inside("edit", "Do it", "calc.py", "--test", QUICK).stderr.decode().splitlines()
     lines = [line for line in message if line.startswith("try ") and " of 6 (" in line]
@@ -650,9 +576,7 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
 
 
 @pytest.mark.parametrize("moment", ends(range(6)))
-def test_guarantee_9_killed_at_any_moment(
-    tree: Repository, script: Callable[..., Path], specedit: Specedit, moment: int
-) -> None:
+def test_guarantee_9_killed_at_any_moment(tree, script, specedit, moment):
     says(script, WRONG, WORSE, WRONG + "# 3\n", WRONG + "# 4\n", RIGHT)
     child = subprocess.Popen(
         [sys.executable, "-m", "specedit", "edit", "Do it", "calc.py", "--test", QUICK],
@@ -673,9 +597,7 @@ def test_guarantee_9_killed_at_any_moment(
     assert not journal() and not list(tree.root.glob(".specedit*"))
 
 
-def test_a_large_file_is_tried_in_its_regions(
-    tree: Repository, script: Callable[..., Path], inside: Specedit
-) -> None:
+def test_a_large_file_is_tried_in_its_regions(tree, script, inside):
     parts = [
         f"def part_{n}(a, b):\n    # the number {n}\n    return a * {n} - b\n\n\n"
         for n in range(300)
@@ -694,7 +616,7 @@ def test_a_large_file_is_tried_in_its_regions(
     assert file["tries"][1]["prompt"]["tokens"] < 4000, "a region, not the file"
 
 
-def test_what_a_region_became_in_an_earlier_try() -> None:
+def test_what_a_region_became_in_an_earlier_try():
     from specedit.edit.regions.assemble import part_of_changed
     from specedit.edit.splice import Region
 

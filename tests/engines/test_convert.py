@@ -56,7 +56,7 @@ def rows(files: ModelFiles, store: Path, weights: str = "auto") -> list[bytes]:
     return list(found)
 
 
-def test_progress_goes_from_nothing_to_all(files: ModelFiles, tmp_path: Path) -> None:
+def test_progress_goes_from_nothing_to_all(files, tmp_path):
     steps: list[ConvertProgress] = []
     convert(files, tmp_path, report=steps.append)
     assert steps[0].done == 0 and steps[-1].done == steps[-1].total > 0
@@ -64,9 +64,7 @@ def test_progress_goes_from_nothing_to_all(files: ModelFiles, tmp_path: Path) ->
     assert list((tmp_path / "converted").iterdir()) == [converted_path(files, tmp_path)]
 
 
-def test_the_size_of_blocks_changes_no_byte(
-    files: ModelFiles, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_size_of_blocks_changes_no_byte(files, store, tmp_path, monkeypatch):
     monkeypatch.setattr(conversion, "NUMBERS_PER_BLOCK", 6_000)
     steps: list[ConvertProgress] = []
     convert(files, tmp_path / "other", report=steps.append)
@@ -79,7 +77,7 @@ def fail(step: ConvertProgress) -> None:
     raise AssertionError(step)
 
 
-def test_the_second_time_there_is_nothing_to_do(files: ModelFiles, store: Path) -> None:
+def test_the_second_time_there_is_nothing_to_do(files, store):
     convert(files, store, report=fail)
     assert open_exact(files, store=store).info.exact
 
@@ -102,15 +100,13 @@ def header(path: Path) -> None:
 
 @pytest.mark.parametrize("weights", ["int8", "int4"])
 @pytest.mark.parametrize("harm", [cut, older, header, Path.unlink], ids=lambda f: f.__name__)
-def test_a_damaged_or_older_file_is_built_again(
-    harm: Callable[[Path], None], files: ModelFiles, store: Path, weights: str
-) -> None:
+def test_a_damaged_or_older_file_is_built_again(harm, files, store, weights):
     expected = rows(files, store, weights)
     harm(converted_path(files, store, weights))
     assert rows(files, store, weights) == expected
 
 
-def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) -> None:
+def test_both_kinds_of_weights_lie_side_by_side(files, store):
     paths = [converted_path(files, store, weights) for weights in ("int8", "int4")]
     convert(files, store, "int4")
     assert sorted((store / "converted").iterdir()) == sorted(paths)
@@ -125,9 +121,7 @@ def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) 
     ]
 
 
-def test_a_file_under_the_name_of_the_other_kind_is_built_again(
-    files: ModelFiles, store: Path
-) -> None:
+def test_a_file_under_the_name_of_the_other_kind_is_built_again(files, store):
     expected = {weights: rows(files, store, weights) for weights in ("int8", "int4")}
     eight, four = (converted_path(files, store, weights) for weights in expected)
     for from_file, to_file in ((eight, four), (four, eight)):
@@ -154,9 +148,7 @@ TYPES = {  # tensors of two layers, and the matrices that get 4 bits
 
 
 @pytest.mark.parametrize(("types", "expected"), TYPES.values(), ids=TYPES)
-def test_4_bits_go_to_the_matrices_that_have_no_more(
-    types: dict[str, str], expected: set[str], files: ModelFiles
-) -> None:
+def test_4_bits_go_to_the_matrices_that_have_no_more(types, expected, files):
     from_file = open_checkpoint(files)
     usual = {f"blk.{layer}.{name}": "Q4_K" for layer in (0, 1) for name in NAMES}
     tensors = {f"{name}.weight": kind for name, kind in {**usual, **types}.items()}
@@ -164,7 +156,7 @@ def test_4_bits_go_to_the_matrices_that_have_no_more(
     assert four == {f"layer.{name}" for name in expected}
 
 
-def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files: ModelFiles) -> None:
+def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files):
     from_file = open_checkpoint(files)
     four = conversion.four_bits(
         replace(from_file, config=replace(from_file.config, layers=24)), Path("a-v3.int4")
@@ -173,7 +165,7 @@ def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files: ModelFiles) 
     assert kinds == {"qkv": 24, "out": 24, "gate_up": 24, "down": 12}
 
 
-def test_weights_on_a_grid_of_16_values_keep_the_error_of_8_bits() -> None:
+def test_weights_on_a_grid_of_16_values_keep_the_error_of_8_bits():
     numbers = np.random.default_rng(4)
     steps = np.repeat(numbers.uniform(0.2, 1.0, (64, 40)), 32, 1)
     lowest = np.repeat(numbers.uniform(3.0, 9.0, (64, 40)), 32, 1)
@@ -233,9 +225,7 @@ def forge(path: Path, header: bytes) -> None:
 
 
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
-def test_a_header_that_names_what_is_not_in_the_file_is_built_again(
-    change: Callable[[dict[str, Any]], object], files: ModelFiles, store: Path
-) -> None:
+def test_a_header_that_names_what_is_not_in_the_file_is_built_again(change, files, store):
     expected, path = rows(files, store), converted_path(files, store)
     raw = path.read_bytes()
     known = json.loads(raw[PREFIX.size :][: PREFIX.unpack(raw[: PREFIX.size])[2]])
@@ -249,14 +239,14 @@ def test_a_header_that_names_what_is_not_in_the_file_is_built_again(
 @pytest.mark.parametrize(
     "text", ["[]", "1", "{", "[" * 100_000, '{"size": 1}'], ids=lambda t: t[:9]
 )
-def test_a_header_that_is_not_one_is_damaged(text: str, files: ModelFiles, store: Path) -> None:
+def test_a_header_that_is_not_one_is_damaged(text, files, store):
     path = converted_path(files, store)
     forge(path, text.encode())
     with pytest.raises(Damaged):
         open_weights(path, source_of(files))
 
 
-def test_a_file_of_another_model_is_not_trusted(files: ModelFiles, store: Path) -> None:
+def test_a_file_of_another_model_is_not_trusted(files, store):
     with pytest.raises(Damaged, match="another model"):
         open_weights(converted_path(files, store), "something else")
 
@@ -264,9 +254,7 @@ def test_a_file_of_another_model_is_not_trusted(files: ModelFiles, store: Path) 
 @pytest.mark.skipif(
     not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="needs Linux with huge pages"
 )
-def test_huge_pages_are_asked_for_all_weights_but_the_embedding(
-    files: ModelFiles, store: Path
-) -> None:
+def test_huge_pages_are_asked_for_all_weights_but_the_embedding(files, store):
     weights = open_weights(converted_path(files, store), source_of(files))
     begin = weights.base + weights.entries["embedding"]["offset"]
     asked: dict[int, bool] = {}
@@ -280,7 +268,7 @@ def test_huge_pages_are_asked_for_all_weights_but_the_embedding(
     assert asked and all(asked.values())
 
 
-def test_verifying_finds_one_bit(files: ModelFiles, store: Path) -> None:
+def test_verifying_finds_one_bit(files, store):
     path, source = converted_path(files, store), source_of(files)
     found = open_weights(path, source)
     names = list(found.verify())
@@ -293,7 +281,7 @@ def test_verifying_finds_one_bit(files: ModelFiles, store: Path) -> None:
         list(open_weights(path, source).verify())
 
 
-def test_panels_are_the_same_weights_in_another_order(files: ModelFiles, store: Path) -> None:
+def test_panels_are_the_same_weights_in_another_order(files, store):
     found = open_weights(converted_path(files, store), source_of(files))
     checkpoint = open_checkpoint(files)
     for kind, name in (("out", "attn_output"), ("down", "ffn_down")):
@@ -305,9 +293,7 @@ def test_panels_are_the_same_weights_in_another_order(files: ModelFiles, store: 
         assert (np.abs(back - rows) <= steps / 1.99).all()
 
 
-def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(
-    files: ModelFiles, store: Path
-) -> None:
+def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(files, store):
     found = open_weights(converted_path(files, store), source_of(files))
     tiled = found.array("layer.0.qkv.panels").astype(np.int64)
     sums = tiled.sum((1, 3))  # panel, output
@@ -319,22 +305,20 @@ def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(
     [("balanced", "int8", 0.05), ("close", "int8", 0.02), ("close", "int4", 0.02)],
 )
 def test_every_variant_computes_what_the_converted_weights_say(
-    files: ModelFiles, store: Path, precision: str, weights: str, close: float
-) -> None:
+    files, store, precision, weights, close
+):
     same_as_converted(files, store, precision, weights, close)
 
 
 @pytest.mark.parametrize(("weights", "groups"), [("int8", 2), ("int4", 3)])
-def test_down_has_scales_for_each_group_of_its_inputs(
-    weights: str, groups: int, tmp_path: Path
-) -> None:
+def test_down_has_scales_for_each_group_of_its_inputs(weights, groups, tmp_path):
     wide = {"intermediate_size": 2000, "num_hidden_layers": 1}
     files = save("qwen2, grouped, tied", tmp_path / "model", **wide)[1]
     converted = same_as_converted(files, tmp_path, "close", weights, 0.02)
     assert converted.array("layer.0.down.scales").shape[1] == groups
 
 
-def test_inputs_behind_the_heads_stay_zero(tmp_path: Path) -> None:
+def test_inputs_behind_the_heads_stay_zero(tmp_path):
     """Three heads of 32 are padded to 128 inputs, in a buffer that other steps use too."""
     odd = {"num_attention_heads": 3, "num_key_value_heads": 3, "intermediate_size": 2000}
     files = save("qwen2, multi-head, untied", tmp_path / "model", **odd)[1]
@@ -363,7 +347,7 @@ def same_as_converted(
     return converted
 
 
-def test_a_changed_model_file_is_another_source(files: ModelFiles, tmp_path: Path) -> None:
+def test_a_changed_model_file_is_another_source(files, tmp_path):
     before = source_of(files)
     part = files.path / "model.safetensors"
     raw = part.read_bytes()
@@ -374,20 +358,20 @@ def test_a_changed_model_file_is_another_source(files: ModelFiles, tmp_path: Pat
     assert source_of(known) == "ab" * 32
 
 
-def test_a_folder_without_weights_is_an_error(tmp_path: Path, files: ModelFiles) -> None:
+def test_a_folder_without_weights_is_an_error(tmp_path, files):
     (tmp_path / "config.json").write_bytes((files.path / "config.json").read_bytes())
     with pytest.raises(ModelError, match="no safetensors"):
         convert(ModelFiles("none", tmp_path, "folder"), tmp_path)
     assert not list((tmp_path / "converted").glob("*"))
 
 
-def test_an_unknown_family_is_refused_in_words(tmp_path: Path) -> None:
+def test_an_unknown_family_is_refused_in_words(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
     said = available(ModelFiles("none", tmp_path, "folder"))
     assert said is not None and ("gpt2" in said or "processor" in said)
 
 
-def test_weights_round_to_the_nearest_of_255_steps() -> None:
+def test_weights_round_to_the_nearest_of_255_steps():
     given = np.random.default_rng(8).standard_normal((9, 50)).astype(np.float32)
     given[3] = 0
     found, scales = quantize.quantize(given)
@@ -401,7 +385,7 @@ def checksum(array: Any) -> str:
     return result.hexdigest()
 
 
-def test_a_checksum_sees_one_bit_and_a_moved_page() -> None:
+def test_a_checksum_sees_one_bit_and_a_moved_page():
     given = np.random.default_rng(3).integers(0, 256, 99_999, dtype=np.uint8)
     before = checksum(given)
     flipped = given.copy()
@@ -412,9 +396,7 @@ def test_a_checksum_sees_one_bit_and_a_moved_page() -> None:
 
 
 @pytest.mark.parametrize("name", ["m" * 250, "é" * 120, "a b;$(c)'\"", "../x", "-v3.int4"], ids=len)
-def test_any_name_of_a_model_is_the_name_of_a_file(
-    name: str, files: ModelFiles, tmp_path: Path
-) -> None:
+def test_any_name_of_a_model_is_the_name_of_a_file(name, files, tmp_path):
     named = replace(files, name=name)
     convert(named, tmp_path)
     assert [*(tmp_path / "converted").iterdir()] == [converted_path(named, tmp_path)]

@@ -99,7 +99,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return Place(files, tmp_path / "store", request.param)
 
 
-def test_processes_that_convert_at_once_make_one_file(place: Place) -> None:
+def test_processes_that_convert_at_once_make_one_file(place):
     started = [place.start() for _ in range(3)]
     said = [process.communicate(timeout=300) for process in started]
     assert [process.returncode for process in started] == [0, 0, 0], said
@@ -109,9 +109,7 @@ def test_processes_that_convert_at_once_make_one_file(place: Place) -> None:
 
 @posix
 @pytest.mark.parametrize("harm", ends(["none", "a bit", "emptied", "cut"]))
-def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(
-    place: Place, tmp_path: Path, harm: str
-) -> None:
+def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(place, tmp_path, harm):
     process = place.start(KILLED)
     process.communicate(timeout=300)
     assert process.returncode == -9
@@ -134,7 +132,7 @@ def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(
     assert place.lying() == {place.path.name}
 
 
-def test_a_conversion_that_is_interrupted_is_continued(place: Place, tmp_path: Path) -> None:
+def test_a_conversion_that_is_interrupted_is_continued(place, tmp_path):
     def interrupt(step: ConvertProgress) -> None:
         if step.done >= 0.7 * step.total:
             raise KeyboardInterrupt
@@ -151,9 +149,7 @@ def test_a_conversion_that_is_interrupted_is_continued(place: Place, tmp_path: P
 
 
 @pytest.mark.parametrize("when", ["at the end", "at the start of the next"])
-def test_ctrl_c_while_a_file_is_read_back_is_not_an_error(
-    place: Place, when: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_a_file_is_read_back_is_not_an_error(place, when, monkeypatch):
     if when != "at the end":
         convert(place.files, place.store, place.weights)
         place.path.rename(draft_of(place.path))
@@ -175,9 +171,7 @@ def test_ctrl_c_while_a_file_is_read_back_is_not_an_error(
 
 @pytest.mark.parametrize("kind", ["gguf", "folder"])
 @pytest.mark.parametrize("harm", ["cut off", "modified"])
-def test_a_model_that_another_program_modifies_is_named_and_nothing_is_left(
-    kind: str, harm: str, tmp_path: Path
-) -> None:
+def test_a_model_that_another_program_modifies_is_named_and_nothing_is_left(kind, harm, tmp_path):
     """Of a mapping, a page that is cut off ends the process with SIGBUS."""
     model, files = save("qwen2, grouped, tied", tmp_path / "model")
     weights = tmp_path / "model" / "model.safetensors"
@@ -204,7 +198,7 @@ def test_a_model_that_another_program_modifies_is_named_and_nothing_is_left(
 
 
 @posix
-def test_no_room_in_the_middle_is_said_and_leaves_nothing(place: Place) -> None:
+def test_no_room_in_the_middle_is_said_and_leaves_nothing(place):
     process = place.start(NO_ROOM)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 1
@@ -213,9 +207,7 @@ def test_no_room_in_the_middle_is_said_and_leaves_nothing(place: Place) -> None:
     place.digest()
 
 
-def test_too_little_room_is_said_before_anything_is_written(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_room_is_said_before_anything_is_written(place, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 90, 10))
     with pytest.raises(ModelError, match="not enough disk space for the converted weights"):
         convert(place.files, place.store, place.weights)
@@ -223,9 +215,7 @@ def test_too_little_room_is_said_before_anything_is_written(
 
 
 @pytest.mark.parametrize("which", ["file", "draft", "lock"])
-def test_a_folder_in_the_place_of_a_file_is_named_before_anything_is_converted(
-    place: Place, which: str
-) -> None:
+def test_a_folder_in_the_place_of_a_file_is_named_before_anything_is_converted(place, which):
     lock = place.store / "locks" / f"{place.path.name}.lock"
     folder = {"file": place.path, "draft": draft_of(place.path), "lock": lock}[which]
     folder.mkdir(parents=True)
@@ -236,7 +226,7 @@ def test_a_folder_in_the_place_of_a_file_is_named_before_anything_is_converted(
     place.digest()
 
 
-def test_an_altered_file_is_found_by_verifying_and_made_again(place: Place) -> None:
+def test_an_altered_file_is_found_by_verifying_and_made_again(place):
     expected, source = place.digest(), source_of(place.files)
     assert list(verify(place.store, source)) == [(place.path, "")]
     entry = open_weights(place.path, source).entries["layer.1.gate_up.panels"]

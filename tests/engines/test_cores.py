@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_line import Specedit
 
 from specedit.engines.cores import CPU_SET, Threads, default_threads, thread_count
 
@@ -102,14 +101,7 @@ def made(tree: Tree, folder: Path) -> Path:
         "a file that is not understood",
     ],
 )
-def test_the_default_on_linux(
-    tree: Tree,
-    allowed: Any,
-    count: int,
-    left_out: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_default_on_linux(tree, allowed, count, left_out, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(allowed))
     assert default_threads(made(tree, tmp_path)) == (count, left_out)
 
@@ -124,13 +116,7 @@ def test_the_default_on_linux(
     ],
     ids=["two threads", "hybrid", "two nodes", "a system that does not tell"],
 )
-def test_the_default_on_windows(
-    sets: list[tuple[int, ...]],
-    count: int,
-    left_out: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_default_on_windows(sets, count, left_out, tmp_path, monkeypatch):
     records = b"".join(CPU_SET.pack(32, *numbers).ljust(32, b"\0") for numbers in sets)
 
     def fill(buffer: Any, room: Any, size: Any, process: object, flags: int) -> bool:
@@ -155,13 +141,7 @@ def test_the_default_on_windows(
     ],
     ids=["two kinds", "Intel", "a system that does not tell"],
 )
-def test_the_default_on_macos(
-    answers: dict[bytes, int],
-    count: int,
-    left_out: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_default_on_macos(answers, count, left_out, tmp_path, monkeypatch):
     def answer(name: bytes, value: Any, *more: object) -> int:
         value._obj.value = answers.get(name, 0)
         return 0 if name in answers else -1
@@ -173,9 +153,7 @@ def test_the_default_on_macos(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's sysfs")
-def test_doctor_says_what_the_default_leaves_out(
-    inside: Specedit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_says_what_the_default_leaves_out(inside, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
     threads = default_threads(made(HYBRID, tmp_path))
     monkeypatch.setattr("specedit.machine_check.default_threads", lambda: threads)
@@ -186,9 +164,7 @@ def test_doctor_says_what_the_default_leaves_out(
 
 
 @pytest.mark.parametrize(("wanted", "expected"), [(0, 2), (1, 1), (2, 2), (4, 4), (4096, 4)])
-def test_threads_are_bounded_by_the_cores(
-    wanted: int, expected: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_are_bounded_by_the_cores(wanted, expected, monkeypatch):
     monkeypatch.setattr("specedit.engines.cores.logical_cores", lambda: 4)
     monkeypatch.setattr("specedit.engines.cores.default_threads", lambda: Threads(2, ()))
     assert thread_count(wanted) == expected

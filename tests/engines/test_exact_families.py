@@ -83,7 +83,7 @@ def needs_8_bits(engine: ExactEngine) -> None:
         pytest.skip("random weights lose too much with 4 bits (test_convert.py compares those)")
 
 
-def test_it_computes_the_model(pair: tuple[object, ExactEngine]) -> None:
+def test_it_computes_the_model(pair):
     model, engine = pair
     needs_8_bits(engine)
     engine.crop(0)
@@ -101,9 +101,7 @@ def test_it_computes_the_model(pair: tuple[object, ExactEngine]) -> None:
     widths=st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 16, 33, 64, 129, 256, 290]), min_size=1),
     threads=st.sampled_from([1, 2, 3]),
 )
-def test_logits_are_bit_equal_at_any_chunking(
-    engine: ExactEngine, widths: list[int], threads: int
-) -> None:
+def test_logits_are_bit_equal_at_any_chunking(engine, widths, threads):
     engine.passes.use_threads(2)
     engine.crop(0)
     expected = logits(engine, [len(IDS)])
@@ -116,9 +114,7 @@ def test_logits_are_bit_equal_at_any_chunking(
 @pytest.mark.parametrize(
     ("precision", "weights"), ends([("balanced", "int8"), ("balanced", "int4"), ("close", "int4")])
 )
-def test_every_variant_gives_the_bits_of_plain_c(
-    small: tuple[object, ModelFiles, Path], precision: str, weights: str
-) -> None:
+def test_every_variant_gives_the_bits_of_plain_c(small, precision, weights):
     _, files, store = small
     found = {}
     for name in KERNELS:
@@ -129,7 +125,7 @@ def test_every_variant_gives_the_bits_of_plain_c(
     assert len(set(found.values())) <= 1, "not the same: " + ", ".join(found)
 
 
-def test_a_crop_leaves_no_trace(engine: ExactEngine) -> None:
+def test_a_crop_leaves_no_trace(engine):
     engine.crop(0)
     expected = logits(engine, [64], IDS[:290])
     engine.crop(0)
@@ -141,7 +137,7 @@ def test_a_crop_leaves_no_trace(engine: ExactEngine) -> None:
     assert found == [row.tobytes() for row in expected[254:]]
 
 
-def test_a_reused_prefix_changes_nothing(engine: ExactEngine) -> None:
+def test_a_reused_prefix_changes_nothing(engine):
     engine.crop(0)
     list(engine.begin(IDS[:270], audit=True))
     fresh = engine.forward(IDS[269:280]).rows
@@ -151,7 +147,7 @@ def test_a_reused_prefix_changes_nothing(engine: ExactEngine) -> None:
     assert engine.forward(IDS[269:280]).rows == fresh
 
 
-def test_a_swapped_cache_is_kept_whole(engine: ExactEngine) -> None:
+def test_a_swapped_cache_is_kept_whole(engine):
     engine.crop(0)
     list(engine.begin(IDS[:100], audit=True))
     first = engine.swap(engine.new_cache())
@@ -162,9 +158,7 @@ def test_a_swapped_cache_is_kept_whole(engine: ExactEngine) -> None:
     assert last.reused == 99
 
 
-def test_an_abandoned_begin_leaves_a_valid_shorter_cache(
-    engine: ExactEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_abandoned_begin_leaves_a_valid_shorter_cache(engine, monkeypatch):
     monkeypatch.setattr(exact_engine, "PREFILL", 128)
     engine.crop(0)
     steps = engine.begin(IDS)
@@ -175,9 +169,7 @@ def test_an_abandoned_begin_leaves_a_valid_shorter_cache(
 
 
 @pytest.mark.parametrize("widths", [[1], [40], [7, 1, 13]], ids=["plain", "wide", "mixed"])
-def test_sampled_choices_do_not_depend_on_the_chunking(
-    engine: ExactEngine, widths: list[int]
-) -> None:
+def test_sampled_choices_do_not_depend_on_the_chunking(engine, widths):
     def choices(widths: list[int]) -> list[int]:
         engine.crop(0)
         list(engine.begin(IDS[:2], SAMPLED))
@@ -191,9 +183,7 @@ def test_sampled_choices_do_not_depend_on_the_chunking(
 
 
 @pytest.mark.parametrize("before", ends([3, 70, 505, 511, 512, 600]), ids=str)
-def test_a_row_of_a_tree_has_the_bits_of_its_own_path(
-    small: tuple[object, ModelFiles, Path], before: int
-) -> None:
+def test_a_row_of_a_tree_has_the_bits_of_its_own_path(small, before):
     _, files, store = small
     numbers = random.Random(before)
     ids = [numbers.randrange(517) for _ in range(before)]
@@ -226,9 +216,7 @@ def test_a_row_of_a_tree_has_the_bits_of_its_own_path(
 TEXTS_OF = (1, 40, 500, 511, 512, 513, 30, 2, *range(3, 20))
 
 
-def test_rows_of_texts_of_their_own_have_the_bits_of_each_alone(
-    pair: tuple[object, ExactEngine],
-) -> None:
+def test_rows_of_texts_of_their_own_have_the_bits_of_each_alone(pair):
     passes = pair[1].passes
     numbers = random.Random(4)
     texts = [[numbers.randrange(517) for _ in range(length)] for length in TEXTS_OF]
@@ -252,9 +240,7 @@ def test_rows_of_texts_of_their_own_have_the_bits_of_each_alone(
 
 
 @pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
-def test_texts_of_their_own_need_caches_of_their_own(
-    small: tuple[object, ModelFiles, Path],
-) -> None:
+def test_texts_of_their_own_need_caches_of_their_own(small):
     _, files, store = small
     passes = open_exact(files, store=store).passes
     one, other = passes.new_cache(), passes.new_cache()
@@ -267,7 +253,7 @@ def test_texts_of_their_own_need_caches_of_their_own(
 
 
 @pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
-def test_guarantee_7_converting_and_a_pass_need_no_torch(tmp_path: Path) -> None:
+def test_guarantee_7_converting_and_a_pass_need_no_torch(tmp_path):
     model, files = save("llama, slow frequencies", tmp_path / "folder")
     made = save_gguf(model, tmp_path / "small.gguf")
     code = (
@@ -301,9 +287,7 @@ def states(engine: ExactEngine, ids: list[int], widths: list[int], *, read: bool
     return found
 
 
-def test_a_pass_shows_the_rows_that_the_output_layer_takes(
-    pair: tuple[object, ExactEngine],
-) -> None:
+def test_a_pass_shows_the_rows_that_the_output_layer_takes(pair):
     model, engine = pair
     needs_8_bits(engine)
     ids = IDS[:120]
@@ -313,21 +297,19 @@ def test_a_pass_shows_the_rows_that_the_output_layer_takes(
     assert np.abs(found - expected).mean() < 0.05 * np.abs(expected).mean()
 
 
-def test_rows_are_bit_equal_read_or_chosen_at_any_chunking(engine: ExactEngine) -> None:
+def test_rows_are_bit_equal_read_or_chosen_at_any_chunking(engine):
     whole = states(engine, IDS, [len(IDS)], read=True)
     assert states(engine, IDS, [1, 7, 64], read=True).tobytes() == whole.tobytes()
     assert states(engine, IDS, [33, 2, 128], read=False).tobytes() == whole.tobytes()
 
 
-def test_a_buffer_that_is_too_small_for_the_rows_is_refused(
-    pair: tuple[object, ExactEngine],
-) -> None:
+def test_a_buffer_that_is_too_small_for_the_rows_is_refused(pair):
     _, engine = pair
     with pytest.raises((ValueError, RuntimeError)):
         engine.passes.choose([1, 2], engine.new_cache(), rows=False, states=bytearray(64))
 
 
-def test_a_watched_engine_gives_the_rows_of_its_passes(pair: tuple[object, ExactEngine]) -> None:
+def test_a_watched_engine_gives_the_rows_of_its_passes(pair):
     _, engine = pair
     expected = states(engine, IDS[:40], [40], read=True)
     for _ in engine.begin(IDS[:31]):
@@ -343,9 +325,7 @@ def test_a_watched_engine_gives_the_rows_of_its_passes(pair: tuple[object, Exact
 
 
 @pytest.mark.parametrize("widths", [[1], [2, 7], [30]])
-def test_the_choice_at_one_position_is_the_second_best(
-    engine: ExactEngine, widths: list[int]
-) -> None:
+def test_the_choice_at_one_position_is_the_second_best(engine, widths):
     ids, at = IDS[:30], 17
     for _ in engine.begin(ids[:2], Sampling(second_at=at), audit=True):
         pass

@@ -38,9 +38,7 @@ def begun(engine: ExactEngine, usual: list[int], sampling: Sampling = GREEDY) ->
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_choices_are_the_likeliest_of_the_part_with_the_logits_of_all(
-    engine: ExactEngine, seed: int
-) -> None:
+def test_choices_are_the_likeliest_of_the_part_with_the_logits_of_all(engine, seed):
     chance = random.Random(seed)
     fed = IDS[19 : 19 + chance.randint(1, 20)]
     parents = [-1, *(chance.randrange(i) for i in range(1, len(fed)))]
@@ -59,7 +57,7 @@ def test_choices_are_the_likeliest_of_the_part_with_the_logits_of_all(
         assert among[narrow.among.places[chosen]] == among.max()
 
 
-def test_what_an_earlier_text_brought_is_forgotten(engine: ExactEngine) -> None:
+def test_what_an_earlier_text_brought_is_forgotten(engine):
     begun(engine, [1, 2, 3])
     engine.forward([150])
     for _ in engine.begin([5, 6, 7], audit=True):
@@ -69,7 +67,7 @@ def test_what_an_earlier_text_brought_is_forgotten(engine: ExactEngine) -> None:
     assert 150 not in among.places and {1, 2, 3, 5, 6, 7} <= set(among.places)
 
 
-def test_a_sampled_choice_is_among_all(engine: ExactEngine) -> None:
+def test_a_sampled_choice_is_among_all(engine):
     begun(engine, [1, 2, 3], Sampling(0.8, seed=1))
     one = engine.forward([IDS[19]])
     begun(engine, [], Sampling(0.8, seed=1))
@@ -77,7 +75,7 @@ def test_a_sampled_choice_is_among_all(engine: ExactEngine) -> None:
     assert one.ids == engine.forward([IDS[19]]).ids
 
 
-def test_a_draft_model_says_usual_ids_and_those_that_it_read(engine: ExactEngine) -> None:
+def test_a_draft_model_says_usual_ids_and_those_that_it_read(engine):
     usual = tuple(range(0, 60, 3))
     small = SmallModel(engine, frequent=usual)
     small.begin(GREEDY)

@@ -63,7 +63,7 @@ def digests(engine: ExactEngine, ids: list[int], seed: int) -> list[str]:
     [(700, 3), pytest.param(2500, 12, marks=pytest.mark.long)],
     ids=["short", "long"],
 )
-def test_any_split_gives_the_same_bits(engine: ExactEngine, length: int, splits: int) -> None:
+def test_any_split_gives_the_same_bits(engine, length, splits):
     ids = random.Random(1).choices(range(150_000), k=length)
     engine.swap(engine.new_cache())
     list(engine.begin(ids[:2], audit=True))
@@ -76,7 +76,7 @@ def test_any_split_gives_the_same_bits(engine: ExactEngine, length: int, splits:
 
 @pytest.mark.skipif(len(QUICK) < 2, reason="there are no two variants here")
 @pytest.mark.parametrize("mode", MODES)
-def test_every_variant_gives_the_same_bits(real_home: Path, mode: str) -> None:
+def test_every_variant_gives_the_same_bits(real_home, mode):
     ids = [random.Random(3).randrange(150_000) for _ in range(150)]
     found = {}
     for name in QUICK:
@@ -92,9 +92,7 @@ def test_every_variant_gives_the_same_bits(real_home: Path, mode: str) -> None:
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("model", ["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"])
-def test_a_long_walk_with_trees_meets_the_bits_of_a_plain_one(
-    real_home: Path, model: str, mode: str, name: str
-) -> None:
+def test_a_long_walk_with_trees_meets_the_bits_of_a_plain_one(real_home, model, mode, name):
     """The plain walk is the first variant's, one pass of 64 after the other, on one thread."""
     ids = random.Random(5).choices(range(150_000), k=1500)
     with kernel(QUICK[-1]):

@@ -55,9 +55,7 @@ def logits(engine: ExactEngine, *, fixed: int) -> list[bytes]:
 
 @pytest.mark.parametrize("variant", KERNELS)
 @pytest.mark.parametrize("length", [16, 63, 70])
-def test_logits_are_those_of_a_prompt_that_was_read(
-    variant: str, length: int, model: ModelFiles, tmp_path: Path
-) -> None:
+def test_logits_are_those_of_a_prompt_that_was_read(variant, length, model, tmp_path):
     with kernel(variant):
         expected = logits(open_exact(model, store=tmp_path), fixed=0)
         assert logits(open_exact(model, store=tmp_path), fixed=length) == expected
@@ -70,9 +68,7 @@ def test_logits_are_those_of_a_prompt_that_was_read(
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "longer", "empty"])
-def test_a_damaged_file_is_made_again(
-    harm: str, opened: Callable[[], ExactEngine], tmp_path: Path
-) -> None:
+def test_a_damaged_file_is_made_again(harm, opened, tmp_path):
     expected = logits(opened(), fixed=70)
     (path,) = files(tmp_path)
     sound = path.read_bytes()
@@ -87,7 +83,7 @@ def test_a_damaged_file_is_made_again(
     assert path.read_bytes() == sound
 
 
-def test_other_arithmetic_has_a_file_of_its_own(model: ModelFiles, tmp_path: Path) -> None:
+def test_other_arithmetic_has_a_file_of_its_own(model, tmp_path):
     for variant in KERNELS:
         with kernel(variant):
             logits(open_exact(model, store=tmp_path), fixed=70)
@@ -95,9 +91,7 @@ def test_other_arithmetic_has_a_file_of_its_own(model: ModelFiles, tmp_path: Pat
     assert len(files(tmp_path)) == len(KERNELS) + 1
 
 
-def test_the_oldest_files_make_space(
-    opened: Callable[[], ExactEngine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_files_make_space(opened, tmp_path, monkeypatch):
     monkeypatch.setattr(fixed_prefix, "MAX_PREFIX_FILES", 2)
     engine, kept = opened(), list[Path]()
     for number, length in enumerate((70, 69, 68)):
@@ -119,15 +113,13 @@ def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[LoadedModel]:
     yield LoadedModel(ModelInfo("tiny"), engine, tokenizer, render, Widths())
 
 
-def test_as_many_are_kept_as_prompts_have_beginnings(
-    opened: Callable[[], ExactEngine], tmp_path: Path
-) -> None:
+def test_as_many_are_kept_as_prompts_have_beginnings(opened, tmp_path):
     for number in range(len(prompt.CONSTANT)):
         logits(opened(), fixed=70 - number)
     assert len(files(tmp_path)) == len(prompt.CONSTANT)
 
 
-def test_nothing_of_a_users_text_is_kept(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_nothing_of_a_users_text_is_kept(loaded, tmp_path):
     def reused(constant: tuple[Message, ...], *segments: str) -> int:
         messages = (*constant, Message("user", segments))
         loaded.engine.crop(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 from effort import examples
@@ -42,11 +41,11 @@ def answer(
     return [t for c in chunks for t in c.tokens], len(chunks)
 
 
-def test_it_is_an_engine() -> None:
+def test_it_is_an_engine():
     assert isinstance(tiny(), Engine)
 
 
-def test_begin_leaves_out_the_last_id_and_reuses_the_common_prefix() -> None:
+def test_begin_leaves_out_the_last_id_and_reuses_the_common_prefix():
     engine = tiny()
     engine.crop(0)
     list(engine.begin([1, 2, 3, 4]))
@@ -57,7 +56,7 @@ def test_begin_leaves_out_the_last_id_and_reuses_the_common_prefix() -> None:
     assert (reports[-1].done, engine.length) == (4, 4)
 
 
-def test_a_cropped_cache_answers_as_if_it_had_never_been_longer() -> None:
+def test_a_cropped_cache_answers_as_if_it_had_never_been_longer():
     engine = tiny()
     engine.crop(0)
     list(engine.begin([5, 6, 7]))
@@ -76,8 +75,8 @@ def test_a_cropped_cache_answers_as_if_it_had_never_been_longer() -> None:
     temperature=st.sampled_from([0.0, 1.0]),
 )
 def test_guarantee_1_the_prediction_changes_the_speed_never_the_text(
-    prompt: list[int], noise: int, seed: int, temperature: float
-) -> None:
+    prompt, noise, seed, temperature
+):
     sampling = Sampling(temperature, 0.95, seed)
     plain, passes = answer(tiny(), prompt, None, sampling)
     guess, chance = list(plain), random.Random(seed)
@@ -88,7 +87,7 @@ def test_guarantee_1_the_prediction_changes_the_speed_never_the_text(
     assert fewer <= passes
 
 
-def test_a_cache_that_slides_is_refused(tmp_path: Path) -> None:
+def test_a_cache_that_slides_is_refused(tmp_path):
     from transformers import MistralConfig, MistralForCausalLM
 
     config = MistralConfig(

@@ -73,9 +73,7 @@ def harmed(folder: Path, variant: str, harm: str) -> Path:
     [(OFF_BY_ONE, "its gemm8 are wrong on this processor"), (ILLEGAL, "when it is used")],
     ids=["a wrong sum", "an illegal instruction"],
 )
-def test_a_variant_that_is_wrong_on_this_processor_is_left_out(
-    harm: str, said: str, tmp_path: Path
-) -> None:
+def test_a_variant_that_is_wrong_on_this_processor_is_left_out(harm, said, tmp_path):
     found = load(harmed(tmp_path, HERE[0], harm))
     note = found.note if isinstance(found, Library) else found
     assert note.startswith(f"{HERE[0]} fails the self-check: ") and said in note
@@ -85,7 +83,7 @@ def test_a_variant_that_is_wrong_on_this_processor_is_left_out(
         load(tmp_path)
 
 
-def test_a_wrong_elementwise_function_is_found_too(tmp_path: Path) -> None:
+def test_a_wrong_elementwise_function_is_found_too(tmp_path):
     """The constant of one variant's exp in its last digit."""
     source = copied(tmp_path) / f"{HERE[0]}.c"
     (tmp_path / "other.h").write_text(
@@ -98,7 +96,7 @@ def test_a_wrong_elementwise_function_is_found_too(tmp_path: Path) -> None:
     assert note.startswith(f"{HERE[0]} fails the self-check: its swiglu are wrong")
 
 
-def test_a_library_that_ends_the_process_is_never_loaded_in_this_one(tmp_path: Path) -> None:
+def test_a_library_that_ends_the_process_is_never_loaded_in_this_one(tmp_path):
     with (copied(tmp_path) / "pool.c").open("a") as file:
         file.write("__attribute__((constructor)) static void at_once(void) { __builtin_trap(); }")
     compiled(tmp_path)
@@ -111,7 +109,7 @@ def test_a_library_that_ends_the_process_is_never_loaded_in_this_one(tmp_path: P
 SUSPENDED = Path(__file__).with_name("suspended.c").read_text("utf-8")
 
 
-def test_a_suspended_thread_does_not_read_the_steps_of_the_next_pass(tmp_path: Path) -> None:
+def test_a_suspended_thread_does_not_read_the_steps_of_the_next_pass(tmp_path):
     (copied(tmp_path) / "suspended.c").write_text(SUSPENDED)
     triple = build().native_target().triple
     program = tmp_path / "suspended.exe"
@@ -156,7 +154,7 @@ def digests(lines: list[str]) -> list[str]:
 
 
 @x86_linux
-def test_logits_have_the_same_bits_on_arm_and_x86(x86: Path, arm: Path) -> None:
+def test_logits_have_the_same_bits_on_arm_and_x86(x86, arm):
     """Every variant of both, over the border of two tiles, in three chunkings and a tree."""
     here = run(x86, 530, 20)
     there = run(arm, 530, 6, processor="max", emulator="qemu-aarch64")
@@ -173,9 +171,7 @@ def test_logits_have_the_same_bits_on_arm_and_x86(x86: Path, arm: Path) -> None:
         ("max", ["i8mm", "dotprod", "neon"]),
     ],
 )
-def test_an_arm_processor_runs_what_it_has(
-    processor: str, variants: list[str], x86: Path, arm: Path
-) -> None:
+def test_an_arm_processor_runs_what_it_has(processor, variants, x86, arm):
     found = run(arm, 9, 1, processor=processor, emulator="qemu-aarch64")
     assert found[: len(variants) + 1] == [f"variant {name}" for name in [*variants, "reference"]]
     assert digests(found) == digests(run(x86, 9, 1))
@@ -183,9 +179,7 @@ def test_an_arm_processor_runs_what_it_has(
 
 @x86_linux
 @pytest.mark.parametrize(("processor", "variants"), [("Haswell", ["avx2"]), ("Nehalem", [])])
-def test_an_old_x86_processor_runs_what_it_has(
-    processor: str, variants: list[str], x86: Path
-) -> None:
+def test_an_old_x86_processor_runs_what_it_has(processor, variants, x86):
     """An instruction of a newer one anywhere else would end the program."""
     found = run(x86, 9, 1, processor=processor, emulator="qemu-x86_64")
     assert found[: len(variants) + 1] == [f"variant {name}" for name in [*variants, "reference"]]
@@ -193,9 +187,7 @@ def test_an_old_x86_processor_runs_what_it_has(
 
 
 @x86_linux
-def test_logits_have_the_same_bits_on_windows(
-    x86: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_logits_have_the_same_bits_on_windows(x86, tmp_path, monkeypatch):
     if not WINE.exists():
         pytest.skip("no wine (apt-get install wine64)")
     monkeypatch.setenv("WINEPREFIX", str(tmp_path / "wine"))
@@ -223,9 +215,7 @@ ELF, MACH_O, PE = b"\x7fELF", b"\xcf\xfa\xed\xfe", b"MZ"
         ("win_arm64", PE, ARM),
     ],
 )
-def test_every_platform_links_with_all_its_variants(
-    tag: str, magic: bytes, variants: list[str], tmp_path: Path
-) -> None:
+def test_every_platform_links_with_all_its_variants(tag, magic, variants, tmp_path):
     target = build().target_of(tag)
     made = tmp_path / target.library
     build().compile_library(ROOT / KERNELS, target, made)
@@ -306,26 +296,20 @@ def wheel_of(
     return path.name, {Path(name).name: content for name, content in held.items()}
 
 
-def test_an_installation_has_its_kernels(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path
-) -> None:
+def test_an_installation_has_its_kernels(bare, tree):
     install(bare, tree)
     place, name = bare("-c", LOADED).stdout.strip().split("|")
     assert name == HERE[0] and "site-packages" in place
 
 
-def test_an_editable_installation_has_its_kernels(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path, tmp_path: Path
-) -> None:
+def test_an_editable_installation_has_its_kernels(bare, tree, tmp_path):
     copy = Path(shutil.copytree(tree, tmp_path / "tree"))
     install(bare, "-e", copy)
     place, name = bare("-c", LOADED).stdout.strip().split("|")
     assert name == HERE[0] and Path(place) == copy
 
 
-def test_an_sdist_has_all_that_a_build_needs(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path, tmp_path: Path
-) -> None:
+def test_an_sdist_has_all_that_a_build_needs(bare, tree, tmp_path):
     assert bare("-m", "pip", "install", "-q", "build").returncode == 0
     done = bare("-m", "build", "-s", "-o", tmp_path / "dist", tree)
     assert done.returncode == 0, done.stderr
@@ -336,17 +320,13 @@ def test_an_sdist_has_all_that_a_build_needs(
     assert bare("-c", LOADED).stdout.strip().endswith(f"|{HERE[0]}")
 
 
-def test_a_wheel_with_the_library_is_for_its_platform_alone(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path
-) -> None:
+def test_a_wheel_with_the_library_is_for_its_platform_alone(bare, tree):
     name, held = wheel_of(bare, tree)
     assert name.endswith(f"-py3-none-{build().native_target().tag}.whl")
     assert library_name() in held and "not-built.txt" not in held
 
 
-def test_a_wheel_has_a_manual_page_of_each_command(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path, tmp_path: Path
-) -> None:
+def test_a_wheel_has_a_manual_page_of_each_command(bare, tree, tmp_path):
     done = bare(
         *("-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, tree), SPECEDIT_BUILD="none"
     )
@@ -358,17 +338,13 @@ def test_a_wheel_has_a_manual_page_of_each_command(
     }
 
 
-def test_a_wheel_of_another_platform_can_be_asked_for(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path
-) -> None:
+def test_a_wheel_of_another_platform_can_be_asked_for(bare, tree):
     name, held = wheel_of(bare, tree, SPECEDIT_BUILD="macosx_11_0_arm64")
     assert name.endswith("-py3-none-macosx_11_0_arm64.whl")
     assert held["kernels.dylib"].startswith(MACH_O)
 
 
-def test_sources_that_do_not_compile_still_install_and_say_why(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path, tmp_path: Path
-) -> None:
+def test_sources_that_do_not_compile_still_install_and_say_why(bare, tree, tmp_path):
     copy = Path(shutil.copytree(tree, tmp_path / "tree"))
     with (copy / KERNELS / "rope.c").open("a") as file:
         file.write("int half a function(")
@@ -381,9 +357,7 @@ def test_sources_that_do_not_compile_still_install_and_say_why(
     assert done.returncode != 0
 
 
-def test_without_a_compiler_an_installation_says_so(
-    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path
-) -> None:
+def test_without_a_compiler_an_installation_says_so(bare, tree):
     """As where ziglang has no wheel: its requirement then has a marker that is false."""
     assert bare("-m", "pip", "install", "-q", "hatchling").returncode == 0
     install(bare, "--no-build-isolation", tree)

@@ -65,9 +65,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_argument_makes_a_kernel_read_or_write_what_is_not_its_own(
-    program: Path, seed: int
-) -> None:
+def test_no_argument_makes_a_kernel_read_or_write_what_is_not_its_own(program, seed):
     environment = {**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1"}
     given = [str(program), str(CALLS), str(seed)]
     done = subprocess.run(given, capture_output=True, text=True, env=environment, check=False)

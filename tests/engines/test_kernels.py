@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,7 @@ def why_not(folder: Path) -> str:
 
 
 @pytest.mark.skipif(not BUILT, reason=f"there are no kernels for {platform.machine()}")
-def test_the_kernels_are_compiled() -> None:
+def test_the_kernels_are_compiled():
     found = load()
     assert isinstance(found, Library), f"{found}: pip install ziglang, and run the tests again"
     assert found.name == HERE[0] and found.name != "reference" and not found.note
@@ -60,7 +59,7 @@ def test_the_kernels_are_compiled() -> None:
 @needs_library
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("one", HERE)
-def test_every_function_of_a_variant_is_plain_c_bit_for_bit(one: str, seed: int) -> None:
+def test_every_function_of_a_variant_is_plain_c_bit_for_bit(one, seed):
     lib = served().lib
     names = [name.decode() for i in range(99) if (name := lib.specedit_variant(i))]
     for other in HERE:
@@ -70,26 +69,24 @@ def test_every_function_of_a_variant_is_plain_c_bit_for_bit(one: str, seed: int)
 
 @needs_library
 @pytest.mark.parametrize("name", HERE)
-def test_a_kernel_can_be_forced(name: str) -> None:
+def test_a_kernel_can_be_forced(name):
     with kernel(name):
         assert served().name == name
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_a_kernel_of_another_processor_is_refused(name: str) -> None:
+def test_a_kernel_of_another_processor_is_refused(name):
     with kernel(name), pytest.raises(UsageError, match=f"SPECEDIT_KERNEL={name} cannot be used"):
         load()
 
 
-def test_an_unknown_kernel_is_refused_with_those_it_may_mean() -> None:
+def test_an_unknown_kernel_is_refused_with_those_it_may_mean():
     with kernel("avx513"), pytest.raises(UsageError, match="no kernel 'avx513'") as found:
         load()
     assert "avx512vnni" in found.value.hint
 
 
-def test_an_unknown_kernel_is_an_error_of_the_command_line(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
-) -> None:
+def test_an_unknown_kernel_is_an_error_of_the_command_line(specedit, tmp_path):
     save("llama, no bias", tmp_path / "model")
     (tmp_path / "a.py").write_text("a = 1\n")
     given = ("edit", "Add a docstring to a", "a.py", "--diff", "--model", tmp_path / "model")
@@ -97,9 +94,7 @@ def test_an_unknown_kernel_is_an_error_of_the_command_line(
     assert done.returncode == 2 and b"no kernel 'sse9'" in done.stderr and not done.stdout
 
 
-def test_without_kernels_an_error_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_kernels_an_error_says_what_to_do(tmp_path, monkeypatch):
     files = save("llama, no bias", tmp_path / "model")[1]
     monkeypatch.setattr(library, "load", lambda: "the kernels were not compiled: no compiler")
     with pytest.raises(UsageError, match="not compiled: no compiler") as found:
@@ -116,11 +111,8 @@ def test_without_kernels_an_error_says_what_to_do(
     ids=lambda given: " ".join(given[-2:]),
 )
 def test_what_needs_torch_names_the_extra_where_it_is_missing(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
-    given: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    specedit, given, tmp_path, monkeypatch
+):
     monkeypatch.setattr(cores, "find_spec", lambda name: None)
     save("llama, no bias", tmp_path / "model")
     (tmp_path / "a.py").write_text("a = 1\n")
@@ -133,11 +125,11 @@ def test_what_needs_torch_names_the_extra_where_it_is_missing(
 # -- what is wrong with a library --------------------------------------------------------
 
 
-def test_a_tree_that_was_not_built_says_how(tmp_path: Path) -> None:
+def test_a_tree_that_was_not_built_says_how(tmp_path):
     assert "hatch_build.py" in why_not(copied(tmp_path))
 
 
-def test_an_installation_without_kernels_says_why(tmp_path: Path) -> None:
+def test_an_installation_without_kernels_says_why(tmp_path):
     folder = copied(tmp_path)
     (folder / "not-built.txt").write_text("the compiler is at lunch\n")
     assert why_not(folder) == "the kernels were not compiled: the compiler is at lunch"
@@ -147,7 +139,7 @@ def test_an_installation_without_kernels_says_why(tmp_path: Path) -> None:
 
 @needs_library
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.25, 0.5, 0.75])
-def test_a_library_that_is_cut_short_is_not_used(share: float, tmp_path: Path) -> None:
+def test_a_library_that_is_cut_short_is_not_used(share, tmp_path):
     path = copied(tmp_path, with_library=True) / library_name()
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
     assert "does not load" in why_not(tmp_path)
@@ -155,7 +147,7 @@ def test_a_library_that_is_cut_short_is_not_used(share: float, tmp_path: Path) -
 
 @needs_library
 @pytest.mark.skipif(sys.platform != "linux", reason="alters an ELF header")
-def test_a_library_of_another_processor_is_not_used(tmp_path: Path) -> None:
+def test_a_library_of_another_processor_is_not_used(tmp_path):
     path = copied(tmp_path, with_library=True) / library_name()
     raw = bytearray(path.read_bytes())
     raw[18:20] = (243).to_bytes(2, "little")  # RISC-V
@@ -163,13 +155,13 @@ def test_a_library_of_another_processor_is_not_used(tmp_path: Path) -> None:
     assert "does not load" in why_not(tmp_path)
 
 
-def test_another_library_is_not_used(tmp_path: Path) -> None:
+def test_another_library_is_not_used(tmp_path):
     shutil.copy(_ctypes.__file__, copied(tmp_path) / library_name())
     assert "does not load" in why_not(tmp_path) and "specedit_version" in why_not(tmp_path)
 
 
 @needs_library
-def test_a_library_of_other_sources_is_not_used(tmp_path: Path) -> None:
+def test_a_library_of_other_sources_is_not_used(tmp_path):
     folder = copied(tmp_path, with_library=True)
     assert served(folder).name == HERE[0]
     with (folder / "rope.c").open("a") as file:
@@ -185,7 +177,7 @@ def remembered() -> Path:
 
 
 @needs_library
-def test_what_the_self_check_found_is_asked_for_once(tmp_path: Path) -> None:
+def test_what_the_self_check_found_is_asked_for_once(tmp_path):
     folder = copied(tmp_path, with_library=True)
     served(folder)
     known = json.loads(remembered().read_text())
@@ -208,7 +200,7 @@ def test_what_the_self_check_found_is_asked_for_once(tmp_path: Path) -> None:
 
 @needs_library
 @pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', "\0", "[" * 100_000])
-def test_a_damaged_memory_is_forgotten(text: str) -> None:
+def test_a_damaged_memory_is_forgotten(text):
     remembered().parent.mkdir(parents=True, exist_ok=True)
     remembered().write_text(text)
     assert served().name == HERE[0]
@@ -224,7 +216,7 @@ def test_a_damaged_memory_is_forgotten(text: str) -> None:
     ],
     ids=str,
 )
-def test_damaged_findings_are_made_again(change: dict[str, object]) -> None:
+def test_damaged_findings_are_made_again(change):
     served()
     sound = remembered().read_text()
     key, kept = next(iter(json.loads(sound).items()))
@@ -234,9 +226,7 @@ def test_damaged_findings_are_made_again(change: dict[str, object]) -> None:
 
 
 @needs_library
-def test_a_store_that_cannot_be_written_is_no_obstacle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path / "file"))
     assert served().name == HERE[0]
@@ -246,9 +236,7 @@ def test_a_store_that_cannot_be_written_is_no_obstacle(
 
 
 @needs_library
-def test_arguments_out_of_range_are_refused_and_change_nothing(
-    engine: ExactEngine, tmp_path: Path
-) -> None:
+def test_arguments_out_of_range_are_refused_and_change_nothing(engine, tmp_path):
     passes, most = engine.passes, 2**31 - 1
     cache = passes.new_cache()
     passes.read(IDS[:20], cache)
@@ -294,7 +282,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> ExactEngine:
 
 
 @needs_library
-def test_busy_neighbours_change_no_bit(engine: ExactEngine) -> None:
+def test_busy_neighbours_change_no_bit(engine):
     """More threads than cores, and other processes on all of them: nobody runs when expected."""
     engine.passes.use_threads(1)
     expected = digest(engine)
@@ -311,7 +299,7 @@ def test_busy_neighbours_change_no_bit(engine: ExactEngine) -> None:
 
 
 @needs_library
-def test_threads_that_pass_at_once_wait_for_each_other(engine: ExactEngine) -> None:
+def test_threads_that_pass_at_once_wait_for_each_other(engine):
     passes, found = engine.passes, []
     ids = [IDS[at:] + IDS[:at] for at in (0, 40, 80)]
     expected = [passes.choose(given, passes.new_cache(), rows=False)[0] for given in ids]
@@ -349,7 +337,7 @@ begun.wait(60)
 
 
 @needs_library
-def test_a_process_ends_well_while_a_thread_is_in_a_pass(tmp_path: Path) -> None:
+def test_a_process_ends_well_while_a_thread_is_in_a_pass(tmp_path):
     """What a pass works in was freed at exit under its hands: two of three ended with SIGSEGV."""
     save("qwen2, grouped, tied", tmp_path)
     given = [sys.executable, "-c", ENDS_IN_A_PASS, str(tmp_path)]
@@ -365,7 +353,7 @@ def _child(engine: ExactEngine, expected: bytes) -> None:
 
 @needs_library
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are never copied here")
-def test_a_copied_process_has_threads_of_its_own(engine: ExactEngine) -> None:
+def test_a_copied_process_has_threads_of_its_own(engine):
     engine.passes.use_threads(3)
     expected = digest(engine)
     process = multiprocessing.get_context("fork").Process(target=_child, args=(engine, expected))

@@ -56,11 +56,11 @@ def rows(engine: ExactEngine, widths: list[int]) -> list[bytes]:
     return result
 
 
-def test_a_file_that_brings_its_own_vocabulary_has_all_of_it(files: ModelFiles) -> None:
+def test_a_file_that_brings_its_own_vocabulary_has_all_of_it(files):
     assert len(vocabulary.of_gguf(files).encode("in")) == 1
 
 
-def test_values_have_the_usual_scale_and_none_is_infinite(files: ModelFiles) -> None:
+def test_values_have_the_usual_scale_and_none_is_infinite(files):
     file = open_gguf(files.path)
     kinds = {info.type_name for info in file.tensors.values()}
     assert kinds == {"F32", "Q4_K", "Q6_K"}
@@ -72,7 +72,7 @@ def test_values_have_the_usual_scale_and_none_is_infinite(files: ModelFiles) -> 
 
 
 @pytest.mark.parametrize("name", [name for name in synthetic.SHAPES if name not in TINY])
-def test_a_shape_has_the_types_of_the_published_file(name: str) -> None:
+def test_a_shape_has_the_types_of_the_published_file(name):
     model, tied = synthetic.SHAPES[name], name in synthetic.TIED
     kinds = [synthetic.type_of(tensor, model, tied).name for tensor in model.names()]
     precise = sum(
@@ -82,14 +82,14 @@ def test_a_shape_has_the_types_of_the_published_file(name: str) -> None:
     assert set(kinds) == {"F32", "Q4_K", "Q6_K"} and precise == model.layers // 2
 
 
-def test_guarantee_1_logits_are_bit_equal_at_any_split(engine: ExactEngine) -> None:
+def test_guarantee_1_logits_are_bit_equal_at_any_split(engine):
     whole = rows(engine, [len(IDS)])
     assert len(whole) == len(IDS) - 1 and np.isfinite(np.frombuffer(whole[-1], np.float32)).all()
     for seed in range(3):
         assert rows(engine, random.Random(seed).choices((1, 2, 5, 16, 33, 64), k=8)) == whole
 
 
-def test_guarantee_1_branches_of_a_tree_are_bit_equal_to_lines(engine: ExactEngine) -> None:
+def test_guarantee_1_branches_of_a_tree_are_bit_equal_to_lines(engine):
     engine.crop(0)
     list(engine.begin(IDS[:40], audit=True))
     parents = [-1, 0, 1, 1, 3, 0, 5]
@@ -104,7 +104,7 @@ def test_guarantee_1_branches_of_a_tree_are_bit_equal_to_lines(engine: ExactEngi
         assert (engine.forward([IDS[40 + one] for one in line]).rows or [])[-1] == branches[row]
 
 
-def test_the_window_has_an_end(engine: ExactEngine) -> None:
+def test_the_window_has_an_end(engine):
     window = engine.info.window
     ids = (IDS * 3)[:window]
     engine.crop(0)
@@ -115,14 +115,14 @@ def test_the_window_has_an_end(engine: ExactEngine) -> None:
     engine.crop(0)
 
 
-def test_more_threads_than_cores_change_no_bit(files: ModelFiles) -> None:
+def test_more_threads_than_cores_change_no_bit(files):
     expected = rows(open_exact(files, store=files.path.parent, threads=1), [7, 64])
     for threads in (3, 8, 32):
         engine = open_exact(files, store=files.path.parent, threads=threads)
         assert rows(engine, [7, 64]) == expected
 
 
-def test_a_split_gguf_model_is_converted_to_the_same_bytes(tmp_path: Path) -> None:
+def test_a_split_gguf_model_is_converted_to_the_same_bytes(tmp_path):
     whole = made("tiny-qwen2", tmp_path / "made.gguf")
     parts = made("tiny-qwen2", tmp_path / "split.gguf", shard_tensors=5)
     assert parts.path.name == "split-00001-of-00006.gguf"
@@ -140,7 +140,7 @@ def test_a_split_gguf_model_is_converted_to_the_same_bytes(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("harm", ["missing", "another's", "twice"])
-def test_a_split_gguf_model_is_whole_or_refused(harm: str, tmp_path: Path) -> None:
+def test_a_split_gguf_model_is_whole_or_refused(harm, tmp_path):
     made("tiny-qwen2", tmp_path / "split.gguf", shard_tensors=9)
     path = tmp_path / "split-00002-of-00003.gguf"
     other = made("tiny-llama", tmp_path / "other.gguf", shard_tensors=9).path
@@ -155,9 +155,7 @@ def test_a_split_gguf_model_is_whole_or_refused(harm: str, tmp_path: Path) -> No
         open_gguf(tmp_path / "split-00001-of-00003.gguf")
 
 
-def test_a_split_gguf_model_of_a_hub_is_fetched_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_split_gguf_model_of_a_hub_is_fetched_whole(tmp_path, monkeypatch):
     first = made("tiny-qwen2", tmp_path / "m.gguf", shard_tensors=9).path
     with hub_server() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
@@ -174,7 +172,7 @@ def test_a_split_gguf_model_of_a_hub_is_fetched_whole(
         assert len(hub.asked) == asked
 
 
-def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path: Path) -> None:
+def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path):
     model, _ = save("qwen2, grouped, tied", tmp_path / "whole")
     model.save_pretrained(tmp_path / "parts", max_shard_size="100KB")
     assert len(list((tmp_path / "parts").glob("*.safetensors"))) > 3
@@ -187,9 +185,7 @@ def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["output_norm.weight", "blk.0.attn_q.weight", "output.weight"])
-def test_weights_that_are_not_numbers_are_named_and_nothing_is_left(
-    name: str, tmp_path: Path
-) -> None:
+def test_weights_that_are_not_numbers_are_named_and_nothing_is_left(name, tmp_path):
     files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
     info = open_gguf(files.path).tensors[name]
     with files.path.open("r+b") as file:
@@ -206,9 +202,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, memory: int, free: int) -> None:
     monkeypatch.setattr(catalogue, "_available", lambda: free)
 
 
-def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(tmp_path, monkeypatch):
     files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
     machine(monkeypatch, 200 << 20, 100 << 20)
     with pytest.raises(ModelError, match=r"made needs 2\d\d MB of memory, and this .* allows 210"):
@@ -241,9 +235,7 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
 
 
 @pytest.mark.parametrize("kind", ["gguf", "folder"])
-def test_auto_is_int4_where_int8_takes_too_much_of_the_memory(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_is_int4_where_int8_takes_too_much_of_the_memory(kind, tmp_path, monkeypatch):
     if kind == "gguf":
         files = made("tiny-qwen2", tmp_path / "made.gguf")
     else:
@@ -259,9 +251,7 @@ def test_auto_is_int4_where_int8_takes_too_much_of_the_memory(
     assert converted_path(files, tmp_path, "int8").suffix == ".int8"
 
 
-def test_a_container_has_the_memory_of_its_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_container_has_the_memory_of_its_limit(tmp_path, monkeypatch):
     limits = [tmp_path / name for name in ("memory.max", "none")]
     monkeypatch.setattr(catalogue, "CONTAINER_LIMITS", limits)
     limits[0].write_text("max\n")
@@ -270,9 +260,7 @@ def test_a_container_has_the_memory_of_its_limit(
     assert catalogue.this_machine(2).memory == 123456 < whole
 
 
-def test_a_bias_that_the_family_has_is_not_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bias_that_the_family_has_is_not_left_out(tmp_path, monkeypatch):
     shape = replace(synthetic.SHAPES["tiny-qwen2"], bias=False)
     monkeypatch.setitem(synthetic.SHAPES, "tiny-qwen2", shape)
     files = made("tiny-qwen2", tmp_path / "made.gguf")

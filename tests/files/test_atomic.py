@@ -22,7 +22,7 @@ from specedit.files.source import read
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
 
 
-def test_two_names_change_places(tmp_path: Path) -> None:
+def test_two_names_change_places(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_text("1")
     two.write_text("2")
@@ -36,8 +36,8 @@ def test_two_names_change_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["exchange", "rename"])
 @pytest.mark.parametrize("kind", ["in place", "a new file", "a link"])
 def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, kind: str
-) -> None:
+    tmp_path, monkeypatch, way, kind
+):
     """The moment is met exactly: the other program writes when the exchange is about to be made."""
     path = tmp_path / "a.py"
     path.write_text("one\n")
@@ -68,9 +68,7 @@ def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
     assert not list(tmp_path.glob(".specedit-*"))
 
 
-def test_guarantee_3_a_write_to_a_file_of_two_names_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_guarantee_3_a_write_to_a_file_of_two_names_is_kept(tmp_path, monkeypatch):
     """The other program writes after the first comparison, before the file is written in place."""
     path = tmp_path / "a.py"
     path.write_text("one\n")
@@ -90,9 +88,7 @@ def test_guarantee_3_a_write_to_a_file_of_two_names_is_kept(
 
 
 @LINUX
-def test_a_file_that_somebody_holds_open_for_writing_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_somebody_holds_open_for_writing_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(replacement, "OTHER_WRITER_WAIT_S", 0.05)
     path = tmp_path / "a.py"
     path.write_text("one\n")
@@ -105,9 +101,7 @@ def test_a_file_that_somebody_holds_open_for_writing_is_refused(
 
 
 @LINUX
-def test_a_file_of_two_names_that_another_run_writes_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_two_names_that_another_run_writes_is_refused(tmp_path, monkeypatch):
     """Two runs that held it open while they waited let each other through, and one was lost."""
     monkeypatch.setattr(replacement, "OTHER_WRITER_WAIT_S", 0.05)
     path = tmp_path / "a.py"
@@ -130,7 +124,7 @@ def _kept_from_all(handle: int) -> bool:
 
 
 @LINUX
-def test_nobody_reads_a_file_that_is_being_written_in_place(tmp_path: Path) -> None:
+def test_nobody_reads_a_file_that_is_being_written_in_place(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("one\n")
     read_by: list[bytes] = []
@@ -182,8 +176,8 @@ replacement.replace(seen, b"two\\n")
     ],
 )
 def test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go(
-    everybody_s: Path, groups: str, mode: int, group: int, then: int
-) -> None:
+    everybody_s, groups, mode, group, then
+):
     path = everybody_s / "a.py"
     path.write_text("one\n")
     os.chown(path, 1234, 6000)
@@ -198,9 +192,7 @@ def test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs two users")
-def test_somebody_else_s_file_with_other_names_is_written_and_said_to_be(
-    everybody_s: Path,
-) -> None:
+def test_somebody_else_s_file_with_other_names_is_written_and_said_to_be(everybody_s):
     path = everybody_s / "a.py"
     path.write_text("one\n")
     os.chown(path, 1234, 6000)
@@ -214,7 +206,7 @@ def test_somebody_else_s_file_with_other_names_is_written_and_said_to_be(
     assert path.stat().st_uid == 1234
 
 
-def test_our_own_files_are_written_whole(tmp_path: Path) -> None:
+def test_our_own_files_are_written_whole(tmp_path):
     path = tmp_path / "deep/er/a.json"
     atomic.whole(path, b"1")
     atomic.whole(path, b"2", 0o600)
@@ -241,7 +233,7 @@ main()
 
 
 @pytest.mark.parametrize("module", ["specedit.cli", "typer", "specedit.errors"])
-def test_ctrl_c_while_modules_are_imported_prints_no_traceback(module: str) -> None:
+def test_ctrl_c_while_modules_are_imported_prints_no_traceback(module):
     done = subprocess.run([sys.executable, "-c", EARLY, module], capture_output=True, check=False)
     assert done.returncode == 130
     assert done.stderr == b"specedit: interrupted; nothing half-written\n"
@@ -263,6 +255,6 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_where_python_cannot_raise_it_comes_a_little_later() -> None:
+def test_ctrl_c_where_python_cannot_raise_it_comes_a_little_later():
     done = subprocess.run([sys.executable, "-c", HIDDEN], capture_output=True, check=False)
     assert (done.stdout.split(), done.stderr) == ([b"raised"], b"")

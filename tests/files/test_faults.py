@@ -52,9 +52,7 @@ def _long(short: int, long: int) -> pytest.MarkDecorator:
 
 
 @_long(20, 600)
-def test_guarantee_9_killed_at_any_line_nothing_is_lost(
-    tmp_path: Path, trials: int, say: Say
-) -> None:
+def test_guarantee_9_killed_at_any_line_nothing_is_lost(tmp_path, trials, say):
     chance, count = random.Random(SEED), Count("kills at a chosen line")
     total = faults.lines(faults.trial(tmp_path / "counted", chance).write)
     for number in faults.aimed_lines(total, trials):
@@ -65,9 +63,7 @@ def test_guarantee_9_killed_at_any_line_nothing_is_lost(
 
 
 @_long(8, 400)
-def test_guarantee_9_killed_at_a_random_moment_nothing_is_lost(
-    tmp_path: Path, trials: int, say: Say
-) -> None:
+def test_guarantee_9_killed_at_a_random_moment_nothing_is_lost(tmp_path, trials, say):
     chance, count = random.Random(SEED), Count("kills at a random moment")
     began = time.monotonic()
     assert ended(child(faults.trial(tmp_path / "timed", chance).write)) == 0
@@ -83,8 +79,8 @@ def test_guarantee_9_killed_at_a_random_moment_nothing_is_lost(
 
 @_long(2, 100)
 def test_guarantee_9_the_command_line_killed_at_a_random_moment_loses_nothing(
-    tmp_path: Path, trials: int, say: Say, script: Callable[..., Path]
-) -> None:
+    tmp_path, trials, say, script
+):
     """The whole program, with a model that answers at once."""
     chance, count = random.Random(SEED), Count("kills of the command line")
     script(replace=[["username", "email"]])
@@ -121,8 +117,8 @@ def test_guarantee_9_the_command_line_killed_at_a_random_moment_loses_nothing(
 
 @_long(6, 400)
 def test_guarantee_3_a_change_of_many_files_killed_at_any_line_is_whole_or_reverted(
-    tmp_path: Path, trials: int, say: Say
-) -> None:
+    tmp_path, trials, say
+):
     """More files than are put on the disk one by one; a third of the recoveries are killed, too."""
     chance, count = random.Random(SEED), Count("kills at a chosen line of a change of many files")
     old, new = b"username = 1\n" * 20, b"email = 1\n" * 20
@@ -178,8 +174,8 @@ NEXT = (  # commands that come after the kill
 @pytest.mark.faults
 @pytest.mark.parametrize(("name", "trials"), [("SIGKILL", 200), ("SIGTERM", 100)])
 def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_command(
-    tmp_path: Path, name: str, trials: int, say: Say, script: Callable[..., Path]
-) -> None:
+    tmp_path, name, trials, say, script
+):
     """Killed after its journal or its first file is written, at a random moment."""
     chance, count = random.Random(SEED), Count(f"{name} of a rename of 40 files")
     script(replace=[["username", "email"]])
@@ -259,9 +255,7 @@ WRITERS = (_truncate, _rename, _append, _hold, _copy_and_rename)
 
 @_long(20, 500)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the exchange, and leases")
-def test_guarantee_3_what_somebody_else_writes_meanwhile_is_never_lost(
-    tmp_path: Path, trials: int, say: Say
-) -> None:
+def test_guarantee_3_what_somebody_else_writes_meanwhile_is_never_lost(tmp_path, trials, say):
     """The other program begins at a line after the first comparison, and ends when it can."""
     chance, count = random.Random(SEED), Count("foreign writes")
     for number in range(trials):
@@ -333,9 +327,7 @@ def _after(writer: Callable[[Path, bytes], None], text: bytes, mark: bytes) -> b
 
 
 @_long(10, 200)
-def test_two_runs_at_once_do_not_overwrite_each_other(
-    tmp_path: Path, trials: int, say: Say
-) -> None:
+def test_two_runs_at_once_do_not_overwrite_each_other(tmp_path, trials, say):
     """Both have read the same text; half of them share no lock: each has a store of its own."""
     chance, count = random.Random(SEED), Count("two runs at once")
     for number in range(trials):
@@ -387,9 +379,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @_long(12, 240)
-def test_guarantee_3_on_a_full_disk_every_write_is_whole_or_refused(
-    small_disk: Path, trials: int, say: Say
-) -> None:
+def test_guarantee_3_on_a_full_disk_every_write_is_whole_or_refused(small_disk, trials, say):
     """With more and more room each time, the disk is full at each write of a run in turn."""
     chance, count = random.Random(SEED), Count("runs on a full disk")
     for number in range(trials):

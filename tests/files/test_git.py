@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,13 +45,13 @@ ODD = [
 ]
 
 
-def test_git_is_not_imported_with_the_command_line() -> None:
+def test_git_is_not_imported_with_the_command_line():
     code = "import sys, specedit.cli, specedit.files.git; sys.exit('git.cmd' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 @pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))
-def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo: Repository, name: str) -> None:
+def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo, name):
     first = repo.commit({"other.py": "x = 1\n", name: "x = 1\n"})
     repo.write(name, "Old = 1\n")
     assert chosen(changed=True) == {name}
@@ -68,7 +67,7 @@ def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo: Repository, 
     assert git.dirty([Path(name)]) == set()
 
 
-def test_containing_looks_at_text_files_that_git_does_not_ignore(repo: Repository) -> None:
+def test_containing_looks_at_text_files_that_git_does_not_ignore(repo):
     repo.commit(
         {
             "has.py": "Old\n",
@@ -87,15 +86,13 @@ def test_containing_looks_at_text_files_that_git_does_not_ignore(repo: Repositor
     assert chosen(containing=["-e"]) == set()
 
 
-def test_containing_is_a_text_not_a_pattern(repo: Repository) -> None:
+def test_containing_is_a_text_not_a_pattern(repo):
     repo.commit({"a.py": "axb\n", "b.py": "a.b\n", "c.py": "A.B\n"})
     assert chosen(containing=["a.b"]) == {"b.py"}
     assert chosen(containing=["a.b"], any_case=True) == {"b.py", "c.py"}
 
 
-def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(repo, monkeypatch):
     repo.commit({"top.py": "Old\n", "a/in.py": "Old\n", "b/in.py": "Old\n"})
     monkeypatch.chdir(repo.root / "a")
     assert chosen(containing=["Old"]) == {"../top.py", "in.py", "../b/in.py"}
@@ -104,7 +101,7 @@ def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(
     assert all(path.is_file() for path in git.choose(repo.root / "a", containing=["Old"]))
 
 
-def test_what_is_no_file_to_edit_is_not_chosen(repo: Repository) -> None:
+def test_what_is_no_file_to_edit_is_not_chosen(repo):
     repo.commit({"kept.py": "Old\n", "gone.py": "Old\n", "moved.py": "Old\n"})
     (repo.root / "link.py").symlink_to("kept.py")
     repo.git("add", "link.py")
@@ -117,7 +114,7 @@ def test_what_is_no_file_to_edit_is_not_chosen(repo: Repository) -> None:
     assert chosen(containing=["Old"]) == {"kept.py", "new name.py"}
 
 
-def test_since_means_since_this_branch_left(repo: Repository) -> None:
+def test_since_means_since_this_branch_left(repo):
     repo.commit({"a.py": "1\n", "b.py": "1\n"})
     repo.git("checkout", "-q", "-b", "topic")
     repo.commit({"b.py": "2\n"})
@@ -130,14 +127,14 @@ def test_since_means_since_this_branch_left(repo: Repository) -> None:
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "--output=x", ""])
-def test_since_what_git_does_not_know_is_an_error(repo: Repository, ref: str) -> None:
+def test_since_what_git_does_not_know_is_an_error(repo, ref):
     repo.commit({"a.py": "1\n"})
     with pytest.raises(UsageError, match="knows no such commit"):
         git.choose(repo.root, since=ref)
     assert repo.status() == ""
 
 
-def test_before_the_first_commit_everything_is_new(repo: Repository) -> None:
+def test_before_the_first_commit_everything_is_new(repo):
     repo.write("a.py", "Old\n")
     assert chosen(staged=True) == set()
     assert chosen(changed=True) == {"a.py"}
@@ -147,15 +144,13 @@ def test_before_the_first_commit_everything_is_new(repo: Repository) -> None:
     assert chosen(containing=["Old"]) == {"a.py"}
 
 
-def test_neighbours_in_the_tree_are_neighbours_in_the_work(repo: Repository) -> None:
+def test_neighbours_in_the_tree_are_neighbours_in_the_work(repo):
     repo.commit(dict.fromkeys(("b/z.py", "a/y.cs", "b/a.cs", "a/x.py", "c.py"), "Old"))
     order = [path.as_posix() for path in git.choose(repo.root, containing=["Old"])]
     assert order == ["a/x.py", "a/y.cs", "b/a.cs", "b/z.py", "c.py"]
 
 
-def test_outside_a_work_tree_is_an_error_that_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outside_a_work_tree_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(GitError) as caught:
         git.choose(tmp_path, changed=True)
@@ -164,7 +159,7 @@ def test_outside_a_work_tree_is_an_error_that_says_what_to_do(
     assert git.dirty([tmp_path / "a.py", tmp_path / "gone.py"]) == set()
 
 
-def test_dirty_asks_each_file_s_own_repository(repo: Repository, tmp_path: Path) -> None:
+def test_dirty_asks_each_file_s_own_repository(repo, tmp_path):
     other = Repository.init(tmp_path / "other")
     repo.commit({"a.py": "1\n", ".gitignore": "skip.py\n"})
     other.commit({"b.py": "1\n"})
@@ -174,7 +169,7 @@ def test_dirty_asks_each_file_s_own_repository(repo: Repository, tmp_path: Path)
     assert git.dirty(paths) == {other.root / "b.py", new}
 
 
-def test_dirty_answers_for_more_files_than_a_command_line_holds(repo: Repository) -> None:
+def test_dirty_answers_for_more_files_than_a_command_line_holds(repo):
     repo.commit({f"{n:04}.py": "1\n" for n in range(git.MAX_PATH_ARGUMENTS + 50)})
     repo.write("0007.py", "2\n")
     assert git.dirty(Path(f"{n:04}.py") for n in range(git.MAX_PATH_ARGUMENTS + 50)) == {
@@ -186,7 +181,7 @@ def staged(repo: Repository) -> dict[str, git.Staged]:
     return {entry.name: entry for entry in git.staged_files(repo.root)}
 
 
-def test_staged_content_is_the_index_not_the_work_tree(repo: Repository) -> None:
+def test_staged_content_is_the_index_not_the_work_tree(repo):
     repo.commit({"part.py": "1\n", "whole.py": "1\n"})
     repo.write("part.py", "2\n")
     repo.write("whole.py", "2\n")
@@ -200,14 +195,14 @@ def test_staged_content_is_the_index_not_the_work_tree(repo: Repository) -> None
     assert staged(repo)["whole.py"].partly
 
 
-def test_a_touched_file_is_not_partly_staged(repo: Repository) -> None:
+def test_a_touched_file_is_not_partly_staged(repo):
     repo.write("a.py", "1\n")
     repo.git("add", "-A")
     os.utime(repo.root / "a.py", (1, 1))
     assert not staged(repo)["a.py"].partly
 
 
-def test_staged_content_has_the_newlines_of_a_checkout(repo: Repository) -> None:
+def test_staged_content_has_the_newlines_of_a_checkout(repo):
     repo.write(".gitattributes", "*.cs text eol=crlf\n")
     repo.write("a.cs", "1\r\n2\r\n")
     repo.git("add", "-A")
@@ -238,9 +233,7 @@ def _plain(repo: Repository) -> Repository:
 
 
 @pytest.mark.parametrize("make", [_plain, _worktree, _submodule])
-def test_worktrees_and_submodules_are_work_trees(
-    repo: Repository, make: Callable[[Repository], Repository]
-) -> None:
+def test_worktrees_and_submodules_are_work_trees(repo, make):
     place = make(repo)
     place.write("a.py", "Old\n")
     assert git.top(place.root).resolve() == place.root.resolve()
@@ -251,14 +244,14 @@ def test_worktrees_and_submodules_are_work_trees(
     assert git.hooks_folder(place.root).parent.is_dir()
 
 
-def test_a_submodule_is_no_file_of_its_superproject(repo: Repository) -> None:
+def test_a_submodule_is_no_file_of_its_superproject(repo):
     _submodule(repo).commit({"a.py": "Old\n"})
     repo.git("add", "sub")
     assert staged(repo) == {}
     assert chosen(containing=["Old"]) == chosen(changed=True) == set()
 
 
-def test_while_merging_only_what_no_parent_has_is_staged_by_us(repo: Repository) -> None:
+def test_while_merging_only_what_no_parent_has_is_staged_by_us(repo):
     repo.commit({"both.py": "1\n", "theirs.py": "1\n", "mine.py": "1\n"})
     repo.git("checkout", "-q", "-b", "topic")
     repo.commit({"both.py": "topic\n", "theirs.py": "2\n", "new.py": "2\n"})
@@ -272,7 +265,7 @@ def test_while_merging_only_what_no_parent_has_is_staged_by_us(repo: Repository)
     assert not staged(repo)["both.py"].conflicted
 
 
-def test_indexed_says_what_the_index_holds_of_named_files(repo: Repository) -> None:
+def test_indexed_says_what_the_index_holds_of_named_files(repo):
     repo.commit({"a b.py": "1\n", "c.py": "1\n"})
     repo.write("c.py", "2\n")
     found = {e.name: e for e in git.indexed(repo.root, ["a b.py", "c.py", "none.py"])}
@@ -292,13 +285,11 @@ LINES = b"".join(b"%d\n" % n for n in range(20))
     ],
     ids=["nothing unstaged", "apart", "same line"],
 )
-def test_merge_keeps_both_changes_or_says_no(
-    repo: Repository, current: bytes, other: bytes, merged: bytes | None
-) -> None:
+def test_merge_keeps_both_changes_or_says_no(repo, current, other, merged):
     assert git.merge(repo.root, current, LINES, other) == merged
 
 
-def test_hooks_path_is_seen_wherever_it_is_set(repo: Repository) -> None:
+def test_hooks_path_is_seen_wherever_it_is_set(repo):
     assert git.hooks_path(repo.root) is None
     repo.git("config", "core.hooksPath", "my hooks")
     assert git.hooks_path(repo.root) == "my hooks"

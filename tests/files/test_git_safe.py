@@ -181,9 +181,7 @@ def asked(function: Callable[[], object]) -> None:
         function()
 
 
-def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(
-    repo: Repository, specedit: Specedit, script: Callable[..., Path]
-) -> None:
+def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(repo, specedit, script):
     root = repo.root
     staged = b"username = 2\n"
     entry = git.Staged("b.py", hashlib.sha1(b"blob %d\0%b" % (len(staged), staged)).hexdigest())
@@ -218,7 +216,7 @@ def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(
         assert b"Traceback" not in done.stderr, done.stderr.decode()
 
 
-def test_every_trick_works_where_git_is_asked_plainly(tmp_path: Path) -> None:
+def test_every_trick_works_where_git_is_asked_plainly(tmp_path):
     """Without this a trick that git does not fall for would prove nothing."""
     works = set()
     for number, trick in enumerate(TRICKS):
@@ -243,9 +241,7 @@ def test_every_trick_works_where_git_is_asked_plainly(tmp_path: Path) -> None:
     assert {t.__name__.strip("_") for t in TRICKS} - works == {"alias_and_programs"}
 
 
-def test_filters_of_the_user_s_own_configuration_still_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_filters_of_the_user_s_own_configuration_still_work(tmp_path, monkeypatch):
     made = Repository.init(tmp_path / "repo")
     clean = '[filter "up"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n\trequired = true\n'
     (tmp_path / "global").write_text(clean)
@@ -261,9 +257,7 @@ def test_filters_of_the_user_s_own_configuration_still_work(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_work_tree_that_the_configuration_puts_elsewhere_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_work_tree_that_the_configuration_puts_elsewhere_is_refused(tmp_path, monkeypatch):
     made = Repository.init(tmp_path / "home/repo")
     made.commit({"a.py": TEXT})
     made.git("config", "core.worktree", str(tmp_path / "home"))
@@ -271,7 +265,7 @@ def test_a_work_tree_that_the_configuration_puts_elsewhere_is_refused(
         git.choose(made.root, containing=["username"])
 
 
-def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path: Path) -> None:
+def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path):
     made = Repository.init(tmp_path / "repo")
     made.commit({"a.py": TEXT})
     made.write("a.py", TEXT * 2)
@@ -282,7 +276,7 @@ def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path: Path) ->
     assert git.dirty([made.root / "a.py"])
 
 
-def test_no_question_waits_for_somebody_to_answer(tmp_path: Path) -> None:
+def test_no_question_waits_for_somebody_to_answer(tmp_path):
     made = Repository.init(tmp_path / "repo")
     code, out = ask(made.root, "config", "--get", "core.fsmonitor")
     assert (code, out) == (0, b"false\n")

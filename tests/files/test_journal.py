@@ -36,7 +36,7 @@ def file(tmp_path: Path, name: str, data: bytes = b"old\r\n") -> Path:
     return path
 
 
-def test_undo_restores_the_last_run_whole(tmp_path: Path, store: Path) -> None:
+def test_undo_restores_the_last_run_whole(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b", b"\xef\xbb\xbfb")
     run(store, (a, b"new"), (b, b""))
     done = undo(store)
@@ -44,7 +44,7 @@ def test_undo_restores_the_last_run_whole(tmp_path: Path, store: Path) -> None:
     assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"\xef\xbb\xbfb")
 
 
-def test_undo_again_goes_further_back(tmp_path: Path, store: Path) -> None:
+def test_undo_again_goes_further_back(tmp_path, store):
     a = file(tmp_path, "a", b"1")
     run(store, (a, b"2"))
     run(store, (a, b"3"))
@@ -56,9 +56,7 @@ def test_undo_again_goes_further_back(tmp_path: Path, store: Path) -> None:
         undo(store)
 
 
-def test_one_file_that_changed_since_leaves_all_of_them_as_they_are(
-    tmp_path: Path, store: Path
-) -> None:
+def test_one_file_that_changed_since_leaves_all_of_them_as_they_are(tmp_path, store):
     a, b, c = (file(tmp_path, n) for n in "abc")
     run(store, (a, b"new"), (b, b"new"), (c, b"new"))
     a.write_bytes(b"mine")
@@ -75,9 +73,7 @@ def test_one_file_that_changed_since_leaves_all_of_them_as_they_are(
     assert (a.read_bytes(), b.read_bytes(), c.exists()) == (b"mine", b"old\r\n", False)
 
 
-def test_of_two_changes_at_once_the_one_that_lost_is_not_in_the_way_of_undo(
-    tmp_path: Path, store: Path
-) -> None:
+def test_of_two_changes_at_once_the_one_that_lost_is_not_in_the_way_of_undo(tmp_path, store):
     files = [file(tmp_path, name, b"old") for name in "abc"]
     held = [Source.from_bytes(str(one), b"old", one) for one in files]
 
@@ -94,7 +90,7 @@ def test_of_two_changes_at_once_the_one_that_lost_is_not_in_the_way_of_undo(
     assert {one.read_bytes() for one in files} == {b"old"}
 
 
-def test_a_refused_file_can_still_be_undone_later(tmp_path: Path, store: Path) -> None:
+def test_a_refused_file_can_still_be_undone_later(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     run(store, (a, b"new"), (b, b"new"))
     a.write_bytes(b"mine")
@@ -105,7 +101,7 @@ def test_a_refused_file_can_still_be_undone_later(tmp_path: Path, store: Path) -
     assert journal.runs(store) == []
 
 
-def test_a_file_written_twice_is_put_back_in_reverse_order(tmp_path: Path, store: Path) -> None:
+def test_a_file_written_twice_is_put_back_in_reverse_order(tmp_path, store):
     a = file(tmp_path, "a", b"1")
     (tmp_path / "b").hardlink_to(a)
     run(store, (a, b"2"), (tmp_path / "b", b"3"), (a, b"4"))  # its lock is taken once
@@ -113,7 +109,7 @@ def test_a_file_written_twice_is_put_back_in_reverse_order(tmp_path: Path, store
     assert a.read_bytes() == b"1"
 
 
-def test_an_undo_that_fails_half_way_takes_back_what_it_did(tmp_path: Path, store: Path) -> None:
+def test_an_undo_that_fails_half_way_takes_back_what_it_did(tmp_path, store):
     a, b, c = (file(tmp_path, n) for n in "abc")
     run(store, (c, b"new"), (a, b"new"), (b, b"new"))
     (last,) = journal.runs(store)
@@ -131,7 +127,7 @@ def test_an_undo_that_fails_half_way_takes_back_what_it_did(tmp_path: Path, stor
     assert {p.read_bytes() for p in (a, b, c)} == {b"old\r\n"}
 
 
-def test_forget_goes_past_a_run_without_touching_files(tmp_path: Path, store: Path) -> None:
+def test_forget_goes_past_a_run_without_touching_files(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     run(store, (a, b"new"))
     run(store, (b, b"new"), command="rename")
@@ -140,7 +136,7 @@ def test_forget_goes_past_a_run_without_touching_files(tmp_path: Path, store: Pa
     assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"new")
 
 
-def test_an_earlier_run_can_be_named(tmp_path: Path, store: Path) -> None:
+def test_an_earlier_run_can_be_named(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     run(store, (a, b"new"))
     run(store, (b, b"new"))
@@ -150,7 +146,7 @@ def test_an_earlier_run_can_be_named(tmp_path: Path, store: Path) -> None:
         undo(store, "nope")
 
 
-def test_a_run_interrupted_before_it_wrote_is_no_obstacle(tmp_path: Path, store: Path) -> None:
+def test_a_run_interrupted_before_it_wrote_is_no_obstacle(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     recorder = Recorder(store, "edit")
     recorder.add(a, a.read_bytes(), b"new")
@@ -163,7 +159,7 @@ def source(path: Path, data: bytes = b"old\r\n") -> Source:
     return Source(str(path), "", data, path)
 
 
-def test_a_write_that_failed_is_not_the_last_run(tmp_path: Path, store: Path) -> None:
+def test_a_write_that_failed_is_not_the_last_run(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     run(store, (a, b"new"))
     with pytest.raises(InputError, match="changed on disk"):
@@ -178,9 +174,7 @@ def test_a_write_that_failed_is_not_the_last_run(tmp_path: Path, store: Path) ->
     assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"old\r\n")
 
 
-def test_ctrl_c_while_a_file_is_written_waits_until_it_is_whole(
-    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_a_file_is_written_waits_until_it_is_whole(tmp_path, store, monkeypatch):
     a = file(tmp_path, "a")
 
     def interrupted(run: journal.JournalRun) -> None:
@@ -194,9 +188,7 @@ def test_ctrl_c_while_a_file_is_written_waits_until_it_is_whole(
     assert [o.status for o in undo(store).files] == ["restored"]
 
 
-def test_a_run_undone_while_it_writes_goes_on_with_a_journal_of_its_own(
-    tmp_path: Path, store: Path
-) -> None:
+def test_a_run_undone_while_it_writes_goes_on_with_a_journal_of_its_own(tmp_path, store):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     recorder = Recorder(store, "edit")
     recorder.write(source(a), b"new")
@@ -206,9 +198,7 @@ def test_a_run_undone_while_it_writes_goes_on_with_a_journal_of_its_own(
     assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"old\r\n")
 
 
-def test_nobody_undoes_between_the_entry_and_the_write(
-    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_undoes_between_the_entry_and_the_write(tmp_path, store, monkeypatch):
     monkeypatch.setattr(journal, "OTHER_RUN_WAIT_S", 0.05)
     run(store, (file(tmp_path, "a"), b"new"))
     lock = Lock(store / "locks/journal.lock")
@@ -221,7 +211,7 @@ def test_nobody_undoes_between_the_entry_and_the_write(
     assert [o.status for o in undo(store).files] == ["restored"]
 
 
-def test_a_torn_file_with_other_names_is_restored(tmp_path: Path, store: Path) -> None:
+def test_a_torn_file_with_other_names_is_restored(tmp_path, store):
     a = file(tmp_path, "a", b"one two three")
     (tmp_path / "b").hardlink_to(a)
     Recorder(store, "edit").add(a, b"one two three", b"ONE TWO THREE FOUR")
@@ -233,9 +223,7 @@ def test_a_torn_file_with_other_names_is_restored(tmp_path: Path, store: Path) -
     assert [o.status for o in undo(store).files] == ["refused"]
 
 
-def test_a_file_with_other_names_that_was_written_whole_is_torn_no_more(
-    tmp_path: Path, store: Path
-) -> None:
+def test_a_file_with_other_names_that_was_written_whole_is_torn_no_more(tmp_path, store):
     a = file(tmp_path, "a", b"one two")
     (tmp_path / "b").hardlink_to(a)
     Recorder(store, "edit").write(source(a, b"one two"), b"ONE TWO")
@@ -249,7 +237,7 @@ def test_a_file_with_other_names_that_was_written_whole_is_torn_no_more(
     [(b"aaaa", True), (b"bbbbbb", True), (b"abab", True), (b"aaaabb", True), (b"aab", False),
      (b"aaca", False), (b"bbbbbbb", False)],
 )  # fmt: skip
-def test_what_a_torn_file_may_hold(now: bytes, mixed: bool) -> None:
+def test_what_a_torn_file_may_hold(now, mixed):
     assert is_mixed(now, b"aaaa", b"bbbbbb") is mixed
 
 
@@ -262,9 +250,7 @@ def test_what_a_torn_file_may_hold(now: bytes, mixed: bool) -> None:
         pytest.param(b"later", b"theirs", None, id="nobody can tell: it stays"),
     ],
 )
-def test_what_a_killed_run_left_is_cleared_up(
-    tmp_path: Path, store: Path, there: bytes, draft: bytes, then: bytes | None
-) -> None:
+def test_what_a_killed_run_left_is_cleared_up(tmp_path, store, there, draft, then):
     a, b = file(tmp_path, "a"), file(tmp_path, "b")
     entry = Recorder(store, "edit").add(a, b"old\r\n", b"new")
     left = journal.draft_of(journal.runs(store)[0], entry)
@@ -278,7 +264,7 @@ def test_what_a_killed_run_left_is_cleared_up(
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o4755], ids=oct)
-def test_permissions_come_back(tmp_path: Path, store: Path, mode: int) -> None:
+def test_permissions_come_back(tmp_path, store, mode):
     a = file(tmp_path, "a")
     a.chmod(mode)
     run(store, (a, b"new"))
@@ -287,14 +273,14 @@ def test_permissions_come_back(tmp_path: Path, store: Path, mode: int) -> None:
     assert stat.S_IMODE(a.stat().st_mode) == mode
 
 
-def test_a_journal_is_private(tmp_path: Path, store: Path) -> None:
+def test_a_journal_is_private(tmp_path, store):
     run(store, (file(tmp_path, "a"), b"new"))
     folder = next((store / "journal").iterdir())
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()} == {0o600}
 
 
-def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path: Path, store: Path) -> None:
+def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path, store):
     a = file(tmp_path, "a")
     link = tmp_path / "link"
     link.symlink_to(a)
@@ -304,7 +290,7 @@ def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path: Path, sto
     assert a.read_bytes() == b"old\r\n"
 
 
-def test_hard_links_stay_one_file(tmp_path: Path, store: Path) -> None:
+def test_hard_links_stay_one_file(tmp_path, store):
     a = file(tmp_path, "a")
     (tmp_path / "b").hardlink_to(a)
     run(store, (a, b"new"))
@@ -312,7 +298,7 @@ def test_hard_links_stay_one_file(tmp_path: Path, store: Path) -> None:
     assert (tmp_path / "b").read_bytes() == b"old\r\n"
 
 
-def test_a_damaged_journal_restores_nothing(tmp_path: Path, store: Path) -> None:
+def test_a_damaged_journal_restores_nothing(tmp_path, store):
     a = file(tmp_path, "a")
     run(store, (a, b"new"))
     next((store / "journal").iterdir()).joinpath("originals").write_bytes(b"rot")
@@ -320,7 +306,7 @@ def test_a_damaged_journal_restores_nothing(tmp_path: Path, store: Path) -> None
     assert a.read_bytes() == b"new"
 
 
-def test_a_folder_that_a_crash_left_is_no_run(tmp_path: Path, store: Path) -> None:
+def test_a_folder_that_a_crash_left_is_no_run(tmp_path, store):
     run(store, (file(tmp_path, "a"), b"new"))
     (store / "journal" / "99991231T000000.000000-1").mkdir()
     (store / "journal" / "99991231T000000.000000-2").mkdir()
@@ -328,7 +314,7 @@ def test_a_folder_that_a_crash_left_is_no_run(tmp_path: Path, store: Path) -> No
     assert len(journal.runs(store)) == 1
 
 
-def test_the_journal_keeps_the_last_runs_only(tmp_path: Path, store: Path) -> None:
+def test_the_journal_keeps_the_last_runs_only(tmp_path, store):
     a = file(tmp_path, "a", b"0")
     for n in range(1, 6):
         run(store, (a, b"%d" % n))
@@ -340,14 +326,14 @@ def test_the_journal_keeps_the_last_runs_only(tmp_path: Path, store: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["a b", "-f", "quo'te\"", "new\nline", "bad-\udcff"])
-def test_any_name_can_be_undone(tmp_path: Path, store: Path, name: str) -> None:
+def test_any_name_can_be_undone(tmp_path, store, name):
     a = file(tmp_path, name)
     run(store, (a, b"new"))
     undo(store)
     assert a.read_bytes() == b"old\r\n"
 
 
-def test_a_journal_that_cannot_be_written_stops_the_run_before_it_writes(tmp_path: Path) -> None:
+def test_a_journal_that_cannot_be_written_stops_the_run_before_it_writes(tmp_path):
     blocked = file(tmp_path, "store")
     with pytest.raises(InputError, match="journal cannot be written"):
         Recorder(blocked, "edit").add(file(tmp_path, "a"), b"old", b"new")

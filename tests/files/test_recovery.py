@@ -40,8 +40,8 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("number", range(len(NAMES) + 1))
 def test_guarantee_3_a_change_of_several_files_that_is_killed_is_reverted_or_completed(
-    tree: Path, tmp_path: Path, number: int
-) -> None:
+    tree, tmp_path, number
+):
     store = tmp_path / "store"
     killed(number, lambda: change(store, tree))
     assert held(tree) == [NEW] * number + [OLD] * (len(NAMES) - number)
@@ -56,9 +56,7 @@ def test_guarantee_3_a_change_of_several_files_that_is_killed_is_reverted_or_com
 
 
 @pytest.mark.parametrize("number", range(len(NAMES)))
-def test_guarantee_3_an_undo_that_is_killed_is_completed(
-    tree: Path, tmp_path: Path, number: int
-) -> None:
+def test_guarantee_3_an_undo_that_is_killed_is_completed(tree, tmp_path, number):
     store = tmp_path / "store"
     change(store, tree)
     killed(number, lambda: undo(store) and None)
@@ -68,9 +66,7 @@ def test_guarantee_3_an_undo_that_is_killed_is_completed(
     assert recover(store) == [] and bool(journal.runs(store)) == (not number)
 
 
-def test_another_process_neither_reverts_nor_undoes_a_change_at_work(
-    tree: Path, tmp_path: Path
-) -> None:
+def test_another_process_neither_reverts_nor_undoes_a_change_at_work(tree, tmp_path):
     store = tmp_path / "store"
     reached, go = os.pipe(), os.pipe()
 
@@ -101,9 +97,7 @@ def test_another_process_neither_reverts_nor_undoes_a_change_at_work(
     assert recover(store) == []
 
 
-def test_an_interrupt_between_two_files_restores_all_of_them(
-    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_between_two_files_restores_all_of_them(tree, tmp_path, monkeypatch):
     store, real = tmp_path / "store", replacement.replace
 
     def interrupted(source: object, data: bytes, *more: object, **words: object) -> None:
@@ -117,7 +111,7 @@ def test_an_interrupt_between_two_files_restores_all_of_them(
     assert held(tree) == [OLD] * len(NAMES) and journal.runs(store) == []
 
 
-def test_what_was_modified_since_the_kill_is_not_overwritten(tree: Path, tmp_path: Path) -> None:
+def test_what_was_modified_since_the_kill_is_not_overwritten(tree, tmp_path):
     store = tmp_path / "store"
     killed(2, lambda: change(store, tree))
     (tree / "a.py").write_bytes(b"mine\n")
@@ -129,9 +123,7 @@ def test_what_was_modified_since_the_kill_is_not_overwritten(tree: Path, tmp_pat
     assert held(tree) == [b"mine\n", OLD, OLD] and recover(store) == []
 
 
-def test_a_try_that_is_killed_while_its_journal_is_deleted_leaves_nothing_to_undo(
-    tree: Path, tmp_path: Path
-) -> None:
+def test_a_try_that_is_killed_while_its_journal_is_deleted_leaves_nothing_to_undo(tree, tmp_path):
     """Deleting a folder is many steps: after the first, nothing may take it for a run."""
     store = tmp_path / "store"
 
@@ -151,7 +143,7 @@ def test_a_try_that_is_killed_while_its_journal_is_deleted_leaves_nothing_to_und
     assert recover(store) == [] and not list((store / "journal").iterdir())
 
 
-def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree: Path, inside: Specedit) -> None:
+def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree, inside):
     def dies() -> None:
         Recorder._stored = lambda *_: os._exit(9)  # type: ignore[method-assign]
         change(journal.home(), tree)
@@ -161,9 +153,7 @@ def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree: Path, inside
     assert held(tree) == [OLD] * len(NAMES) and not list((journal.home() / "journal").iterdir())
 
 
-def test_a_run_that_was_killed_before_its_journal_leaves_no_mark(
-    tree: Path, tmp_path: Path
-) -> None:
+def test_a_run_that_was_killed_before_its_journal_leaves_no_mark(tree, tmp_path):
     def dies() -> None:
         Recorder._save = lambda *_: os._exit(9)  # type: ignore[method-assign]
         change(tmp_path / "store", tree)
@@ -174,7 +164,7 @@ def test_a_run_that_was_killed_before_its_journal_leaves_no_mark(
     assert recover(tmp_path / "store") == [] and not list(runs.iterdir())
 
 
-def test_files_that_are_gone_are_forgotten(tree: Path, tmp_path: Path) -> None:
+def test_files_that_are_gone_are_forgotten(tree, tmp_path):
     store = tmp_path / "store"
     killed(2, lambda: change(store, tree))
     for name in NAMES:
@@ -183,7 +173,7 @@ def test_files_that_are_gone_are_forgotten(tree: Path, tmp_path: Path) -> None:
     assert not any(run.unfinished for run in journal.runs(store))
 
 
-def test_a_try_that_is_killed_is_reverted_even_when_it_is_whole(tree: Path, tmp_path: Path) -> None:
+def test_a_try_that_is_killed_is_reverted_even_when_it_is_whole(tree, tmp_path):
     store = tmp_path / "store"
 
     def tries() -> None:
@@ -198,9 +188,7 @@ def test_a_try_that_is_killed_is_reverted_even_when_it_is_whole(tree: Path, tmp_
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
-def test_a_file_whose_write_is_killed_is_cleared_up_by_the_next_command(
-    tree: Path, inside: Specedit, after: bool
-) -> None:
+def test_a_file_whose_write_is_killed_is_cleared_up_by_the_next_command(tree, inside, after):
     def dies() -> None:
         def put(path: Path, held: object, draft: Path, real: Any = replacement._put) -> None:
             if after:
@@ -219,9 +207,7 @@ def test_a_file_whose_write_is_killed_is_cleared_up_by_the_next_command(
     assert held(tree) == [OLD] * 3
 
 
-def test_a_file_that_was_half_written_in_place_is_completed(
-    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_was_half_written_in_place_is_completed(tree, tmp_path, monkeypatch):
     """It has hard links; the other file of the run is an edit of its own."""
     store = tmp_path / "store"
     (tree / "link.py").hardlink_to(tree / "b.py")
@@ -244,7 +230,7 @@ def test_a_file_that_was_half_written_in_place_is_completed(
     assert not undo(store).refused and held(tree) == [OLD] * len(NAMES)
 
 
-def test_a_change_that_cannot_be_written_whole_is_not_written(tree: Path, tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_written_whole_is_not_written(tree, tmp_path):
     texts = [(read(tree / name), NEW) for name in NAMES]
     (tree / "c.py").write_bytes(b"other\n")
     with pytest.raises(InputError, match="changed on disk"):
@@ -263,9 +249,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
-def test_the_next_command_reverts_it_and_says_so_in_one_line(
-    tree: Path, inside: Specedit, script: Callable[..., Path], words: list[str]
-) -> None:
+def test_the_next_command_reverts_it_and_says_so_in_one_line(tree, inside, script, words):
     script(replace=[["username", "email"]])
     (tree / ".git").mkdir()
     (tree / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -279,7 +263,7 @@ def test_the_next_command_reverts_it_and_says_so_in_one_line(
         assert len(said) == 1 and said[0].startswith("specedit: reverted the change of 3 files")
 
 
-def test_a_language_server_that_runs_reverts_it_before_its_next_request(tree: Path) -> None:
+def test_a_language_server_that_runs_reverts_it_before_its_next_request(tree):
     messages: Queue[dict[str, Any]] = Queue()
     session = Session(resolve({}).values, messages.put)
     session.receive({"id": 1, "method": "initialize", "params": {"capabilities": {}}})
@@ -294,16 +278,14 @@ def test_a_language_server_that_runs_reverts_it_before_its_next_request(tree: Pa
     session.close(5)
 
 
-def test_an_editor_from_python_reverts_it_and_warns(tree: Path) -> None:
+def test_an_editor_from_python_reverts_it_and_warns(tree):
     killed(2, lambda: change(journal.home(), tree))
     with pytest.warns(UserWarning, match="reverted the change of 3 files"):
         Editor(engine="exact").close()
     assert held(tree) == [OLD] * len(NAMES)
 
 
-def test_a_change_of_many_files_waits_for_the_disk_a_few_times(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_many_files_waits_for_the_disk_a_few_times(tmp_path, monkeypatch):
     if not atomic.sync_file_system(tmp_path):
         pytest.skip("this system cannot put a whole file system on the disk")
     waits: list[object] = []

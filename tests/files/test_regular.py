@@ -51,9 +51,7 @@ def put(kind: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link to itself"])
-def test_guarantee_3_what_took_the_files_place_is_not_written_nor_waited_for(
-    tmp_path: Path, kind: str
-) -> None:
+def test_guarantee_3_what_took_the_files_place_is_not_written_nor_waited_for(tmp_path, kind):
     path = tmp_path / "a.py"
     path.write_text("old\n")
     source = read(path)
@@ -66,7 +64,7 @@ def test_guarantee_3_what_took_the_files_place_is_not_written_nor_waited_for(
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link", "link to itself"])
-def test_undo_refuses_what_took_the_files_place(tmp_path: Path, kind: str) -> None:
+def test_undo_refuses_what_took_the_files_place(tmp_path, kind):
     path = tmp_path / "a.py"
     path.write_text("old\n")
     Recorder(tmp_path / "store", "edit").write(read(path), b"new\n")
@@ -75,7 +73,7 @@ def test_undo_refuses_what_took_the_files_place(tmp_path: Path, kind: str) -> No
     assert (tmp_path / "away").read_text() == "new\n"
 
 
-def test_a_pipe_by_the_name_of_a_draft_is_left_alone(tmp_path: Path) -> None:
+def test_a_pipe_by_the_name_of_a_draft_is_left_alone(tmp_path):
     path, store = tmp_path / "a.py", tmp_path / "store"
     path.write_text("old\n")
     Recorder(store, "edit").write(read(path), b"new\n")
@@ -93,9 +91,7 @@ def victim(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(
-    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(tmp_path, victim, monkeypatch):
     """Whoever may write to the folder, while somebody else (root, say) edits a file there."""
     path = tmp_path / "a.py"
     path.write_text("old\n")
@@ -114,9 +110,7 @@ def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(
     assert victim.read_text() == "secret\n"
 
 
-def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(
-    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(tmp_path, victim, monkeypatch):
     path = tmp_path / "a.py"
     path.write_text("old\n")
     victim.chmod(0o4755)
@@ -137,9 +131,7 @@ def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(
     assert path.stat().st_mode & 0o7000 == 0 and path.read_text() == "old\n"
 
 
-def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(
-    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(tmp_path, victim, monkeypatch):
     path, store = tmp_path / "a.py", tmp_path / "store"
     path.write_text("old\n")
     path.chmod(0o666)
@@ -157,11 +149,8 @@ def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(
 
 
 def test_a_staged_file_that_became_a_pipe_holds_up_no_commit(
-    tmp_path: Path,
-    script: Callable[..., Path],
-    process: Specedit,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    tmp_path, script, process, monkeypatch
+):
     script(replace=[["old", "new"]])
     repo = Repository.init(tmp_path / "repo")
     repo.write("pyproject.toml", '[[tool.specedit.hook]]\nrename = {old = "new"}\n')
@@ -172,7 +161,7 @@ def test_a_staged_file_that_became_a_pipe_holds_up_no_commit(
     assert done.returncode == 1 and b"a.py: not rewritten" in done.stderr
 
 
-def test_a_regular_file_is_read_and_nothing_else(tmp_path: Path) -> None:
+def test_a_regular_file_is_read_and_nothing_else(tmp_path):
     (tmp_path / "a").write_bytes(b"x")
     assert regular.read(tmp_path / "a") == b"x"
     os.mkfifo(tmp_path / "pipe")
@@ -194,12 +183,8 @@ OWN = {
 
 @pytest.mark.parametrize("name", OWN)
 def test_a_pipe_in_the_place_of_a_file_of_our_own_blocks_no_command(
-    tmp_path: Path,
-    script: Callable[..., Path],
-    inside: Specedit,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-) -> None:
+    tmp_path, script, inside, monkeypatch, name
+):
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     (tmp_path / "runtime").mkdir(mode=0o700)
     monkeypatch.setenv("SPECEDIT_SERVER", "auto")
@@ -216,15 +201,13 @@ def test_a_pipe_in_the_place_of_a_file_of_our_own_blocks_no_command(
 
 
 @pytest.mark.parametrize("open_it", [regular.reading, regular.writing, regular.appending])
-def test_no_way_to_open_a_file_waits_for_a_pipe(
-    tmp_path: Path, open_it: Callable[[Path], object]
-) -> None:
+def test_no_way_to_open_a_file_waits_for_a_pipe(tmp_path, open_it):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError):
         open_it(tmp_path / "pipe")
 
 
-def test_a_limit_is_no_memory_that_is_taken(tmp_path: Path) -> None:
+def test_a_limit_is_no_memory_that_is_taken(tmp_path):
     path = tmp_path / "small"
     path.write_bytes(b"word")
     tracemalloc.start()

@@ -8,7 +8,6 @@ import re
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -37,9 +36,7 @@ def _write(seen: Source, text: str) -> None:
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
 @given(lines=LINES, end=st.text("ab", max_size=2))
-def test_an_untouched_text_is_the_same_bytes(
-    bom: bytes, encoding: str, lines: list[tuple[str, str]], end: str
-) -> None:
+def test_an_untouched_text_is_the_same_bytes(bom, encoding, lines, end):
     data = bom + ("".join(a + b for a, b in lines) + end).encode(encoding)
     read = Source.from_bytes("a.txt", data)
     assert "\r" not in read.text
@@ -55,9 +52,7 @@ ENDED = re.compile(r"([^\r\n]*)(\r\n|\r|\n)")
     gone=st.integers(0, 2),
     put=st.lists(st.text("xy", max_size=4), max_size=3),
 )
-def test_only_the_changed_line_gets_another_ending(
-    lines: list[tuple[str, str]], at: int, gone: int, put: list[str]
-) -> None:
+def test_only_the_changed_line_gets_another_ending(lines, at, gone, put):
     lines = [(f"{number}{line}", ending) for number, (line, ending) in enumerate(lines)]
     at = min(at, len(lines))
     gone = min(gone, len(lines) - at)
@@ -83,8 +78,8 @@ def test_only_the_changed_line_gets_another_ending(
     put=st.lists(st.sampled_from(["", "a", "new"]), max_size=3),
 )
 def test_line_ends_outside_of_a_change_are_the_same_bytes(
-    bom: bytes, encoding: str, newline: str, lines: list[str], at: int, gone: int, put: list[str]
-) -> None:
+    bom, encoding, newline, lines, at, gone, put
+):
     at = min(at, len(lines))
     gone = min(gone, len(lines) - at)
     data = "".join(f"{line}{newline}" for line in lines).encode(encoding)
@@ -95,20 +90,20 @@ def test_line_ends_outside_of_a_change_are_the_same_bytes(
     assert written == bom + "".join(f"{line}{newline}" for line in lines).encode(encoding)
 
 
-def test_an_empty_line_behind_a_carriage_return_is_a_line() -> None:
+def test_an_empty_line_behind_a_carriage_return_is_a_line():
     read = Source.from_bytes("a", b"a\nb\nc\rd\n")
     assert read.encode("a\nb\nc\n\n") == b"a\nb\nc\r\r"
     assert Source.from_bytes("a", read.encode("a\nb\nc\n\n")).text == "a\nb\nc\n\n"
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
-def test_a_new_line_takes_the_file_s_newline(newline: str) -> None:
+def test_a_new_line_takes_the_file_s_newline(newline):
     read = Source.from_bytes("a", newline.join(["a", "b", ""]).encode())
     assert read.newline == newline
     assert read.encode("a\nnew\nb\n") == newline.join(["a", "new", "b", ""]).encode()
 
 
-def test_a_final_newline_is_neither_added_nor_lost() -> None:
+def test_a_final_newline_is_neither_added_nor_lost():
     for data in (b"a\nb", b"a\nb\n", b"a\r\nb"):
         read = Source.from_bytes("a", data)
         assert read.encode(read.text) == data
@@ -127,12 +122,12 @@ def test_a_final_newline_is_neither_added_nor_lost() -> None:
         pytest.param(b"x" * (MAX_FILE_BYTES + 1), "too large", id="too-large"),
     ],
 )
-def test_what_is_no_text_says_what_it_is(data: bytes, said: str) -> None:
+def test_what_is_no_text_says_what_it_is(data, said):
     with pytest.raises(InputError, match=said):
         Source.from_bytes("file.x", data)
 
 
-def test_paths_that_are_no_files_say_so(tmp_path: Path) -> None:
+def test_paths_that_are_no_files_say_so(tmp_path):
     (tmp_path / "User.cs").write_text("x")
     with pytest.raises(InputError, match="no such file") as caught:
         read(tmp_path / "Usr.cs")
@@ -146,7 +141,7 @@ def test_paths_that_are_no_files_say_so(tmp_path: Path) -> None:
         read(tmp_path / "pipe")
 
 
-def test_a_huge_file_is_refused_by_its_size_alone(tmp_path: Path) -> None:
+def test_a_huge_file_is_refused_by_its_size_alone(tmp_path):
     huge = tmp_path / "huge.js"
     with huge.open("wb") as file:
         file.truncate(200_000_000_000)  # sparse: reading it would take minutes
@@ -154,7 +149,7 @@ def test_a_huge_file_is_refused_by_its_size_alone(tmp_path: Path) -> None:
         read(huge)
 
 
-def test_writing_replaces_the_whole_file_and_keeps_its_mode(tmp_path: Path) -> None:
+def test_writing_replaces_the_whole_file_and_keeps_its_mode(tmp_path):
     path = tmp_path / "a b\n'c.py"
     path.write_bytes(b"one\r\n")
     path.chmod(0o4751)
@@ -164,7 +159,7 @@ def test_writing_replaces_the_whole_file_and_keeps_its_mode(tmp_path: Path) -> N
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_symlink_stays_and_its_target_is_written(tmp_path: Path) -> None:
+def test_a_symlink_stays_and_its_target_is_written(tmp_path):
     target, link = tmp_path / "target.py", tmp_path / "link.py"
     target.write_text("one\n")
     link.symlink_to(target)
@@ -173,7 +168,7 @@ def test_a_symlink_stays_and_its_target_is_written(tmp_path: Path) -> None:
     assert target.read_text() == "two\n"
 
 
-def test_hard_links_stay_one_file(tmp_path: Path) -> None:
+def test_hard_links_stay_one_file(tmp_path):
     first, second = tmp_path / "a.py", tmp_path / "b.py"
     first.write_text("one\n")
     second.hardlink_to(first)
@@ -182,7 +177,7 @@ def test_hard_links_stay_one_file(tmp_path: Path) -> None:
     assert first.samefile(second)
 
 
-def test_extended_attributes_are_kept(tmp_path: Path) -> None:
+def test_extended_attributes_are_kept(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("one\n")
     try:
@@ -193,7 +188,7 @@ def test_extended_attributes_are_kept(tmp_path: Path) -> None:
     assert os.getxattr(path, "user.note") == b"mine"
 
 
-def test_guarantee_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path: Path) -> None:
+def test_guarantee_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("one\n")
     seen = read(path)
@@ -206,7 +201,7 @@ def test_guarantee_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path
         _write(seen, "two\n")
 
 
-def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
+def test_a_read_only_file_is_refused(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("one\n")
     path.chmod(0o444)
@@ -217,9 +212,7 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
     assert path.read_text() == "one\n"
 
 
-def test_a_file_that_its_mode_does_not_protect_has_no_advice_to_change_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_its_mode_does_not_protect_has_no_advice_to_change_it(tmp_path, monkeypatch):
     path = tmp_path / "a.py"
     path.write_text("one\n")
     monkeypatch.setattr(os, "access", lambda *_: False)  # a file system without writing
@@ -240,7 +233,7 @@ replacement.replace(seen, seen.encode("twenty\\n"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on a file's size")
-def test_guarantee_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path) -> None:
+def test_guarantee_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("one\n")
     for links in (1, 2):
@@ -251,12 +244,12 @@ def test_guarantee_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path) -> 
         (tmp_path / "b.py").hardlink_to(path) if links == 1 else None
 
 
-def test_what_came_from_stdin_has_no_file_to_write() -> None:
+def test_what_came_from_stdin_has_no_file_to_write():
     with pytest.raises(InputError, match="stdin"):
         _write(Source.from_bytes("a.py", b"x\n"), "y\n")
 
 
-def test_a_source_knows_its_language_and_digest() -> None:
+def test_a_source_knows_its_language_and_digest():
     read = source.Source.from_bytes("a.py", b"x = 1\n")
     assert read.language is not None
     assert read.language.name == "python"

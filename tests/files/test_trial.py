@@ -41,7 +41,7 @@ def held(tree: Path) -> tuple[bytes, bytes]:
     return (tree / "a").read_bytes(), (tree / "b").read_bytes()
 
 
-def test_what_is_put_is_marked_and_comes_out_again(tree: Path) -> None:
+def test_what_is_put_is_marked_and_comes_out_again(tree):
     store = tree.parent / "store"
     with trial(tree) as tried:
         for _ in range(2):
@@ -54,7 +54,7 @@ def test_what_is_put_is_marked_and_comes_out_again(tree: Path) -> None:
             assert held(tree) == (A, B) and not journal.runs(store)
 
 
-def test_what_is_tried_is_in_the_journal_however_much_others_write(tree: Path) -> None:
+def test_what_is_tried_is_in_the_journal_however_much_others_write(tree):
     store = tree.parent / "store"
     with trial(tree) as tried:
         tried.put(texts(tree))
@@ -63,7 +63,7 @@ def test_what_is_tried_is_in_the_journal_however_much_others_write(tree: Path) -
     assert held(tree) == (A, B)
 
 
-def test_what_is_kept_is_one_run_that_can_be_undone(tree: Path) -> None:
+def test_what_is_kept_is_one_run_that_can_be_undone(tree):
     store = tree.parent / "store"
     with trial(tree) as tried:
         tried.put(texts(tree))
@@ -77,7 +77,7 @@ def test_what_is_kept_is_one_run_that_can_be_undone(tree: Path) -> None:
     assert not undo(store).refused and held(tree) == (A, B)
 
 
-def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree: Path) -> None:
+def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree):
     """As Python's compiled files are: also where the original was back between two tries."""
     texts_by_stamp: dict[tuple[int, int], set[bytes]] = {}
     with trial(tree) as tried:
@@ -89,14 +89,14 @@ def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree: Path) -> 
     assert [len(texts) for texts in texts_by_stamp.values()] == [1, 1]
 
 
-def test_leaving_it_takes_out_what_is_not_kept(tree: Path) -> None:
+def test_leaving_it_takes_out_what_is_not_kept(tree):
     with pytest.raises(KeyboardInterrupt), trial(tree) as tried:
         tried.put(texts(tree))
         raise KeyboardInterrupt
     assert held(tree) == (A, B)
 
 
-def test_all_of_a_try_is_written_or_none_of_it(tree: Path) -> None:
+def test_all_of_a_try_is_written_or_none_of_it(tree):
     found = texts(tree)
     (tree / "b").write_bytes(b"somebody else's\n")
     with trial(tree) as tried, pytest.raises(InputError, match="changed on disk"):
@@ -104,7 +104,7 @@ def test_all_of_a_try_is_written_or_none_of_it(tree: Path) -> None:
     assert held(tree) == (A, b"somebody else's\n")
 
 
-def test_two_trials_in_one_tree_exclude_each_other(tree: Path) -> None:
+def test_two_trials_in_one_tree_exclude_each_other(tree):
     with trial(tree), pytest.raises(UsageError, match="is testing an edit"), trial(tree):
         raise AssertionError("both are in")
     other = tree.parent / "other"
@@ -114,7 +114,7 @@ def test_two_trials_in_one_tree_exclude_each_other(tree: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX")
-def test_hard_links_modes_and_what_takes_the_files_place(tree: Path) -> None:
+def test_hard_links_modes_and_what_takes_the_files_place(tree):
     os.link(tree / "a", tree / "other name")
     (tree / "b").chmod(0o640)
     with trial(tree) as tried:
@@ -128,9 +128,7 @@ def test_hard_links_modes_and_what_takes_the_files_place(tree: Path) -> None:
     assert stat.S_IMODE((tree / "b").stat().st_mode) == 0o640
 
 
-def test_what_cannot_be_put_back_leaves_the_others_right_and_the_journal_there(
-    tree: Path,
-) -> None:
+def test_what_cannot_be_put_back_leaves_the_others_right_and_the_journal_there(tree):
     store = tree.parent / "store"
     with pytest.raises(InputError, match="cannot be put back"), trial(tree) as tried:
         tried.put(texts(tree))

@@ -37,9 +37,7 @@ REASONED = [
 
 
 @pytest.mark.parametrize(("said", "closing", "text"), REASONED)
-def test_reasoning_before_an_answer_is_counted_and_is_not_its_text(
-    said: str, closing: str, text: str
-) -> None:
+def test_reasoning_before_an_answer_is_counted_and_is_not_its_text(said, closing, text):
     reader = Reader(ScriptedTokenizer(), closing, expected="x = 0\n")
     for token in [*said.encode(), END]:
         if reader.ends(token):
@@ -49,21 +47,21 @@ def test_reasoning_before_an_answer_is_counted_and_is_not_its_text(
     assert reader.reasoning == (end if said.lstrip().startswith(("<think>", "[THINK]")) else 0)
 
 
-def test_reasoning_of_an_endpoint_is_counted_and_its_code_blocks_are_not_the_answer() -> None:
+def test_reasoning_of_an_endpoint_is_counted_and_its_code_blocks_are_not_the_answer():
     reader, reasoning = Unfenced("```", expected="x = 0\n"), "<think>```\nno\n```</think>"
     shown = "".join(map(reader.more, f"{reasoning}\n```\nx = 1\n```\n"))
     assert (shown + reader.end(), reader.closed) == ("x = 1\n", True)
     assert reader.reasoning == len(reasoning) - len("<think>")
 
 
-def test_a_file_that_begins_like_reasoning_is_an_answer() -> None:
+def test_a_file_that_begins_like_reasoning_is_an_answer():
     reader = Reader(ScriptedTokenizer(), "```", expected="<think>\n</think>\n")
     for token in [*b"<think>\nnew\n</think>\n```", END]:
         reader.ends(token)
     assert (reader.text(), reader.reasoning) == ("<think>\nnew\n</think>\n", 0)
 
 
-def test_reasoning_without_an_answer_is_refused() -> None:
+def test_reasoning_without_an_answer_is_refused():
     reader = Reader(ScriptedTokenizer(), "```", expected="x = 0\n")
     with pytest.raises(RefusedEdit, match="nothing but reasoning"):
         for token in [*b"<think>Let me see", END]:
@@ -97,7 +95,7 @@ def test_reasoning_without_an_answer_is_refused() -> None:
         "no closing asked for",
     ],
 )
-def test_the_closing_line_ends_the_answer(said: str, closing: str, text: str, closed: bool) -> None:
+def test_the_closing_line_ends_the_answer(said, closing, text, closed):
     reader, _ = read(said.encode(), closing)
     assert (reader.text(), reader.closed) == (text, closed)
 
@@ -123,7 +121,7 @@ BARE = "```\nrun\n```\n"
         pytest.param("a\n", "```", "a\n", False, id="never-closed"),
     ],
 )
-def test_prose_may_hold_code_blocks(said: str, closing: str, text: str, closed: bool) -> None:
+def test_prose_may_hold_code_blocks(said, closing, text, closed):
     reader, _ = read(said.encode(), closing, nested=True)
     assert (reader.text(), reader.closed) == (text, closed)
 
@@ -134,13 +132,13 @@ def test_prose_may_hold_code_blocks(said: str, closing: str, text: str, closed: 
         st.sampled_from(["a\n", "b ``` c\n", BLOCK, BARE, "\n", "~~~\nx\n~~~\n", "```py\n```\n"])
     )
 )
-def test_prose_comes_back_whole(closing: str, parts: list[str]) -> None:
+def test_prose_comes_back_whole(closing, parts):
     prose = "".join(parts)
     reader, _ = read(f"{prose}{closing}".encode(), closing, nested=True)
     assert (reader.text(), reader.closed) == (prose, True)
 
 
-def test_nothing_after_the_closing_line_is_read() -> None:
+def test_nothing_after_the_closing_line_is_read():
     _, taken = read(b"x\n```\nand so on and on")
     assert taken == len(b"x\n```\n")
 
@@ -149,13 +147,13 @@ def test_nothing_after_the_closing_line_is_read() -> None:
     ("said", "stop", "text"),
     [("one two three", ("two",), "one "), ("one two", ("x", "tw"), "one "), ("aab", ("ab",), "a")],
 )
-def test_stop_texts_are_found_across_pieces(said: str, stop: tuple[str, ...], text: str) -> None:
+def test_stop_texts_are_found_across_pieces(said, stop, text):
     reader, _ = read(said.encode(), "", stop)
     assert reader.text() == text
 
 
 @given(st.text(st.characters(exclude_characters="`", exclude_categories=("Cs",))))
-def test_pieces_are_whole_characters_and_add_up(text: str) -> None:
+def test_pieces_are_whole_characters_and_add_up(text):
     reader = Reader(ScriptedTokenizer(), "")
     pieces: list[str] = []
     for token in text.encode():
@@ -166,6 +164,6 @@ def test_pieces_are_whole_characters_and_add_up(text: str) -> None:
     assert "".join(pieces) == text == reader.text()
 
 
-def test_bytes_that_are_no_text_become_replacement_characters() -> None:
+def test_bytes_that_are_no_text_become_replacement_characters():
     reader, _ = read(b"a\xff\xe2\x82", "")
     assert reader.text() == "a\ufffd\ufffd"

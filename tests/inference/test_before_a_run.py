@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import Specedit, at_a_terminal
+from command_line import at_a_terminal
 
 from specedit.cli import run_command
 from specedit.decode.cost import TYPICAL, Curve
@@ -33,7 +33,7 @@ import late from "./late";
 
 
 @pytest.mark.parametrize("name", ["a.ts", "a.js"])
-def test_without_a_program_sorting_the_imports_changes_nothing_else(name: str) -> None:
+def test_without_a_program_sorting_the_imports_changes_nothing_else(name):
     source = Source.from_bytes(name, OVERLOADS.encode())
     planned = plan_edit(source, "Sort the imports", Settings())
     first = OVERLOADS.index("import { b }")
@@ -49,7 +49,7 @@ def job(text: str, **settings: object) -> Job:
     return plan_edit(Source.from_bytes("a.py", text.encode()), "Do it", values)
 
 
-def test_the_estimate_grows_with_the_file_and_the_cost_of_a_pass() -> None:
+def test_the_estimate_grows_with_the_file_and_the_cost_of_a_pass():
     small, large = job("x = 1\n" * 100), job("x = 1\n" * 10_000)
     assert estimate.expected_seconds(small, TYPICAL) * 20 < estimate.expected_seconds(
         large, TYPICAL
@@ -63,7 +63,7 @@ def test_the_estimate_grows_with_the_file_and_the_cost_of_a_pass() -> None:
 
 
 @pytest.mark.parametrize("setting", [{"server": "http://x"}, {"device": "cuda"}, {"model": "./m"}])
-def test_nothing_is_estimated_for_what_is_not_known(setting: dict[str, str]) -> None:
+def test_nothing_is_estimated_for_what_is_not_known(setting):
     assert estimate.run_seconds(job("x = 1\n"), (), replace(Settings(), **setting)) is None
 
 
@@ -80,7 +80,7 @@ def long(tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> Pat
 MESSAGE = "specedit: about 1 min for a.py; --symbol NAME or --selected TEXT is faster."
 
 
-def test_a_long_run_is_announced_in_one_line(long: Path, inside: Specedit) -> None:
+def test_a_long_run_is_announced_in_one_line(long, inside):
     done = inside("edit", "Do it", "a.py", cwd=long)
     assert (done.returncode, done.stderr.count(MESSAGE.encode())) == (0, 1)
     assert MESSAGE.encode() not in inside("edit", "Do it", "a.py", "-q", cwd=long).stderr
@@ -91,9 +91,7 @@ def test_a_long_run_is_announced_in_one_line(long: Path, inside: Specedit) -> No
     [(b"y\n", (), 0, "y = 1\n"), (b"\n", (), 2, "x = 1\n"), (b"", ("--yes",), 0, "y = 1\n")],
     ids=["yes", "no", "--yes"],
 )
-def test_at_a_terminal_the_user_decides_about_a_long_run(
-    long: Path, answer: bytes, flags: tuple[str, ...], code: int, text: str
-) -> None:
+def test_at_a_terminal_the_user_decides_about_a_long_run(long, answer, flags, code, text):
     pytest.importorskip("pty")
     done, shown = at_a_terminal(answer, "edit", "Do it", "a.py", *flags, cwd=long)
     assert (done, (long / "a.py").read_text()) == (code, text)

@@ -28,7 +28,7 @@ class CountingTokenizer(ScriptedTokenizer):
 
 @pytest.mark.parametrize("kept", [False, True], ids=["one cache", "prefixes as with --test"])
 @pytest.mark.parametrize("count", [False, True], ids=["own protocol", "OpenAI's counts"])
-def test_prompt_and_prediction_are_tokenized_once(kept: bool, count: bool) -> None:
+def test_prompt_and_prediction_are_tokenized_once(kept, count):
     tokenizer, rendered = CountingTokenizer(), []
 
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
@@ -48,7 +48,7 @@ def test_prompt_and_prediction_are_tokenized_once(kept: bool, count: bool) -> No
 
 
 @pytest.mark.parametrize("part", ["prompt", "prediction"])
-def test_an_id_that_the_model_does_not_have_is_an_error(part: str) -> None:
+def test_an_id_that_the_model_does_not_have_is_an_error(part):
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return [120 if part == "prompt" else 1]
 

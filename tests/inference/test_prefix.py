@@ -60,20 +60,20 @@ def engine() -> Swapping:
     return Swapping()
 
 
-def test_two_files_keep_their_caches(engine: Swapping) -> None:
+def test_two_files_keep_their_caches(engine):
     prefixes = Prefixes(engine, 10_000)
     assert [read(prefixes, engine, p) for p in (A, B, A, B)] == [0, 0, 100, 100]
     assert (prefixes.hits, prefixes.misses, prefixes.entries) == (2, 2, 2)
     assert prefixes.bytes == 2_000
 
 
-def test_a_second_instruction_reuses_the_file(engine: Swapping) -> None:
+def test_a_second_instruction_reuses_the_file(engine):
     prefixes = Prefixes(engine, 10_000)
     read(prefixes, engine, [*A, 7, 8, 9])
     assert read(prefixes, engine, [*A, 5, 6]) == 100
 
 
-def test_the_least_recently_used_goes(engine: Swapping) -> None:
+def test_the_least_recently_used_goes(engine):
     prefixes = Prefixes(engine, 2_000)
     for p in (A, B, A, C):
         read(prefixes, engine, p)
@@ -82,7 +82,7 @@ def test_the_least_recently_used_goes(engine: Swapping) -> None:
     assert read(prefixes, engine, B) == 0
 
 
-def test_a_shared_beginning_is_copied_and_costs_no_file_its_cache(engine: Swapping) -> None:
+def test_a_shared_beginning_is_copied_and_costs_no_file_its_cache(engine):
     prefixes = Prefixes(engine, 10_000)
     head = list(range(20))
     read(prefixes, engine, head + A)
@@ -91,14 +91,14 @@ def test_a_shared_beginning_is_copied_and_costs_no_file_its_cache(engine: Swappi
     assert read(prefixes, engine, head + A) == 120
 
 
-def test_a_fresh_run_reuses_nothing_and_costs_nothing(engine: Swapping) -> None:
+def test_a_fresh_run_reuses_nothing_and_costs_nothing(engine):
     prefixes = Prefixes(engine, 10_000)
     read(prefixes, engine, A)
     assert read(prefixes, engine, A, fresh=True) == 0
     assert read(prefixes, engine, A) == 100
 
 
-def test_a_cache_larger_than_the_budget_is_not_kept(engine: Swapping) -> None:
+def test_a_cache_larger_than_the_budget_is_not_kept(engine):
     prefixes = Prefixes(engine, 500)
     read(prefixes, engine, A)
     assert (prefixes.entries, prefixes.bytes) == (0, 0)
@@ -108,7 +108,7 @@ lists = st.lists(st.integers(0, 2), max_size=30)
 
 
 @given(lists, lists)
-def test_common_is_the_shared_beginning(a: list[int], b: list[int]) -> None:
+def test_common_is_the_shared_beginning(a, b):
     shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
     assert common(a, b) == (min(len(a), len(b)) if shared is None else shared)
 
@@ -117,7 +117,7 @@ prompts = st.lists(st.sampled_from([A, B, C, A[:50], [*A, 1], [*B, 2, 3]]), max_
 
 
 @given(prompts, st.sampled_from((0, 500, 1_500, 2_500, 10**6)))
-def test_the_budget_holds_after_every_run(given: list[list[int]], limit: int) -> None:
+def test_the_budget_holds_after_every_run(given, limit):
     engine = Swapping()
     prefixes = Prefixes(engine, limit)
     for prompt in given:

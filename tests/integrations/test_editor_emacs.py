@@ -38,7 +38,7 @@ def emacs(tmp_path: Path) -> Emacs:
     return Emacs(Desk.make(tmp_path), find("emacs"))
 
 
-def test_the_snippet_compiles_without_a_warning(emacs: Emacs) -> None:
+def test_the_snippet_compiles_without_a_warning(emacs):
     snippet = emacs.desk.root / "specedit.el"
     snippet.write_text(editors.snippet(editors.editor("emacs")))
     fatal = ("--eval", "(setq byte-compile-error-on-warn t)")
@@ -47,7 +47,7 @@ def test_the_snippet_compiles_without_a_warning(emacs: Emacs) -> None:
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(emacs: Emacs) -> None:
+def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(emacs):
     unsaved = "Old = 0\n" + BUFFER
     result = emacs.drive(
         '(insert "Old = 0\\n")', "(forward-line 3)", '(specedit "Old becomes New.")'
@@ -66,7 +66,7 @@ def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(emacs: Emacs) 
     ],
     ids=["longer", "wide, no last newline"],
 )
-def test_the_whole_answer_arrives(emacs: Emacs, before: str, pairs: list[list[str]]) -> None:
+def test_the_whole_answer_arrives(emacs, before, pairs):
     emacs.desk.play(replace=pairs)
     emacs.desk.write("a é.py", before)
     result = emacs.drive('(specedit "as you like")')
@@ -76,19 +76,19 @@ def test_the_whole_answer_arrives(emacs: Emacs, before: str, pairs: list[list[st
     assert (result["text"], result["undone"]) == (after, before)
 
 
-def test_a_dos_file_keeps_its_line_ends(emacs: Emacs) -> None:
+def test_a_dos_file_keeps_its_line_ends(emacs):
     path = emacs.desk.write("a é.py", BUFFER.replace("\n", "\r\n"))
     emacs.drive('(specedit "Old becomes New.")', "(wait)", "(save-buffer)")
     assert path.read_bytes().decode() == BUFFER.replace("Old", "New").replace("\n", "\r\n")
 
 
-def test_a_region_is_edited_by_its_lines_and_the_rest_is_not(emacs: Emacs) -> None:
+def test_a_region_is_edited_by_its_lines_and_the_rest_is_not(emacs):
     body = '(specedit "x" (progn (forward-line 1) (point)) (line-beginning-position 2))'
     result = emacs.drive(body)
     assert result["text"] == BUFFER.replace("Old = 2", "New = 2")
 
 
-def test_the_identifier_at_point_is_renamed(emacs: Emacs) -> None:
+def test_the_identifier_at_point_is_renamed(emacs):
     result = emacs.drive("(forward-line 2)", "(end-of-line)", '(specedit-rename "New")')
     assert (result["text"], result["undone"]) == (BUFFER.replace("Old", "New"), BUFFER)
 
@@ -97,9 +97,7 @@ FAILURES = {"refused": {"replace": [["Old = 2", "Old = = 2"]]}, "no model": None
 
 
 @pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
-def test_a_failure_leaves_the_buffer_and_its_undo_history(
-    emacs: Emacs, script: dict[str, object] | None
-) -> None:
+def test_a_failure_leaves_the_buffer_and_its_undo_history(emacs, script):
     if script is None:
         Path(emacs.desk.env["TESTS_SCRIPT"]).unlink()
     else:
@@ -110,7 +108,7 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     assert ("a é.py: " if script else f"specedit: {missing}") in result["messages"]
 
 
-def test_a_program_that_is_missing_is_reported(emacs: Emacs) -> None:
+def test_a_program_that_is_missing_is_reported(emacs):
     before = '(setq specedit-warm nil specedit-command (list "no-such-program"))'
     form = '(condition-case e (specedit "x") (user-error (message "%s" (cadr e))))'
     result = emacs.drive(form, before=before)
@@ -118,27 +116,27 @@ def test_a_program_that_is_missing_is_reported(emacs: Emacs) -> None:
     assert "no-such-program" in result["messages"]
 
 
-def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(emacs: Emacs) -> None:
+def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(emacs):
     result = emacs.drive('(specedit "Old becomes New.")', '(insert "mine\\n")')
     assert (result["text"], result["undone"]) == ("mine\n" + BUFFER, BUFFER)
     assert "the answer is dropped" in result["messages"]
 
 
-def test_an_edit_can_be_stopped(emacs: Emacs) -> None:
+def test_an_edit_can_be_stopped(emacs):
     emacs.desk.play(replace=[["Old", "New"]], delay_s=2)
     body = ['(specedit "x")', "(accept-process-output nil 0.4)", "(specedit-stop)"]
     result = emacs.drive(*body)
     assert result["text"] == BUFFER and not result["modified"]
 
 
-def test_a_long_file_arrives_whole(emacs: Emacs) -> None:
+def test_a_long_file_arrives_whole(emacs):
     long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
     emacs.desk.write("a é.py", long)
     result = emacs.drive("(goto-char (point-max))", '(specedit "x" (- (point) 4) (point))')
     assert result["text"] == long.replace("Old", "New")
 
 
-def test_a_file_is_warmed_when_it_is_opened(emacs: Emacs, tmp_path: Path) -> None:
+def test_a_file_is_warmed_when_it_is_opened(emacs, tmp_path):
     log, fake = tmp_path / "calls.txt", tmp_path / "recorder"
     fake.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
     fake.chmod(0o755)
@@ -147,7 +145,7 @@ def test_a_file_is_warmed_when_it_is_opened(emacs: Emacs, tmp_path: Path) -> Non
 
 
 @pytest.mark.real
-def test_the_real_model_renames_in_emacs(real_home: Path, emacs: Emacs) -> None:
+def test_the_real_model_renames_in_emacs(real_home, emacs):
     del emacs.desk.env["TESTS_SCRIPT"]
     emacs.desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
     result = emacs.drive("(forward-line 1)", '(specedit-rename "Fresh")')

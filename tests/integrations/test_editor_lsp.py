@@ -61,7 +61,7 @@ def drive(desk: Desk, body: str) -> dict[str, Any]:
     return result
 
 
-def test_neovims_rename_is_of_all_files(desk: Desk) -> None:
+def test_neovims_rename_is_of_all_files(desk):
     result = drive(
         desk,
         f"""
@@ -78,7 +78,7 @@ until_so("the other file", function() return vim.fn.bufnr("user.py") > 0 end)
     assert (desk.root / "user.py").read_text() == USER, "the editor writes, not the server"
 
 
-def test_neovims_code_action_edits_the_selection(desk: Desk) -> None:
+def test_neovims_code_action_edits_the_selection(desk):
     result = drive(
         desk,
         f"""

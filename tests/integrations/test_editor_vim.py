@@ -51,7 +51,7 @@ def vim(request: pytest.FixtureRequest, tmp_path: Path) -> Vim:
     return make(request.param, Desk.make(tmp_path))
 
 
-def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> None:
+def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim):
     result = vim.drive("4", "call setline(1, 'Old = 0')", "Specedit Old becomes New.")
     unsaved = BUFFER.replace("x = 1", "Old = 0")
     assert text(result["lines"]) == unsaved.replace("Old", "New")
@@ -69,7 +69,7 @@ def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> N
     ],
     ids=["longer", "dos, wide, no last newline"],
 )
-def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]]) -> None:
+def test_the_whole_answer_arrives(vim, before, pairs):
     vim.desk.play(replace=pairs)
     path = vim.desk.write("a é.py", before)
     result = vim.drive("Specedit as you like", "call Wait()", "silent write! out.py")
@@ -82,12 +82,12 @@ def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]])
     assert path.read_bytes().decode() == before
 
 
-def test_a_selection_is_edited_and_the_rest_is_not(vim: Vim) -> None:
+def test_a_selection_is_edited_and_the_rest_is_not(vim):
     result = vim.drive('exe "normal! 2GV\\<Esc>"', "'<,'>Specedit x")
     assert text(result["lines"]) == BUFFER.replace("Old = 2", "New = 2")
 
 
-def test_the_identifier_under_the_cursor_is_renamed(vim: Vim) -> None:
+def test_the_identifier_under_the_cursor_is_renamed(vim):
     result = vim.drive("call cursor(3, 6)", "SpeceditRename New")
     assert text(result["lines"]) == BUFFER.replace("Old", "New")
     assert text(result["undone"]) == BUFFER
@@ -109,9 +109,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize(("keys", "wanted"), KEYS.values(), ids=KEYS)
-def test_parts_are_accepted_and_rejected_in_a_preview(
-    tmp_path: Path, keys: str, wanted: str
-) -> None:
+def test_parts_are_accepted_and_rejected_in_a_preview(tmp_path, keys, wanted):
     vim = make("neovim", Desk.make(tmp_path))
     vim.desk.play(replace=TWO_PARTS)
     result = vim.drive(
@@ -129,7 +127,7 @@ def test_parts_are_accepted_and_rejected_in_a_preview(
     assert (result["undo"], text(result["undone"])) == (int(wanted != BUFFER), BUFFER)
 
 
-def test_a_preview_of_a_buffer_that_changes_is_dropped(tmp_path: Path) -> None:
+def test_a_preview_of_a_buffer_that_changes_is_dropped(tmp_path):
     vim = make("neovim", Desk.make(tmp_path))
     result = vim.drive(
         "SpeceditPreview Do it.",
@@ -149,9 +147,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
-def test_a_failure_leaves_the_buffer_and_its_undo_history(
-    vim: Vim, script: dict[str, object] | None
-) -> None:
+def test_a_failure_leaves_the_buffer_and_its_undo_history(vim, script):
     if script is None:
         Path(vim.desk.env["TESTS_SCRIPT"]).unlink()
     else:
@@ -163,34 +159,34 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     assert "a é.py" in result["messages"] or missing in result["messages"]
 
 
-def test_a_program_that_is_missing_is_reported(vim: Vim) -> None:
+def test_a_program_that_is_missing_is_reported(vim):
     result = vim.drive("let g:specedit_command = ['no-such-program']", "Specedit x")
     assert text(result["lines"]) == BUFFER and result["undo"] == 0
     assert "no-such-program" in result["messages"]
 
 
-def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(vim: Vim) -> None:
+def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(vim):
     result = vim.drive("Specedit Old becomes New.", "call setline(4, 'mine')")
     assert text(result["lines"]) == BUFFER.replace("z = 3", "mine")
     assert "the answer is dropped" in result["messages"]
     assert result["undo"] == 1
 
 
-def test_an_edit_can_be_stopped(vim: Vim) -> None:
+def test_an_edit_can_be_stopped(vim):
     vim.desk.play(replace=[["Old", "New"]], delay_s=2)
     result = vim.drive("Specedit x", "sleep 400m", "Specedit y", "SpeceditStop")
     assert text(result["lines"]) == BUFFER and result["undo"] == 0
     assert "at work" in result["messages"]
 
 
-def test_a_long_file_arrives_whole(vim: Vim) -> None:
+def test_a_long_file_arrives_whole(vim):
     long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
     vim.desk.write("a é.py", long)
     result = vim.drive("2501,2501Specedit x")
     assert text(result["lines"]) == long.replace("Old", "New")
 
 
-def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
+def test_a_file_is_warmed_when_it_is_opened(vim, tmp_path):
     log = tmp_path / "calls.txt"
     fake = tmp_path / "recorder"
     fake.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
@@ -202,7 +198,7 @@ def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_the_real_model_renames_in_vim(real_home: Path, tmp_path: Path) -> None:
+def test_the_real_model_renames_in_vim(real_home, tmp_path):
     for name in ("vim", "neovim"):
         folder = tmp_path / name
         folder.mkdir()

@@ -38,7 +38,7 @@ TASKS = json.loads(Path(__file__).with_name("tasks.schema.json").read_text("utf-
 VARIABLES = {"relativeFile", "workspaceFolder", "selectedText", "lineNumber"}
 
 
-def test_vscode_tasks_are_valid() -> None:
+def test_vscode_tasks_are_valid():
     import jsonschema
 
     tasks = without_comments(snippet("vscode"))
@@ -57,7 +57,7 @@ SLIPS = {
 
 
 @pytest.mark.parametrize(("right", "slip"), SLIPS.items(), ids=SLIPS.values())
-def test_the_vscode_schema_sees_a_slip(right: str, slip: str) -> None:
+def test_the_vscode_schema_sees_a_slip(right, slip):
     import jsonschema
 
     assert right in snippet("vscode")
@@ -71,7 +71,7 @@ def keys(text: str) -> list[Any]:
     return json.loads(f"[{' '.join(lines).rstrip(',')}]")  # type: ignore[no-any-return]
 
 
-def test_vscode_keys_run_tasks_that_exist() -> None:
+def test_vscode_keys_run_tasks_that_exist():
     tasks = {task["label"] for task in without_comments(snippet("vscode"))["tasks"]}
     result = keys(snippet("vscode"))
     assert len(result) == 3
@@ -79,7 +79,7 @@ def test_vscode_keys_run_tasks_that_exist() -> None:
     assert {entry["args"] for entry in result} <= tasks
 
 
-def test_zed_tasks_are_well_formed() -> None:
+def test_zed_tasks_are_well_formed():
     tasks = without_comments(snippet("zed"))
     labels = {task["label"] for task in tasks}
     (bindings,) = [entry["bindings"] for entry in keys(snippet("zed"))]
@@ -90,7 +90,7 @@ def test_zed_tasks_are_well_formed() -> None:
         assert "$ZED" not in task["command"], "what Zed puts into a command is not quoted"
 
 
-def test_helix_keys_are_toml() -> None:
+def test_helix_keys_are_toml():
     result = tomllib.loads(snippet("helix"))["keys"]
     assert set(result["normal"]["space"]["m"]) == {"e", "r", "w", "l"}
     for command in _values(result):
@@ -106,7 +106,7 @@ def _values(table: dict[str, Any]) -> Iterator[str]:
             yield value
 
 
-def test_jetbrains_tools_are_xml() -> None:
+def test_jetbrains_tools_are_xml():
     root = ElementTree.fromstring(snippet("jetbrains"))
     assert (root.tag, root.get("name")) == ("toolSet", "specedit")
     for tool in root.iter("tool"):
@@ -114,7 +114,7 @@ def test_jetbrains_tools_are_xml() -> None:
         assert options["COMMAND"] == "specedit" and shlex.split(options["PARAMETERS"] or "")
 
 
-def test_sublime_s_plugin_is_python_3_3() -> None:
+def test_sublime_s_plugin_is_python_3_3():
     tree = ast.parse(snippet("sublime"), feature_version=(3, 3))
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.JoinedStr | ast.AnnAssign)]
     classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
@@ -138,7 +138,7 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize(
     "words", [w for _, w in command_lines()], ids=[n for n, _ in command_lines()]
 )
-def test_every_option_in_a_snippet_exists(words: list[str]) -> None:
+def test_every_option_in_a_snippet_exists(words):
     _register()
     group = typer.main.get_command(app)
     command = group.commands[words[0]]  # type: ignore[attr-defined]
@@ -149,7 +149,7 @@ def test_every_option_in_a_snippet_exists(words: list[str]) -> None:
     assert {word for word in words if word.startswith("--")} <= known
 
 
-def test_each_snippet_says_what_it_is_and_where_it_goes() -> None:
+def test_each_snippet_says_what_it_is_and_where_it_goes():
     for result in editors.EDITORS:
         head = editors.snippet(result)[:400]
         assert editors.MARK in head, result.name
@@ -175,9 +175,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("name", "place"), INSTALLED.items(), ids=INSTALLED)
-def test_install_puts_it_in_its_place_and_never_over_another(
-    home: Path, name: str, place: str
-) -> None:
+def test_install_puts_it_in_its_place_and_never_over_another(home, name, place):
     for _ in range(2):
         assert run(["editor", name, "--install"]) == 0
         assert (home / place).read_text() == snippet(name)
@@ -186,7 +184,7 @@ def test_install_puts_it_in_its_place_and_never_over_another(
     assert (home / place).read_text() == "mine"
 
 
-def test_settings_joined_with_ours_are_not_replaced(home: Path) -> None:
+def test_settings_joined_with_ours_are_not_replaced(home):
     run(["editor", "helix", "--install"])
     joined = snippet("helix") + "\n[editor]\nmouse = false\n"
     (home / INSTALLED["helix"]).write_text(joined)
@@ -194,12 +192,12 @@ def test_settings_joined_with_ours_are_not_replaced(home: Path) -> None:
     assert (home / INSTALLED["helix"]).read_text() == joined
 
 
-def test_jetbrains_has_no_one_place(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jetbrains_has_no_one_place(home, capsys):
     assert run(["editor", "jetbrains", "--install"]) == 2
     assert "prints the snippet" in capsys.readouterr().err
 
 
-def test_the_names(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_names(capsysbinary):
     assert run(["editor"]) == 0
     assert capsysbinary.readouterr().out.decode().split() == editors.names()
     assert run(["editor", "nvim"]) == 0

@@ -27,7 +27,7 @@ def hooked(tmp_path: Path) -> Hooked:
 UNCHECKED = "unchecked for “Old becomes New.”: the model changed nothing"
 
 
-def test_a_rule_that_only_the_model_can_check_never_passes_in_silence(hooked: Hooked) -> None:
+def test_a_rule_that_only_the_model_can_check_never_passes_in_silence(hooked):
     hooked.repo.write("a.py", "x = 2\n")
     hooked.repo.git("add", "a.py")
     for _ in range(2):
@@ -38,7 +38,7 @@ def test_a_rule_that_only_the_model_can_check_never_passes_in_silence(hooked: Ho
     assert (hooked.asked, hooked.repo.status()) == (1, "")
 
 
-def test_a_commit_that_meets_a_rule_of_names_goes_through_and_says_nothing(tmp_path: Path) -> None:
+def test_a_commit_that_meets_a_rule_of_names_goes_through_and_says_nothing(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
     hooked.repo.commit({"kept.py": "x = 1\n"})
     assert hooked.specedit("hook", "install")[0] == 0
@@ -48,7 +48,7 @@ def test_a_commit_that_meets_a_rule_of_names_goes_through_and_says_nothing(tmp_p
     assert (hooked.asked, hooked.repo.status()) == (0, "")
 
 
-def test_a_rule_of_names_leaves_the_file_of_the_rules(tmp_path: Path) -> None:
+def test_a_rule_of_names_leaves_the_file_of_the_rules(tmp_path):
     """It rewrote itself, and then found nothing in any file."""
     hooked = Hooked.make(tmp_path / "repo", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
     hooked.repo.write("a.py", "Old = 2\n")
@@ -58,7 +58,7 @@ def test_a_rule_of_names_leaves_the_file_of_the_rules(tmp_path: Path) -> None:
     assert 'rename = {Old = "New"}' in hooked.repo.read("pyproject.toml")
 
 
-def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked) -> None:
+def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked):
     hooked.repo.write("a.py", "Old = 2\n")
     hooked.repo.git("add", "a.py")
     code, text = hooked.commit()
@@ -74,7 +74,7 @@ def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked)
     assert hooked.asked == 1, "what the hook wrote itself is not asked about again"
 
 
-def test_a_fix_can_be_undone(hooked: Hooked) -> None:
+def test_a_fix_can_be_undone(hooked):
     hooked.repo.write("a.py", "Old = 2\n")
     hooked.repo.git("add", "a.py")
     hooked.specedit("hook", "run")
@@ -82,7 +82,7 @@ def test_a_fix_can_be_undone(hooked: Hooked) -> None:
     assert hooked.repo.read("a.py") == "Old = 2\n"
 
 
-def test_check_mode_writes_nothing(tmp_path: Path) -> None:
+def test_check_mode_writes_nothing(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", CHECK)
     hooked.repo.write("a.py", "Old = 2\n")
     hooked.repo.git("add", "-A")
@@ -96,7 +96,7 @@ def test_check_mode_writes_nothing(tmp_path: Path) -> None:
     assert hooked.repo.status() == before and hooked.repo.read("a.py") == "Old = 2\n"
 
 
-def test_stdout_is_a_patch_that_git_applies(tmp_path: Path) -> None:
+def test_stdout_is_a_patch_that_git_applies(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", CHECK)
     for name in ("a b.py", "é.py", "crlf.py"):
         hooked.repo.write(name, "Old = 2\r\n" if name == "crlf.py" else "Old = 2\n")
@@ -106,7 +106,7 @@ def test_stdout_is_a_patch_that_git_applies(tmp_path: Path) -> None:
     assert hooked.repo.read("a b.py") == hooked.repo.read("é.py") == "New = 2\n"
 
 
-def test_only_staged_content_counts(hooked: Hooked) -> None:
+def test_only_staged_content_counts(hooked):
     hooked.repo.write("a.py", "x = 2\n")
     hooked.repo.git("add", "a.py")
     hooked.repo.write("a.py", "x = 2\nOld = 3\n")
@@ -119,7 +119,7 @@ def test_only_staged_content_counts(hooked: Hooked) -> None:
 LINES = "".join(f"x{n} = {n}\n" for n in range(12))
 
 
-def test_a_partly_staged_file_keeps_what_is_not_staged(hooked: Hooked) -> None:
+def test_a_partly_staged_file_keeps_what_is_not_staged(hooked):
     hooked.repo.write("a.py", "Old = 0\n" + LINES)
     hooked.repo.git("add", "a.py")
     hooked.repo.write("a.py", "Old = 0\n" + LINES + "Old = 9  # later\n")
@@ -129,7 +129,7 @@ def test_a_partly_staged_file_keeps_what_is_not_staged(hooked: Hooked) -> None:
     assert hooked.repo.git("show", ":a.py") == "Old = 0\n" + LINES
 
 
-def test_a_partly_staged_file_is_left_where_both_change_a_line(hooked: Hooked) -> None:
+def test_a_partly_staged_file_is_left_where_both_change_a_line(hooked):
     hooked.repo.write("a.py", "Old = 0\n")
     hooked.repo.git("add", "a.py")
     hooked.repo.write("a.py", "Old = 1  # mine\n")
@@ -141,7 +141,7 @@ def test_a_partly_staged_file_is_left_where_both_change_a_line(hooked: Hooked) -
     assert hooked.repo.read("a.py") == "Old = 1  # mine\n"
 
 
-def test_a_staged_file_that_is_gone_from_the_work_tree_is_not_written(hooked: Hooked) -> None:
+def test_a_staged_file_that_is_gone_from_the_work_tree_is_not_written(hooked):
     path = hooked.repo.write("a.py", "Old = 0\n")
     hooked.repo.git("add", "a.py")
     path.unlink()
@@ -151,7 +151,7 @@ def test_a_staged_file_that_is_gone_from_the_work_tree_is_not_written(hooked: Ho
     )
 
 
-def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path: Path) -> None:
+def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION.replace("*.py", "**"))
     hooked.repo.commit({"pyproject.toml": INSTRUCTION.replace("*.py", "**")})
     hooked.repo.write("logo.png", b"\x89PNG\0Old")
@@ -162,14 +162,14 @@ def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path: Path) ->
     assert hooked.asked == 0
 
 
-def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked: Hooked) -> None:
+def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked):
     hooked.repo.write("latin.py", "# Größe Old\n".encode("latin-1"))
     hooked.repo.git("add", "-A")
     code, _, text = hooked.specedit("hook", "run")
     assert code == 0 and "latin.py: not UTF-8" in text
 
 
-def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path: Path) -> None:
+def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION, replace=[["x = 2", "x = = 2"]])
     hooked.repo.write("a.py", "x = 2\n")
     hooked.repo.git("add", "-A")
@@ -178,7 +178,7 @@ def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path: Path) ->
     assert hooked.repo.read("a.py") == "x = 2\n"
 
 
-def test_rules_are_asked_in_order_and_each_sees_the_fix_before(tmp_path: Path) -> None:
+def test_rules_are_asked_in_order_and_each_sees_the_fix_before(tmp_path):
     two = INSTRUCTION + INSTRUCTION.replace("Old becomes New.", "New becomes Newer.")
     hooked = Hooked.make(tmp_path / "repo", two, replace=[["New", "Newer"], ["Old", "New"]])
     hooked.repo.write("a.py", "Old = 1\n")
@@ -189,7 +189,7 @@ def test_rules_are_asked_in_order_and_each_sees_the_fix_before(tmp_path: Path) -
     assert hooked.specedit("hook", "run") == (0, "", "")
 
 
-def test_a_file_over_the_time_budget_is_named_and_holds_up_nothing(tmp_path: Path) -> None:
+def test_a_file_over_the_time_budget_is_named_and_holds_up_nothing(tmp_path):
     slow = INSTRUCTION + "max_seconds = 0.2\n"
     hooked = Hooked.make(tmp_path / "repo", slow, delay_s=0.15)
     for name in ("a.py", "b.py"):
@@ -214,9 +214,7 @@ def test_a_file_over_the_time_budget_is_named_and_holds_up_nothing(tmp_path: Pat
         "the seen file",
     ],
 )
-def test_what_was_seen_clean_is_asked_again_only_when_it_could_matter(
-    tmp_path: Path, change: str
-) -> None:
+def test_what_was_seen_clean_is_asked_again_only_when_it_could_matter(tmp_path, change):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
     repo = hooked.repo
     repo.write("a.py", "x = 1\n")
@@ -240,7 +238,7 @@ def test_what_was_seen_clean_is_asked_again_only_when_it_could_matter(
     assert hooked.asked == (1 if change == "nothing" else 2)
 
 
-def test_many_files_with_nothing_new_load_no_model(tmp_path: Path) -> None:
+def test_many_files_with_nothing_new_load_no_model(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
     for n in range(60):
         hooked.repo.write(f"src/{n:03}.py", f"x = {n}\n")
@@ -255,7 +253,7 @@ def test_many_files_with_nothing_new_load_no_model(tmp_path: Path) -> None:
     assert hooked.asked == 60
 
 
-def test_the_first_commit_of_a_repository(tmp_path: Path) -> None:
+def test_the_first_commit_of_a_repository(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
     assert hooked.specedit("hook", "install")[0] == 0
     hooked.repo.write("a.py", "Old = 1\n")
@@ -266,14 +264,14 @@ def test_the_first_commit_of_a_repository(tmp_path: Path) -> None:
     assert hooked.commit() == (0, "")
 
 
-def test_an_empty_index_is_clean(hooked: Hooked) -> None:
+def test_an_empty_index_is_clean(hooked):
     assert hooked.commit("--allow-empty") == (0, "")
     hooked.repo.git("rm", "-q", "kept.py")
     assert hooked.specedit("hook", "run") == (0, "", "")
 
 
 @pytest.mark.parametrize("name", ["with space.py", "naïve 文/ü.py", "quote'\".py", "-dash.py"])
-def test_names_of_any_kind(hooked: Hooked, name: str) -> None:
+def test_names_of_any_kind(hooked, name):
     hooked.repo.write(name, "Old = 1\n")
     hooked.repo.git("add", "-A")
     code, out, err = hooked.specedit("hook", "run")
@@ -282,7 +280,7 @@ def test_names_of_any_kind(hooked: Hooked, name: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["-a"], ["--", "a.py"], ["--amend", "-a"]], ids=" ".join)
-def test_commits_that_bring_an_index_of_their_own(hooked: Hooked, words: list[str]) -> None:
+def test_commits_that_bring_an_index_of_their_own(hooked, words):
     hooked.repo.commit({"a.py": "x = 1\n", "b.py": "x = 1\n"})
     hooked.repo.write("a.py", "Old = 1\n")
     code, text = hooked.commit(*words)
@@ -290,7 +288,7 @@ def test_commits_that_bring_an_index_of_their_own(hooked: Hooked, words: list[st
     assert hooked.repo.read("a.py") == "New = 1\n"
 
 
-def test_a_commit_from_a_folder_below_the_top(hooked: Hooked) -> None:
+def test_a_commit_from_a_folder_below_the_top(hooked):
     hooked.repo.write("sub/a.py", "Old = 1\n")
     hooked.repo.git("add", "-A")
     below = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
@@ -298,7 +296,7 @@ def test_a_commit_from_a_folder_below_the_top(hooked: Hooked) -> None:
     assert hooked.repo.read("sub/a.py") == "New = 1\n"
 
 
-def test_worktrees_share_the_hook(hooked: Hooked) -> None:
+def test_worktrees_share_the_hook(hooked):
     hooked.repo.git("worktree", "add", "-q", "../second tree", "-b", "side")
     side = Hooked(hooked.repo.at(hooked.repo.root.parent / "second tree"), hooked.calls)
     side.repo.write("a.py", "Old = 1\n")
@@ -307,7 +305,7 @@ def test_worktrees_share_the_hook(hooked: Hooked) -> None:
     assert side.repo.read("a.py") == "New = 1\n" and hooked.repo.status() == ""
 
 
-def test_a_submodule_has_rules_and_a_hook_of_its_own(hooked: Hooked, tmp_path: Path) -> None:
+def test_a_submodule_has_rules_and_a_hook_of_its_own(hooked, tmp_path):
     lib = Repository.init(tmp_path / "lib")
     lib.commit({"a.py": "x = 1\n", "pyproject.toml": INSTRUCTION})
     allow = ("-c", "protocol.file.allow=always")
@@ -327,7 +325,7 @@ def test_a_submodule_has_rules_and_a_hook_of_its_own(hooked: Hooked, tmp_path: P
     assert sub.specedit("hook", "run")[0] == 0, "the superproject's rules are not the submodule's"
 
 
-def test_during_a_merge_only_what_is_resolved_here_is_asked_about(hooked: Hooked) -> None:
+def test_during_a_merge_only_what_is_resolved_here_is_asked_about(hooked):
     repo = hooked.repo
     repo.commit({"both.py": "x = 1\n"})
     repo.git("checkout", "-q", "-b", "topic")
@@ -346,7 +344,7 @@ def test_during_a_merge_only_what_is_resolved_here_is_asked_about(hooked: Hooked
     assert len(repo.git("rev-parse", "HEAD^@").split()) == 2
 
 
-def test_during_a_rebase_a_stopped_commit_is_looked_at(hooked: Hooked) -> None:
+def test_during_a_rebase_a_stopped_commit_is_looked_at(hooked):
     repo = hooked.repo
     repo.commit({"a.py": "x = 1\n"})
     repo.commit({"a.py": "x = 2\n"})
@@ -361,7 +359,7 @@ def test_during_a_rebase_a_stopped_commit_is_looked_at(hooked: Hooked) -> None:
     assert repo.git("show", "main:a.py") == "New = 3\n" and repo.status() == ""
 
 
-def test_named_files_are_looked_at_as_the_index_has_them(hooked: Hooked) -> None:
+def test_named_files_are_looked_at_as_the_index_has_them(hooked):
     hooked.repo.commit({"sub/a.py": "Old = 1\n", "b.py": "Old = 1\n"})
     sub = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
     assert sub.specedit("hook", "run", "a.py")[0] == 1
@@ -369,7 +367,7 @@ def test_named_files_are_looked_at_as_the_index_has_them(hooked: Hooked) -> None
     assert sub.specedit("hook", "run", "../../out.py")[0] == 2
 
 
-def test_without_rules_nothing_is_asked(tmp_path: Path) -> None:
+def test_without_rules_nothing_is_asked(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", "[tool.specedit]\nscope = 'code'\n")
     assert "the hook does nothing" in hooked.specedit("hook", "install")[2]
     hooked.repo.write("a.py", "Old = 1\n")
@@ -378,13 +376,13 @@ def test_without_rules_nothing_is_asked(tmp_path: Path) -> None:
     assert hooked.asked == 0
 
 
-def test_a_rule_that_cannot_be_meant_stops_the_commit(hooked: Hooked) -> None:
+def test_a_rule_that_cannot_be_meant_stops_the_commit(hooked):
     hooked.repo.write("pyproject.toml", INSTRUCTION + "filez = 1\n")
     code, out, err = hooked.specedit("hook", "run")
     assert code == 2 and "filez" in out + err and "Did you mean files?" in out + err
 
 
-def test_a_rule_that_is_a_question_is_named(tmp_path: Path) -> None:
+def test_a_rule_that_is_a_question_is_named(tmp_path):
     rules = INSTRUCTION + '[[tool.specedit.hook]]\ninstruction = "Why is Old old?"\n'
     hooked = Hooked.make(tmp_path / "repo", rules)
     hooked.repo.write("a.py", "Fine = 1\n")
@@ -397,7 +395,7 @@ TESTED = INSTRUCTION + """test = "grep -q New a.py && ! grep -q bad a.py"\ntries
 
 
 @pytest.fixture
-def tested(tmp_path: Path) -> Hooked:
+def tested(tmp_path):
     """A rule that names a command, in a repository that is trusted."""
     made = Hooked.make(tmp_path / "repo", TESTED)
     made.repo.write("a.py", "Old = 2\n")
@@ -405,7 +403,7 @@ def tested(tmp_path: Path) -> Hooked:
     return made
 
 
-def test_a_rule_that_names_a_command_needs_trust(tested: Hooked) -> None:
+def test_a_rule_that_names_a_command_needs_trust(tested):
     code, _, text = tested.specedit("hook", "run")
     assert code == 0 and "hook ignored" in text and tested.asked == 0
     for words in (("hook", "run"), ("hook", "install")):
@@ -418,7 +416,7 @@ def test_a_rule_that_names_a_command_needs_trust(tested: Hooked) -> None:
     assert tested.repo.git("show", ":a.py") == "Old = 2\n"
 
 
-def test_a_rule_s_command_judges_and_only_what_passes_is_written(tested: Hooked) -> None:
+def test_a_rule_s_command_judges_and_only_what_passes_is_written(tested):
     tested.specedit("trust")
     tested.play(answer="New = 'bad'\n```", then=[{"answer": "New = 2\n```"}])
     assert tested.specedit("hook", "run")[0] == 1
@@ -430,7 +428,7 @@ def test_a_rule_s_command_judges_and_only_what_passes_is_written(tested: Hooked)
     assert tested.repo.read("a.py") == "Old = 2\n"
 
 
-def test_what_the_work_tree_does_not_hold_is_not_tested(tested: Hooked) -> None:
+def test_what_the_work_tree_does_not_hold_is_not_tested(tested):
     tested.specedit("trust")
     tested.repo.write("a.py", "Old = 2\nmine = 3\n")
     code, _, text = tested.specedit("hook", "run")
@@ -438,7 +436,7 @@ def test_what_the_work_tree_does_not_hold_is_not_tested(tested: Hooked) -> None:
     assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"
 
 
-def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path: Path) -> None:
+def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path):
     from specedit.files.source import Source
     from specedit.rename.planning import old_name_left
 
@@ -446,9 +444,7 @@ def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path: Path) -> None:
     assert old_name_left(source, "old") == "`old` still stands on line 1, 3"
 
 
-def test_a_rename_that_asks_no_model_is_planned_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rename_that_asks_no_model_is_planned_once(tmp_path, monkeypatch, capsys):
     from specedit.cli import run
     from specedit.rename import planning
 

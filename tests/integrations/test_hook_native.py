@@ -33,7 +33,7 @@ def foreign(hooked: Hooked, code: int = 0, mode: int = 0o755) -> Path:
 
 
 @pytest.mark.parametrize("there", [None, 0o755, 0o644, 0o700], ids=str)
-def test_uninstall_puts_everything_back(hooked: Hooked, there: int | None) -> None:
+def test_uninstall_puts_everything_back(hooked, there):
     if there is not None:
         foreign(hooked, mode=there)
     before = hooks(hooked)
@@ -51,9 +51,7 @@ def test_uninstall_puts_everything_back(hooked: Hooked, there: int | None) -> No
     [(0, 0o755, 1, 0), (3, 0o755, 0, 1), (0, 0o644, 1, 0)],
     ids=["passes", "fails", "not executable"],
 )
-def test_the_hook_that_was_there_is_called_first(
-    hooked: Hooked, code: int, mode: int, asked: int, result: int
-) -> None:
+def test_the_hook_that_was_there_is_called_first(hooked, code, mode, asked, result):
     foreign(hooked, code, mode)
     hooked.specedit("hook", "install")
     hooked.repo.write("a.py", "x = 1\n")
@@ -63,7 +61,7 @@ def test_the_hook_that_was_there_is_called_first(
     assert hooked.asked == asked
 
 
-def test_a_linked_hook_is_moved_not_followed(hooked: Hooked, tmp_path: Path) -> None:
+def test_a_linked_hook_is_moved_not_followed(hooked, tmp_path):
     target = tmp_path / "shared-hook"
     target.write_text(FOREIGN.format(code=0))
     link = hooked.repo.root / ".git/hooks/pre-commit"
@@ -75,7 +73,7 @@ def test_a_linked_hook_is_moved_not_followed(hooked: Hooked, tmp_path: Path) -> 
     assert link.is_symlink() and link.readlink() == target
 
 
-def test_two_foreign_hooks_are_one_too_many(hooked: Hooked) -> None:
+def test_two_foreign_hooks_are_one_too_many(hooked):
     foreign(hooked)
     hooked.repo.write(".git/hooks/pre-commit.before-specedit", "mine")
     before = hooks(hooked)
@@ -84,7 +82,7 @@ def test_two_foreign_hooks_are_one_too_many(hooked: Hooked) -> None:
     assert hooks(hooked) == before
 
 
-def test_a_hook_written_over_ours_is_left_alone(hooked: Hooked) -> None:
+def test_a_hook_written_over_ours_is_left_alone(hooked):
     foreign(hooked)
     hooked.specedit("hook", "install")
     hooked.repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# another tool\n")
@@ -95,7 +93,7 @@ def test_a_hook_written_over_ours_is_left_alone(hooked: Hooked) -> None:
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
-def test_lines_added_to_our_hook_are_not_lost(hooked: Hooked, command: str) -> None:
+def test_lines_added_to_our_hook_are_not_lost(hooked, command):
     hooked.specedit("hook", "install")
     path = hooked.repo.root / ".git/hooks/pre-commit"
     path.write_text(path.read_text().replace("exec ", "echo mine\n    exec ", 1))
@@ -105,7 +103,7 @@ def test_lines_added_to_our_hook_are_not_lost(hooked: Hooked, command: str) -> N
     assert hooks(hooked) == before
 
 
-def test_a_hook_of_another_python_is_ours(hooked: Hooked) -> None:
+def test_a_hook_of_another_python_is_ours(hooked):
     hooked.specedit("hook", "install")
     path = hooked.repo.root / ".git/hooks/pre-commit"
     ours = path.read_text()
@@ -116,14 +114,14 @@ def test_a_hook_of_another_python_is_ours(hooked: Hooked) -> None:
 
 
 @pytest.mark.parametrize("where", ["my hooks", "/elsewhere", ""])
-def test_core_hookspath_is_refused_with_the_way_out(hooked: Hooked, where: str) -> None:
+def test_core_hookspath_is_refused_with_the_way_out(hooked, where):
     hooked.repo.git("config", "core.hooksPath", where)
     code, _, text = hooked.specedit("hook", "install")
     assert code == 2 and "core.hooksPath" in text and "specedit hook run" in text
     assert not (hooked.repo.root / "my hooks").exists() and hooks(hooked) == {}
 
 
-def test_outside_a_repository_is_an_error(hooked: Hooked, tmp_path: Path) -> None:
+def test_outside_a_repository_is_an_error(hooked, tmp_path):
     outside = Hooked(hooked.repo.at(tmp_path), hooked.calls)
     outside.repo.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path.parent)
     for command in ("install", "uninstall", "run"):
@@ -131,7 +129,7 @@ def test_outside_a_repository_is_an_error(hooked: Hooked, tmp_path: Path) -> Non
         assert code == 2 and "no git work tree" in text
 
 
-def test_a_hook_whose_python_is_gone_says_what_to_do(hooked: Hooked) -> None:
+def test_a_hook_whose_python_is_gone_says_what_to_do(hooked):
     hooked.specedit("hook", "install")
     path = hooked.repo.root / ".git/hooks/pre-commit"
     text = path.read_text()
@@ -143,7 +141,7 @@ def test_a_hook_whose_python_is_gone_says_what_to_do(hooked: Hooked) -> None:
     assert code == 1 and "not installed any more" in spelling
 
 
-def test_modules_that_lie_in_the_repository_are_not_run_by_its_hook(hooked: Hooked) -> None:
+def test_modules_that_lie_in_the_repository_are_not_run_by_its_hook(hooked):
     hooked.specedit("hook", "install")
     for name in ("specedit/__init__.py", "typer.py", "a.py"):
         hooked.repo.write(name, "open('was-run', 'w')\n")
@@ -152,7 +150,7 @@ def test_modules_that_lie_in_the_repository_are_not_run_by_its_hook(hooked: Hook
     assert hooked.asked > 0 and not (hooked.repo.root / "was-run").exists()
 
 
-def test_a_hook_of_ours_from_before_it_said_so_is_ours(hooked: Hooked) -> None:
+def test_a_hook_of_ours_from_before_it_said_so_is_ours(hooked):
     hooked.specedit("hook", "install")
     now = hooks(hooked)
     hook = hooked.repo.root / ".git/hooks/pre-commit"

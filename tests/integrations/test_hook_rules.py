@@ -38,18 +38,18 @@ FILES = ["a.py", "src/a.py", "src/a.cs", "src/deep/er/b.cs", "b c.py", "é/文.p
     ],
     ids=lambda value: " ".join(value) if value is not FILES else "all",
 )
-def test_globs(globs: list[str], chosen: list[str]) -> None:
+def test_globs(globs, chosen):
     assert wanted(globs, FILES) == chosen
 
 
 @pytest.mark.parametrize("glob", ["*a" * 40 + "b", "**/x*/" * 40 + "y", "**/" * 40 + "z"])
-def test_a_glob_that_could_take_for_ever_is_refused(glob: str) -> None:
+def test_a_glob_that_could_take_for_ever_is_refused(glob):
     with pytest.raises(UsageError, match="at most 2"):
         wanted([glob], [])
 
 
 @pytest.mark.parametrize("glob", ["src/[z-a].py", "#a", "!", "/", "a\\", "a[", "[[:alpha:]]", " "])
-def test_what_is_not_a_glob_is_refused(glob: str) -> None:
+def test_what_is_not_a_glob_is_refused(glob):
     with pytest.raises(UsageError, match="is not a glob"):
         wanted([glob], [])
 
@@ -75,9 +75,7 @@ _made: list[Path] = []
 
 @examples(60)
 @given(GLOBS)
-def test_a_glob_means_what_it_means_in_a_gitignore(
-    tmp_path_factory: pytest.TempPathFactory, glob: str
-) -> None:
+def test_a_glob_means_what_it_means_in_a_gitignore(tmp_path_factory, glob):
     words = ["git", "ls-files", "-z", "--others", "--ignored", f"--exclude={glob}"]
     root = _tree(tmp_path_factory)
     done = subprocess.run(words, cwd=root, env=environment(), capture_output=True, check=True)
@@ -95,7 +93,7 @@ def _tree(factory: pytest.TempPathFactory) -> Path:
     return _made[0]
 
 
-def test_a_rule_says_what_is_asked_of_which_files() -> None:
+def test_a_rule_says_what_is_asked_of_which_files():
     result = rules(
         [
             {"rename": {"Username": "Email", "user": "account"}, "files": ["src/**/*.cs"]},
@@ -138,7 +136,7 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_rule_that_cannot_be_meant_is_named(table: dict[str, object], output: str) -> None:
+def test_a_rule_that_cannot_be_meant_is_named(table, output):
     with pytest.raises(UsageError, match=output) as caught:
         rules([{"instruction": "fine"}, table], "here.toml")
     assert "here.toml: [[tool.specedit.hook]] number 2" in caught.value.message

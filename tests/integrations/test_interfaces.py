@@ -120,9 +120,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, bool]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda one: one.__name__)
-def test_every_interface_edits_alike(
-    interface: Interface, case: str, tmp_path: Path, script: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_interface_edits_alike(interface, case, tmp_path, script, monkeypatch):
     text, instruction, answer, wanted, done = CASES[case]
     script(**answer)
     monkeypatch.setenv("SPECEDIT_MODEL", "scripted")

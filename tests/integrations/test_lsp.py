@@ -113,7 +113,7 @@ def applied(desk: Desk, edit: Any) -> dict[str, str]:
     return results
 
 
-def test_rename_is_of_the_whole_work_tree(tmp_path: Path) -> None:
+def test_rename_is_of_the_whole_work_tree(tmp_path):
     desk = Desk(tmp_path / "repo", {"replace": []})
 
     async def work() -> None:
@@ -141,7 +141,7 @@ def test_rename_is_of_the_whole_work_tree(tmp_path: Path) -> None:
     run(work())
 
 
-def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) -> None:
+def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path):
     desk = Desk(tmp_path / "repo", {"replace": [["user_name", "login"]], "delay_s": 0.01})
 
     async def work() -> None:
@@ -182,7 +182,7 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
-def test_the_server_ends_with_0_and_says_nothing(tmp_path: Path, busy: bool) -> None:
+def test_the_server_ends_with_0_and_says_nothing(tmp_path, busy):
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"answer": "ab" * 50_000, "delay_s": 0.01}))
     env = {**os.environ, "TESTS_SCRIPT": str(script), "SPECEDIT_SERVER": "off"}
@@ -198,7 +198,7 @@ def test_the_server_ends_with_0_and_says_nothing(tmp_path: Path, busy: bool) -> 
     assert process.stderr == ""
 
 
-def test_a_lost_editor_ends_the_server(tmp_path: Path) -> None:
+def test_a_lost_editor_ends_the_server(tmp_path):
     process = Process(tmp_path)
     process.editor.start()
     assert process.popen.stdin is not None

@@ -75,9 +75,7 @@ def typed(editor: Editor, uri: str, changes: list[tuple[Position, Position, str]
 
 
 @given(text=WORDS, changes=CHANGES)
-def test_the_server_has_the_text_of_the_editor(
-    text: str, changes: list[tuple[Position, Position, str]]
-) -> None:
+def test_the_server_has_the_text_of_the_editor(text, changes):
     uri, posted, editor = "file:///a.py", [], Editor()
     editor.post = posted.append
     editor.open(uri, text)
@@ -94,9 +92,7 @@ def test_the_server_has_the_text_of_the_editor(
 
 @PROPERTY
 @given(text=WORDS, changes=CHANGES, first=st.integers(1, 6), count=st.integers(0, 4))
-def test_an_edit_is_the_command_lines(
-    desk: Desk, text: str, changes: list[tuple[Position, Position, str]], first: int, count: int
-) -> None:
+def test_an_edit_is_the_command_lines(desk, text, changes, first, count):
     desk.script(replace=[["old", "new\u2028🙂"], ["a", "a\nb"]])
     editor, uri = desk.open("notes.txt", text)
     typed(editor, uri, changes)
@@ -124,13 +120,7 @@ CODE = (
     changes=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), FILLER, ENDS), max_size=4),
     which=st.integers(0, 2),
 )
-def test_a_rename_is_the_command_lines(
-    desk: Desk,
-    comments: list[tuple[str, str]],
-    code: list[tuple[str, str]],
-    changes: list[tuple[int, int, str, str]],
-    which: int,
-) -> None:
+def test_a_rename_is_the_command_lines(desk, comments, code, changes, which):
     head = "".join(f"# {filler}{end}" for filler, end in comments)
     filled = (
         line.replace("%s", filler) + end for line, (filler, end) in zip(CODE, code, strict=True)

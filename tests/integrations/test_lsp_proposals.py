@@ -51,9 +51,7 @@ def regions(editor: Editor) -> list[list[Any]]:
     return [[region["lines"] for region in one["params"]["regions"]] for one in sent]
 
 
-def test_a_proposal_is_returned_and_nothing_is_applied(
-    editor: Editor, tmp_path: Path, script: Play
-) -> None:
+def test_a_proposal_is_returned_and_nothing_is_applied(editor, tmp_path, script):
     script(replace=[["1", "2"]])
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, TWO.replace("\n", "\r\n"))
@@ -70,7 +68,7 @@ def test_a_proposal_is_returned_and_nothing_is_applied(
     assert any("% accepted" in one and "pass" in one for one in messages), messages
 
 
-def test_the_regions_come_before_the_answer(editor: Editor, tmp_path: Path, script: Play) -> None:
+def test_the_regions_come_before_the_answer(editor, tmp_path, script):
     script(answer="ab" * 50_000, delay_s=0.005)
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, TWO)
@@ -82,9 +80,7 @@ def test_the_regions_come_before_the_answer(editor: Editor, tmp_path: Path, scri
     assert editor.wait(number)["error"]["code"] == -32800
 
 
-def test_an_answer_without_a_change_is_unchanged(
-    editor: Editor, tmp_path: Path, script: Play
-) -> None:
+def test_an_answer_without_a_change_is_unchanged(editor, tmp_path, script):
     script(replace=[])
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "x = 1\n")
@@ -92,9 +88,7 @@ def test_an_answer_without_a_change_is_unchanged(
     assert (result["documentChanges"], result["status"]) == ([], "unchanged")
 
 
-def test_a_refused_answer_says_why_and_proposes_nothing(
-    editor: Editor, tmp_path: Path, script: Play
-) -> None:
+def test_a_refused_answer_says_why_and_proposes_nothing(editor, tmp_path, script):
     script(answer="def (:\n```")
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "x = 1\n")
@@ -114,16 +108,12 @@ def test_a_refused_answer_says_why_and_proposes_nothing(
     ],
     ids=["no document", "no instruction", "untitled", "no text", "a list"],
 )
-def test_a_request_that_lacks_something_is_an_error(
-    editor: Editor, method: str, params: Any
-) -> None:
+def test_a_request_that_lacks_something_is_an_error(editor, method, params):
     answer = editor.wait(editor.request(method, params))
     assert answer["error"]["code"] == -32602
 
 
-def test_a_change_that_names_no_file_is_merged_into_the_document(
-    editor: Editor, folder: Path
-) -> None:
+def test_a_change_that_names_no_file_is_merged_into_the_document(editor, folder):
     uri = (folder / "a.py").as_uri()
     editor.open(uri, TWO)
     change = "def second():\n    return 2\n"
@@ -141,7 +131,7 @@ DIFF = """\
 """
 
 
-def test_a_diff_of_two_files_is_one_proposal(editor: Editor, folder: Path) -> None:
+def test_a_diff_of_two_files_is_one_proposal(editor, folder):
     uri = (folder / "a.py").as_uri()
     (folder / "a.py").write_text("x = 1\n")
     (folder / "b.py").write_bytes(b"x = 1\r\n")
@@ -155,14 +145,14 @@ def test_a_diff_of_two_files_is_one_proposal(editor: Editor, folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["../a.py", ".git/config", "absent.py"])
-def test_a_change_of_a_file_outside_is_an_error(editor: Editor, folder: Path, name: str) -> None:
+def test_a_change_of_a_file_outside_is_an_error(editor, folder, name):
     (folder / ".git").mkdir()
     (folder / ".git" / "config").write_text("x = 1\n")
     answer = editor.wait(editor.request("specedit/apply", {"change": DIFF.format(name)}))
     assert name in answer["error"]["message"]
 
 
-def test_the_report_is_of_the_last_proposal(editor: Editor, tmp_path: Path, script: Play) -> None:
+def test_the_report_is_of_the_last_proposal(editor, tmp_path, script):
     script(replace=[["1", "2"]])
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, TWO)
@@ -173,9 +163,7 @@ def test_the_report_is_of_the_last_proposal(editor: Editor, tmp_path: Path, scri
     assert "<h1>specedit trace</h1>" in html and "Content-Security-Policy" in html
 
 
-def test_the_trace_of_a_report_is_deleted_with_the_session(
-    tmp_path: Path, script: Play, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_trace_of_a_report_is_deleted_with_the_session(tmp_path, script, monkeypatch):
     script(replace=[["1", "2"]])
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     editor, session = editor_of()
@@ -208,9 +196,7 @@ def repeat(editor: Editor, uri: str, first: int, last: int) -> Any:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_what_changed_since_the_last_commit_is_repeated(
-    editor: Editor, calls: Repository, end: str
-) -> None:
+def test_what_changed_since_the_last_commit_is_repeated(editor, calls, end):
     uri, other = (calls.root / "a.py").as_uri(), (calls.root / "b.py").as_uri()
     editor.open(uri, CALLS.replace("old_call(1, a)", "pow(a, 1)").replace("\n", end))
     editor.open(other, f"unsaved = 1{end}old_call(4, u){end}")
@@ -221,9 +207,7 @@ def test_what_changed_since_the_last_commit_is_repeated(
     assert editor.edits == [], "the editor was not asked to apply it"
 
 
-def test_places_that_may_be_meant_come_apart_with_the_reason(
-    editor: Editor, calls: Repository
-) -> None:
+def test_places_that_may_be_meant_come_apart_with_the_reason(editor, calls):
     calls.commit({"d.py": "def g():\n    log(1)\n    log(2)\n", "e.py": "log(3)\n"})
     uri = (calls.root / "d.py").as_uri()
     editor.open(uri, "def g():\n    log(1, 0)\n    log(2)\n")
@@ -247,9 +231,7 @@ def test_places_that_may_be_meant_come_apart_with_the_reason(
         ("a.txt", (1, 1), "the language is not known"),
     ],
 )
-def test_lines_that_are_no_example_are_an_error(
-    editor: Editor, calls: Repository, name: str, lines: tuple[int, int], problem: str
-) -> None:
+def test_lines_that_are_no_example_are_an_error(editor, calls, name, lines, problem):
     calls.commit({"a.txt": "x\n"})
     uri = (calls.root / name).as_uri()
     editor.open(uri, "x = 1\npow(a, 1)\n")
@@ -257,9 +239,7 @@ def test_lines_that_are_no_example_are_an_error(
     assert name in error["message"] and problem in error["message"]
 
 
-def test_a_file_that_the_checks_would_refuse_stays_with_the_reason(
-    editor: Editor, calls: Repository
-) -> None:
+def test_a_file_that_the_checks_would_refuse_stays_with_the_reason(editor, calls):
     uri = (calls.root / "a.py").as_uri()
     editor.open(uri, "import h\nx = 1\nh.run(a, 1)\n")
     result = repeat(editor, uri, 1, 3)["result"]

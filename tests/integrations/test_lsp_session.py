@@ -48,9 +48,7 @@ def renamed(editor: Editor, uri: str, at: tuple[int, int], new: str) -> str:
 
 
 @pytest.mark.parametrize("character", LINE_ENDS_OF_PYTHON, ids=ascii)
-def test_what_only_python_calls_a_line_end_moves_no_rename(
-    editor: Editor, tmp_path: Path, character: str
-) -> None:
+def test_what_only_python_calls_a_line_end_moves_no_rename(editor, tmp_path, character):
     text = f"# head {character} tail\ndef aa():\n    x = 1\n    return x\n"
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, text)
@@ -59,9 +57,7 @@ def test_what_only_python_calls_a_line_end_moves_no_rename(
 
 
 @pytest.mark.parametrize("ends", ["\r", "\r\n", "\n\r", "\r\r\n", "\r\n\n\r"], ids=repr)
-def test_line_ends_of_the_protocol_are_counted_and_kept(
-    editor: Editor, tmp_path: Path, ends: str, script: Play
-) -> None:
+def test_line_ends_of_the_protocol_are_counted_and_kept(editor, tmp_path, ends, script):
     text = f"# 🙂{ends}def aa():{ends}    '🙂'; x = 1{ends}    return x{ends}"
     line, last = len(split(f"# 🙂{ends}def aa():{ends}")) - 1, len(split(text)) - 1
     uri = (tmp_path / "a.py").as_uri()
@@ -74,22 +70,20 @@ def test_line_ends_of_the_protocol_are_counted_and_kept(
     assert editor.texts[uri] == wanted.replace("email", "name")
 
 
-def test_positions_past_an_end_are_that_end() -> None:
+def test_positions_past_an_end_are_that_end():
     document = Document.of("file:///a", 1, "🙂b\r\nc\rd")
     places = {(0, 0): (0, 0), (0, 1): (0, 0), (0, 2): (0, 1), (0, 3): (0, 2), (0, 99): (0, 2)}
     places |= {(1, 5): (1, 1), (2, 1): (2, 1), (2, 9): (2, 1), (3, 0): (2, 1), (99, 99): (2, 1)}
     assert {one: document.place(one) for one in places} == places
 
 
-def test_a_byte_order_mark_moves_no_rename(editor: Editor, tmp_path: Path) -> None:
+def test_a_byte_order_mark_moves_no_rename(editor, tmp_path):
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "\ufeffx = 1; y = x\n")
     assert renamed(editor, uri, (0, 1), "email") == "\ufeffemail = 1; y = email\n"
 
 
-def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(
-    editor: Editor, tmp_path: Path
-) -> None:
+def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(editor, tmp_path):
     repository = Repository.init(tmp_path / "repository")
     other = "from a import aa\r# 🙂\r\nprint(aa)\n".encode()
     (repository.root / "b.py").write_bytes(b"\xef\xbb\xbf" + other)
@@ -108,7 +102,7 @@ def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(
     assert edited(editor.texts[uri], opened["edits"]) == "def name():\r\n    return 1\r\n"
 
 
-def test_a_word_is_prepared_for_its_rename(editor: Editor, tmp_path: Path) -> None:
+def test_a_word_is_prepared_for_its_rename(editor, tmp_path):
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "# \u2028\r'🙂'; email = 1\r")
     params = {"textDocument": {"uri": uri}, "position": place((1, 11))}
@@ -119,7 +113,7 @@ def test_a_word_is_prepared_for_its_rename(editor: Editor, tmp_path: Path) -> No
     assert editor.wait(editor.request("textDocument/prepareRename", params))["result"] is None
 
 
-def test_the_selected_lines_are_those_of_the_action(editor: Editor, tmp_path: Path) -> None:
+def test_the_selected_lines_are_those_of_the_action(editor, tmp_path):
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "a = 1\r# \u2028\nb = 2")
     results = []
@@ -131,7 +125,7 @@ def test_the_selected_lines_are_those_of_the_action(editor: Editor, tmp_path: Pa
     assert results == [[[1, 2]], [[2, 3]], [[2, 3]], []]
 
 
-def test_a_change_made_by_hand_is_repeated_in_other_files(editor: Editor, tmp_path: Path) -> None:
+def test_a_change_made_by_hand_is_repeated_in_other_files(editor, tmp_path):
     made = Repository.init(tmp_path)
     text = "x = 1\nold_call(1, a)\n"
     made.commit({"a.py": text, "b.py": "old_call(b.c,  2)\nold_call(3)\n", "c.py": "y = 1\n"})
@@ -158,9 +152,7 @@ def test_a_change_made_by_hand_is_repeated_in_other_files(editor: Editor, tmp_pa
 # stale edits
 
 
-def test_an_edit_of_a_text_that_changed_meanwhile_is_not_sent(
-    editor: Editor, tmp_path: Path, script: Play
-) -> None:
+def test_an_edit_of_a_text_that_changed_meanwhile_is_not_sent(editor, tmp_path, script):
     script(answer="new = 1\n```", delay_s=0.05)
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "old = 1\n")
@@ -172,9 +164,7 @@ def test_an_edit_of_a_text_that_changed_meanwhile_is_not_sent(
     assert editor.texts[uri] == "# typed\nold = 1\n"
 
 
-def test_an_edit_has_the_version_that_it_was_made_from(
-    editor: Editor, tmp_path: Path, script: Play
-) -> None:
+def test_an_edit_has_the_version_that_it_was_made_from(editor, tmp_path, script):
     script(answer="new = 1\n```")
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "old = 1\n")
@@ -190,9 +180,7 @@ def test_an_edit_has_the_version_that_it_was_made_from(
     assert editor.wait(editor.command("specedit.undo"))["result"] == {"undone": 0}
 
 
-def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(
-    editor: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(editor, tmp_path, monkeypatch):
     from specedit.integrations.lsp import lsp_session as session
 
     uri = (tmp_path / "a.py").as_uri()
@@ -211,9 +199,7 @@ def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(
 
 
 @pytest.mark.parametrize("how", ["request", "progress", "own progress"])
-def test_a_cancelled_edit_stops_decoding_and_sends_nothing(
-    editor: Editor, tmp_path: Path, script: Play, how: str
-) -> None:
+def test_a_cancelled_edit_stops_decoding_and_sends_nothing(editor, tmp_path, script, how):
     script(answer="ab" * 50_000, delay_s=0.005, then=[{"answer": "new = 1\n```"}])
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "old = 1\n")
@@ -238,9 +224,7 @@ def test_a_cancelled_edit_stops_decoding_and_sends_nothing(
     assert editor.edits == []
 
 
-def test_an_edit_starts_when_a_cancelled_one_has_ended(
-    editor: Editor, tmp_path: Path, script: Play
-) -> None:
+def test_an_edit_starts_when_a_cancelled_one_has_ended(editor, tmp_path, script):
     script(answer="ab" * 50_000, delay_s=0.005)  # minutes
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "old = 1\n")
@@ -255,7 +239,7 @@ def test_an_edit_starts_when_a_cancelled_one_has_ended(
     assert editor.texts[uri] == "new = 1\n"
 
 
-def test_leaving_stops_what_runs(tmp_path: Path, script: Play) -> None:
+def test_leaving_stops_what_runs(tmp_path, script):
     script(answer="ab" * 50_000, delay_s=0.005)
     editor, session = editor_of()
     editor.start()
@@ -274,7 +258,7 @@ def test_leaving_stops_what_runs(tmp_path: Path, script: Play) -> None:
 # errors
 
 
-def test_one_summary_is_shown_for_a_rename(editor: Editor, tmp_path: Path) -> None:
+def test_one_summary_is_shown_for_a_rename(editor, tmp_path):
     repository = Repository.init(tmp_path / "repository")
     repository.write(
         "a.py", "".join(f"class {name}:\n    def title(self): pass\n" for name in "AB")
@@ -306,9 +290,7 @@ def test_one_summary_is_shown_for_a_rename(editor: Editor, tmp_path: Path) -> No
     ],
     ids=str,
 )
-def test_wrong_types_get_an_error(
-    editor: Editor, tmp_path: Path, method: str, params: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_types_get_an_error(editor, tmp_path, method, params, capsys):
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "x = 1\n")
     items = {"textDocument": {"uri": uri}, **params}
@@ -318,9 +300,7 @@ def test_wrong_types_get_an_error(
     assert renamed(editor, uri, (0, 0), "y") == "y = 1\n"
 
 
-def test_ordinary_errors_print_no_traceback(
-    editor: Editor, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ordinary_errors_print_no_traceback(editor, tmp_path, capsys):
     uri, missing = (tmp_path / "a.py").as_uri(), (tmp_path / "missing.py").as_uri()
     editor.open(uri, "x = 1\ny = 2\nprint(x, y)\n")
     errors = [
@@ -339,7 +319,7 @@ def test_ordinary_errors_print_no_traceback(
     assert capsys.readouterr().err == ""
 
 
-def test_no_edit_is_made_for_a_text_that_is_not_known(editor: Editor, tmp_path: Path) -> None:
+def test_no_edit_is_made_for_a_text_that_is_not_known(editor, tmp_path):
     repository = Repository.init(tmp_path / "repository")
     repository.write("a.py", "x = 1\n")
     repository.write("b.py", "import a\nprint(a.x)\n")
@@ -358,7 +338,7 @@ def test_no_edit_is_made_for_a_text_that_is_not_known(editor: Editor, tmp_path: 
     assert renamed(editor, other, (1, 8), "name") == "import a\nprint(a.name)\n"
 
 
-def test_requests_outside_the_session_get_an_error() -> None:
+def test_requests_outside_the_session_get_an_error():
     editor, _ = editor_of()
     assert editor.wait(editor.request("textDocument/rename", {}))["error"]["code"] == -32002
     editor.start()
@@ -369,7 +349,7 @@ def test_requests_outside_the_session_get_an_error() -> None:
         assert editor.wait(None)["error"]["code"] == -32600
 
 
-def test_an_editor_without_workspace_edits_gets_no_edit(tmp_path: Path) -> None:
+def test_an_editor_without_workspace_edits_gets_no_edit(tmp_path):
     editor, _ = editor_of()
     editor.start({**CAPABILITIES, "workspace": {}})
     uri = (tmp_path / "a.py").as_uri()
@@ -398,13 +378,13 @@ SHUTDOWN = {"jsonrpc": "2.0", "id": 1, "method": "shutdown"}
     ],
     ids=lambda data: ascii(data[:40]),
 )
-def test_a_damaged_message_gets_an_error_and_the_next_is_read(damaged: bytes) -> None:
+def test_a_damaged_message_gets_an_error_and_the_next_is_read(damaged):
     results = list(read_messages(io.BytesIO(damaged + framed(SHUTDOWN))))
     assert isinstance(results[0], RequestError) and results[0].code == -32700
     assert results[1:] == [SHUTDOWN]
 
 
-def test_other_headers_and_a_broken_end_are_no_messages() -> None:
+def test_other_headers_and_a_broken_end_are_no_messages():
     data = b"content-length: 2\nContent-Type: x\r\n\r\n{}" + framed({"a": "é\u2028🙂"})
     results = list(read_messages(io.BytesIO(data + b"Content-Length: 50\r\n\r\n{")))
     assert results == [{}, {"a": "é\u2028🙂"}]

@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from git_repository import Repository
@@ -55,7 +54,7 @@ def talk(repo: Repository) -> Iterator[Callable[..., Agent]]:
     assert all(server.close(10) for server in servers)
 
 
-def test_seven_tools_at_most_are_described_in_few_words(talk: Callable[..., Agent]) -> None:
+def test_seven_tools_at_most_are_described_in_few_words(talk):
     async def work(agent: Agent) -> None:
         tools = (await agent.client.list_tools()).tools
         assert [one.name for one in tools] == TOOLS and len(tools) <= 7
@@ -74,9 +73,7 @@ def test_seven_tools_at_most_are_described_in_few_words(talk: Callable[..., Agen
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_rename_is_a_preview_until_write_and_undo_restores_it(
-    repo: Repository, talk: Callable[..., Agent], mode: str
-) -> None:
+def test_a_rename_is_a_preview_until_write_and_undo_restores_it(repo, talk, mode):
     before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
@@ -100,9 +97,7 @@ def test_a_rename_is_a_preview_until_write_and_undo_restores_it(
     talk(work, mode=mode)
 
 
-def test_a_change_is_repeated_at_all_its_places(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_a_change_is_repeated_at_all_its_places(repo, talk):
     repo.commit({"a.py": "old_call(1, a)\n", "b.py": "x = old_call(2, b.c)\nold_call(3)\n"})
     before = contents(repo.root)
 
@@ -127,9 +122,7 @@ def test_a_change_is_repeated_at_all_its_places(
     talk(work)
 
 
-def test_places_are_listed_and_doubtful_ones_are_apart(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_places_are_listed_and_doubtful_ones_are_apart(repo, talk):
     async def work(agent: Agent) -> None:
         found = await agent.does("find_places", name="User.total")
         assert found["status"] == "ok" and "diff" not in found
@@ -145,9 +138,7 @@ def test_places_are_listed_and_doubtful_ones_are_apart(
     talk(work)
 
 
-def test_words_of_ordinary_language_are_not_renamed_without_a_model(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_words_of_ordinary_language_are_not_renamed_without_a_model(repo, talk):
     async def work(agent: Agent) -> None:
         result = await agent.does(
             "rename_symbol", name="total", path="shop/user.py", new_name="add_up", write=True
@@ -159,9 +150,7 @@ def test_words_of_ordinary_language_are_not_renamed_without_a_model(
     talk(work)
 
 
-def test_a_file_or_a_line_chooses_one_of_several_things(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_a_file_or_a_line_chooses_one_of_several_things(repo, talk):
     repo.commit(
         {"a.py": "def f():\n    n = 1\n    return n\n\n\ndef g():\n    n = 2\n    return n\n"}
     )
@@ -187,7 +176,7 @@ def test_a_file_or_a_line_chooses_one_of_several_things(
     talk(work)
 
 
-def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[..., Agent]) -> None:
+def test_a_long_result_is_cut_with_a_count(repo, talk):
     repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
 
     async def work(agent: Agent) -> None:
@@ -200,9 +189,7 @@ def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[...,
     talk(work)
 
 
-def test_the_rest_of_a_long_result_is_asked_for(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_the_rest_of_a_long_result_is_asked_for(repo, talk):
     repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
 
     async def work(agent: Agent) -> None:
@@ -223,9 +210,7 @@ def test_the_rest_of_a_long_result_is_asked_for(
     talk(work)
 
 
-def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(repo, talk):
     uses = "".join(f"def f{n}(x):\n    return x.send_all()\n\n\n" for n in range(30))
     other = "class Other:\n    def send_all(self):\n        pass\n\n\n"
     repo.commit(
@@ -248,9 +233,7 @@ def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(
     talk(work)
 
 
-def test_a_rename_that_the_users_program_rejects_is_incomplete(
-    repo: Repository, talk: Callable[..., Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_path, monkeypatch):
     program = tmp_path / "checker.py"
     program.write_text(
         "import sys\nfor n, line in enumerate(open(sys.argv[1]), 1):\n"
@@ -282,9 +265,7 @@ def test_a_rename_that_the_users_program_rejects_is_incomplete(
     ],
     ids=["doubtful", "taken", "absent", "no symbol", "question"],
 )
-def test_a_tool_speaks_of_its_own_arguments(
-    talk: Callable[..., Agent], tool: str, wanted: dict[str, str]
-) -> None:
+def test_a_tool_speaks_of_its_own_arguments(talk, tool, wanted):
     async def work(agent: Agent) -> None:
         result = await agent.call(tool, **wanted)
         assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
@@ -308,9 +289,7 @@ DIFF = """\
 
 
 @pytest.mark.parametrize("change", [SNIPPET, SEARCH, DIFF], ids=["snippet", "search", "diff"])
-def test_a_change_is_merged_without_a_model(
-    repo: Repository, talk: Callable[..., Agent], change: str
-) -> None:
+def test_a_change_is_merged_without_a_model(repo, talk, change):
     before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
@@ -327,9 +306,7 @@ def test_a_change_is_merged_without_a_model(
     talk(work)
 
 
-def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(
-    repo: Repository, talk: Callable[..., Agent], script: Play
-) -> None:
+def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(repo, talk, script):
     calls = script(answer="```")
     wanted = {"path": "shop/user.py", "change": "# ...\n        return cost\n# ...\n"}
 
@@ -355,9 +332,7 @@ def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(
     ],
     ids=["absent", "another file", "created", "outside", "binary", "empty"],
 )
-def test_a_change_without_one_place_is_refused(
-    repo: Repository, talk: Callable[..., Agent], change: str, problem: str
-) -> None:
+def test_a_change_without_one_place_is_refused(repo, talk, change, problem):
     before = contents(repo.root.parent)
 
     async def work(agent: Agent) -> None:
@@ -368,9 +343,7 @@ def test_a_change_without_one_place_is_refused(
     assert contents(repo.root.parent) == before
 
 
-def test_an_edit_shows_its_diff_and_reports_progress(
-    repo: Repository, talk: Callable[..., Agent], script: Play
-) -> None:
+def test_an_edit_shows_its_diff_and_reports_progress(repo, talk, script):
     script(replace=[["return 1", "return 2"]])
     before = contents(repo.root)
 
@@ -393,9 +366,7 @@ def test_an_edit_shows_its_diff_and_reports_progress(
     assert any("tokens" in text for _, text in agent.progress)
 
 
-def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(
-    repo: Repository, talk: Callable[..., Agent], script: Play
-) -> None:
+def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(repo, talk, script):
     script(replace=[["return 1", "return ((1"]])
     before = contents(repo.root)
 
@@ -419,8 +390,8 @@ EXTRA = {  # what an answer adds to the method, and whether it is written
 
 @pytest.mark.parametrize(("extra", "writes"), EXTRA.values(), ids=EXTRA)
 def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
-    repo: Repository, talk: Callable[..., Agent], script: Play, extra: str, writes: bool
-) -> None:
+    repo, talk, script, extra, writes
+):
     script(replace=[["return 1  # the total\n", f"return 2\n\n{extra}"]])
     before = contents(repo.root)
 
@@ -434,7 +405,7 @@ def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
     assert (contents(repo.root) != before) == writes
 
 
-def test_a_model_is_never_downloaded(repo: Repository, talk: Callable[..., Agent]) -> None:
+def test_a_model_is_never_downloaded(repo, talk):
     async def work(agent: Agent) -> None:
         problem = await agent.fails(
             "edit_symbol", path="shop/user.py", symbol="User.total", instruction="Return 2."
@@ -453,9 +424,7 @@ def test_a_model_is_never_downloaded(repo: Repository, talk: Callable[..., Agent
     *(".git/config", "shop/.GIT/x", "a\x1b[31m.py", "a\0.py", "a\n.py", "a\u202e.py"),
     *("ABSOLUTE", "/etc/passwd", "missing.py", "x" * 4097, "~/x.py"),
 ], ids=ascii)  # fmt: skip
-def test_a_path_elsewhere_is_refused(
-    repo: Repository, talk: Callable[..., Agent], script: Play, name: str
-) -> None:
+def test_a_path_elsewhere_is_refused(repo, talk, script, name):
     script(replace=[["secret", "stolen"]])
     outside = repo.root.parent / "outside.py"
     outside.write_text("def secret():\n    return 'secret'\n")
@@ -480,9 +449,7 @@ def test_a_path_elsewhere_is_refused(
     assert contents(repo.root.parent) == before
 
 
-def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renamed(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renamed(repo, talk):
     elsewhere = repo.root.parent / "elsewhere"
     (repo.root / "shop").rename(elsewhere)
     (repo.root / "shop").symlink_to(elsewhere)  # git's index still has shop/user.py
@@ -496,9 +463,7 @@ def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renam
     assert contents(elsewhere) == before
 
 
-def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(
-    repo: Repository, talk: Callable[..., Agent], script: Play
-) -> None:
+def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(repo, talk, script):
     repo.commit({"other/use.py": "from shop.user import User\nUser().user_name\n"})
     script(replace=[["return 1", "return 2"]])
 
@@ -514,9 +479,7 @@ def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(
 
 
 @pytest.mark.parametrize("below", [False, True], ids=["top", "below"])
-def test_an_import_is_learnt_from_files_in_the_root_alone(
-    repo: Repository, talk: Callable[..., Agent], script: Play, below: bool
-) -> None:
+def test_an_import_is_learnt_from_files_in_the_root_alone(repo, talk, script, below):
     repo.commit({"other/use.py": "from bank.money import Money\n\nMoney(1)\n"})
     script(replace=[["return 1 ", "return Money(1) "]])
 
@@ -529,9 +492,7 @@ def test_an_import_is_learnt_from_files_in_the_root_alone(
     talk(work, repo.root / "shop" if below else repo.root)
 
 
-def test_roots_can_change_and_several_need_a_path(
-    repo: Repository, talk: Callable[..., Agent], tmp_path: Path
-) -> None:
+def test_roots_can_change_and_several_need_a_path(repo, talk, tmp_path):
     second = repository(tmp_path / "second")
 
     async def work(agent: Agent) -> None:
@@ -554,9 +515,7 @@ def test_roots_can_change_and_several_need_a_path(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_without_roots_the_working_directory_is_the_workspace(
-    repo: Repository, talk: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch, mode: str
-) -> None:
+def test_without_roots_the_working_directory_is_the_workspace(repo, talk, monkeypatch, mode):
     monkeypatch.chdir(repo.root)
 
     async def work(agent: Agent) -> None:
@@ -571,13 +530,13 @@ def test_without_roots_the_working_directory_is_the_workspace(
 
 
 @pytest.mark.parametrize("uri", ["https://example.org/", "file://elsewhere/tmp", "file:///%00", ""])
-def test_a_root_that_is_no_folder_here_is_left_out(uri: str, tmp_path: Path) -> None:
+def test_a_root_that_is_no_folder_here_is_left_out(uri, tmp_path):
     assert Workspace.of_client([uri, tmp_path.as_uri()]).roots == (tmp_path.resolve(),)
     with pytest.raises(UsageError, match="names no folder"):
         Workspace.of_client([uri])
 
 
-def test_outside_of_git_one_file_is_renamed(tmp_path: Path, talk: Callable[..., Agent]) -> None:
+def test_outside_of_git_one_file_is_renamed(tmp_path, talk):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/a.py").write_text("value = 1\nprint(value)\n")
 
@@ -592,13 +551,8 @@ def test_outside_of_git_one_file_is_renamed(tmp_path: Path, talk: Callable[..., 
 
 @pytest.mark.parametrize("tracked", [True, False], ids=["git", "plain"])
 def test_the_current_folder_of_the_server_plays_no_part(
-    repo: Repository,
-    talk: Callable[..., Agent],
-    script: Play,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    tracked: bool,
-) -> None:
+    repo, talk, script, monkeypatch, tmp_path, tracked
+):
     decoy = repository(tmp_path / "decoy")
     decoy.write("pyproject.toml", "[tool.specedit]\nno_such_setting = 1\n")
     if not tracked:
@@ -650,9 +604,7 @@ def test_the_current_folder_of_the_server_plays_no_part(
         ("undo", {"run": "x"}, "not permitted"),
     ],
 )
-def test_wrong_arguments_are_named_without_their_values(
-    repo: Repository, talk: Callable[..., Agent], tool: str, arguments: Any, problem: str
-) -> None:
+def test_wrong_arguments_are_named_without_their_values(repo, talk, tool, arguments, problem):
     before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
@@ -663,9 +615,7 @@ def test_wrong_arguments_are_named_without_their_values(
     assert contents(repo.root) == before
 
 
-def test_settings_of_a_cloned_repository_are_open_ones_alone(
-    repo: Repository, talk: Callable[..., Agent], script: Play
-) -> None:
+def test_settings_of_a_cloned_repository_are_open_ones_alone(repo, talk, script):
     calls = script(replace=[["return 1", "return 2"]])
     restricted = 'server = "http://127.0.0.1:9/v1"\ntest = "touch ran"\nmodel = "./evil"\n'
     repo.commit({"pyproject.toml": f"[tool.specedit]\nno_model = true\n{restricted}"})
@@ -680,9 +630,7 @@ def test_settings_of_a_cloned_repository_are_open_ones_alone(
     assert calls.exists() and not (repo.root / "ran").exists()
 
 
-def test_the_users_test_judges_what_is_written_and_no_preview(
-    repo: Repository, talk: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_test_judges_what_is_written_and_no_preview(repo, talk, monkeypatch):
     monkeypatch.setenv("SPECEDIT_TEST", "echo ran >> ../ran; grep -q email shop/page.py")
     wanted = {"name": "user_name", "new_name": "email"}
 
@@ -696,9 +644,7 @@ def test_the_users_test_judges_what_is_written_and_no_preview(
     talk(work)
 
 
-def test_undo_leaves_the_runs_of_the_user_alone(
-    repo: Repository, talk: Callable[..., Agent], inside: Callable[..., Any]
-) -> None:
+def test_undo_leaves_the_runs_of_the_user_alone(repo, talk, inside):
     done = inside("rename", "user_name", "email", "--no-model", cwd=repo.root)
     assert done.returncode == 0
 
@@ -709,9 +655,7 @@ def test_undo_leaves_the_runs_of_the_user_alone(
     assert "email" in repo.read("shop/user.py")
 
 
-def test_undo_refuses_where_a_file_changed_since(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_undo_refuses_where_a_file_changed_since(repo, talk):
     async def work(agent: Agent) -> None:
         await agent.does("rename_symbol", name="user_name", new_name="email", write=True)
         repo.write("shop/user.py", "mine = 1\n")
@@ -722,9 +666,7 @@ def test_undo_refuses_where_a_file_changed_since(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
-def test_what_a_killed_command_left_is_reverted_first(
-    repo: Repository, talk: Callable[..., Agent]
-) -> None:
+def test_what_a_killed_command_left_is_reverted_first(repo, talk):
     tree = repo.root / "killed"
     tree.mkdir()
     for name in ("a.py", "b.py", "c.py"):
@@ -742,9 +684,7 @@ def test_what_a_killed_command_left_is_reverted_first(
 # one call at a time, and its end
 
 
-def test_calls_at_once_queue_each_in_its_root(
-    repo: Repository, talk: Callable[..., Agent], tmp_path: Path, script: Play
-) -> None:
+def test_calls_at_once_queue_each_in_its_root(repo, talk, tmp_path, script):
     second = repository(tmp_path / "second")
     script(replace=[["return 1", "return 2"]], delay_s=0.005)
 
@@ -766,9 +706,7 @@ def test_calls_at_once_queue_each_in_its_root(
     assert "return 2" in repo.read("shop/user.py")
 
 
-def test_cancelling_stops_the_model_and_the_calls_that_wait(
-    repo: Repository, talk: Callable[..., Agent], script: Play
-) -> None:
+def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, talk, script):
     calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
     before = contents(repo.root)
 
@@ -790,9 +728,7 @@ def test_cancelling_stops_the_model_and_the_calls_that_wait(
     assert calls.read_text().count("begin") == 1
 
 
-def test_a_missing_extra_is_named(
-    inside: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_named(inside, monkeypatch):
     for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server")
@@ -802,5 +738,5 @@ def test_a_missing_extra_is_named(
     assert b'pip install "specedit[mcp]"' in done.stderr
 
 
-def test_the_client_in_this_file_has_the_files(repo: Repository) -> None:
+def test_the_client_in_this_file_has_the_files(repo):
     assert contents(repo.root) == {name: text.encode() for name, text in FILES.items()}

@@ -58,9 +58,7 @@ def agent(url: str, *roots: Path, mode: str = "legacy", token: str = TOKEN) -> A
 
 @pytest.mark.tools
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_sdk_calls_the_tools_of_a_server_and_cancels(
-    repo: Repository, serve: Callable[..., str], script: Play, tmp_path: Path, mode: str
-) -> None:
+def test_the_sdk_calls_the_tools_of_a_server_and_cancels(repo, serve, script, tmp_path, mode):
     calls = script(**LONG)
     before = contents(repo.root)
     outside = tmp_path / "outside.py"
@@ -91,9 +89,7 @@ def test_the_sdk_calls_the_tools_of_a_server_and_cancels(
 
 @pytest.mark.tools
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_client_without_roots_is_refused(
-    serve: Callable[..., str], script: Play, mode: str
-) -> None:
+def test_a_client_without_roots_is_refused(serve, script, mode):
     script(replace=[["return 1", "return 2"]])
 
     async def work(agent: Agent) -> None:
@@ -103,9 +99,7 @@ def test_a_client_without_roots_is_refused(
 
 
 @pytest.mark.tools
-def test_a_server_that_stops_ends_a_call_and_writes_nothing(
-    repo: Repository, serve: Callable[..., str], script: Play, inside: Callable[..., Any]
-) -> None:
+def test_a_server_that_stops_ends_a_call_and_writes_nothing(repo, serve, script, inside):
     script(**LONG)
     before = contents(repo.root)
 
@@ -152,26 +146,24 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., tu
         (OWN | {"Sec-Fetch-Site": "cross-site"}, 403, "foreign_origin"),
     ],
 )
-def test_the_tools_are_as_closed_as_the_rest_of_the_server(
-    tools: Callable[..., tuple[int, Any]], headers: dict[str, str], status: int, code: str
-) -> None:
+def test_the_tools_are_as_closed_as_the_rest_of_the_server(tools, headers, status, code):
     answer = tools(headers)
     assert (answer[0], answer[1]["error"]["code"]) == (status, code)
     assert tools(headers, "/mcp/")[0] == status
 
 
-def test_without_a_session_the_sdk_answers(tools: Callable[..., tuple[int, Any]]) -> None:
+def test_without_a_session_the_sdk_answers(tools):
     status, answer = tools(OWN)
     assert status == 400 and answer["jsonrpc"] == "2.0"
 
 
-def test_on_tcp_the_tools_need_a_token(tmp_path: Path) -> None:
+def test_on_tcp_the_tools_need_a_token(tmp_path):
     with running(tmp_path, SCRIPT, tools=AgentEndpoint) as server:
         answer = server.ask("POST", "/mcp", PING)
         assert (answer.status, answer.error["code"]) == (403, "token_required")
 
 
-def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server", raising=False)

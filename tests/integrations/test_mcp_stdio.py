@@ -67,9 +67,7 @@ class Process:
         return json.loads(self.popen.stdout.readline())
 
 
-def test_a_client_renames_over_stdio_and_nothing_else_is_on_stdout(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_renames_over_stdio_and_nothing_else_is_on_stdout(repo, monkeypatch):
     repo.write("typer.py", "print('imported')\n")  # modules of the folder are not run
     process = Process(repo.root)
     process.raw(b"not json\n[]\n{}\n\xff\xfe\n" + b"x" * 100_000 + b"\n")
@@ -85,9 +83,7 @@ def test_a_client_renames_over_stdio_and_nothing_else_is_on_stdout(
 
 @pytest.mark.tools
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_sdk_starts_it_calls_it_and_cancels(
-    repo: Repository, script: Play, tmp_path: Path, mode: str
-) -> None:
+def test_the_sdk_starts_it_calls_it_and_cancels(repo, script, tmp_path, mode):
     calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
     kept = ("SPECEDIT_", "PATH", "PYTHONPATH", "TESTS_")
     variables = {name: value for name, value in os.environ.items() if name.startswith(kept)}
@@ -114,7 +110,7 @@ def test_the_sdk_starts_it_calls_it_and_cancels(
 
 @pytest.mark.tools
 @pytest.mark.parametrize("way", ["stdin", "SIGTERM", "SIGINT"])
-def test_it_ends_in_the_middle_of_an_edit(repo: Repository, script: Play, way: str) -> None:
+def test_it_ends_in_the_middle_of_an_edit(repo, script, way):
     script(answer="x = 1\n" * 20_000, delay_s=0.01)
     before = contents(repo.root)
     process = Process(repo.root)

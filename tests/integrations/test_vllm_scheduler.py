@@ -110,13 +110,13 @@ def one_by_one(served: Served, predictions: Sequence[Any]) -> tuple[list[list[in
     return result, steps
 
 
-def test_a_right_prediction_takes_few_steps(served: Served, plain: list[list[int]]) -> None:
+def test_a_right_prediction_takes_few_steps(served, plain):
     result, steps = one_by_one(served, plain)
     assert result == plain
     assert steps <= 4 * len(PROMPTS)
 
 
-def test_without_a_prediction_each_id_is_a_step(served: Served, plain: list[list[int]]) -> None:
+def test_without_a_prediction_each_id_is_a_step(served, plain):
     result, steps = one_by_one(served, [None] * len(PROMPTS))
     assert result == plain
     assert steps == SIZE * len(PROMPTS)
@@ -135,55 +135,45 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("ids", HOSTILE.values(), ids=HOSTILE)
-def test_a_wrong_prediction_changes_no_text(
-    served: Served, plain: list[list[int]], ids: Any
-) -> None:
+def test_a_wrong_prediction_changes_no_text(served, plain, ids):
     result, steps = one_by_one(served, [ids] * len(PROMPTS))
     assert result == plain
     assert steps <= SIZE * len(PROMPTS)
 
 
-def test_requests_side_by_side_keep_their_own_predictions(
-    served: Served, plain: list[list[int]]
-) -> None:
+def test_requests_side_by_side_keep_their_own_predictions(served, plain):
     assert served.write(PROMPTS, plain) == plain
     together = served.steps
     assert served.write(PROMPTS, [plain[1], plain[0], None, plain[2]]) == plain
     assert together < SIZE // 2
 
 
-def test_one_of_many_with_a_prediction_is_done_first(
-    served: Served, plain: list[list[int]]
-) -> None:
+def test_one_of_many_with_a_prediction_is_done_first(served, plain):
     assert served.write(PROMPTS, [plain[0]]) == plain
     assert served.steps <= SIZE
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 17])
-def test_an_answer_ends_where_it_was_told_to(
-    served: Served, plain: list[list[int]], size: int
-) -> None:
+def test_an_answer_ends_where_it_was_told_to(served, plain, size):
     results = [served.write([p], [g], size)[0] for p, g in zip(PROMPTS, plain, strict=True)]
     assert results == [answer[:size] for answer in plain]
 
 
-def test_an_answer_ends_at_the_windows_end(served: Served) -> None:
+def test_an_answer_ends_at_the_windows_end(served):
     prompt = list(range(1, 251)) * 4
     alone = served.write([prompt], [None], 500)
     assert served.write([prompt], alone, 500) == alone
     assert len(prompt) + len(alone[0]) <= 1024
 
 
-def test_a_prediction_with_a_change_in_it(served: Served, plain: list[list[int]]) -> None:
+def test_a_prediction_with_a_change_in_it(served, plain):
     changed = [[*answer[:12], 300, 301, *answer[13:]] for answer in plain]
     result, steps = one_by_one(served, changed)
     assert result == plain
     assert steps < SIZE * len(PROMPTS) // 2
 
 
-def test_a_build_that_spoils_drafted_samples_is_offered_none(
-    served: Served, plain: list[list[int]]
-) -> None:
+def test_a_build_that_spoils_drafted_samples_is_offered_none(served, plain):
     from specedit.integrations.vllm.launch import drafts_spoil_sampling
 
     if not drafts_spoil_sampling():

@@ -98,7 +98,7 @@ def on_disk(desk: Desk, name: str = "a.py") -> str:
 # edits
 
 
-def test_a_change_is_shown_accepted_and_undone_by_one_undo(window: Window) -> None:
+def test_a_change_is_shown_accepted_and_undone_by_one_undo(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -117,7 +117,7 @@ def test_a_change_is_shown_accepted_and_undone_by_one_undo(window: Window) -> No
     window.wait_text(TWO.rstrip())
 
 
-def test_one_part_is_accepted_and_the_other_rejected(window: Window) -> None:
+def test_one_part_is_accepted_and_the_other_rejected(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -130,7 +130,7 @@ def test_one_part_is_accepted_and_the_other_rejected(window: Window) -> None:
     assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
 
 
-def test_a_click_on_a_lens_accepts_its_part(window: Window) -> None:
+def test_a_click_on_a_lens_accepts_its_part(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 2 of 2")
@@ -143,7 +143,7 @@ def test_a_click_on_a_lens_accepts_its_part(window: Window) -> None:
     assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
 
 
-def test_escape_rejects_everything(window: Window) -> None:
+def test_escape_rejects_everything(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -154,7 +154,7 @@ def test_escape_rejects_everything(window: Window) -> None:
     assert window.page.locator(".tab.dirty").count() == 0
 
 
-def test_only_the_selected_lines_may_change_and_are_marked_at_once(window: Window) -> None:
+def test_only_the_selected_lines_may_change_and_are_marked_at_once(window):
     hold = window.desk.write("hold", "")
     window.desk.play(replace=[["Old", "New"]], hold=str(hold))
     window.open("a.py")
@@ -179,7 +179,7 @@ def test_only_the_selected_lines_may_change_and_are_marked_at_once(window: Windo
     assert "Old = 1" in window.lines()
 
 
-def test_an_earlier_instruction_is_offered_again(window: Window) -> None:
+def test_an_earlier_instruction_is_offered_again(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -192,7 +192,7 @@ def test_an_earlier_instruction_is_offered_again(window: Window) -> None:
     window.wait_lens("Accept 1 of 2")
 
 
-def test_the_sides_of_a_change_are_compared(window: Window) -> None:
+def test_the_sides_of_a_change_are_compared(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -205,7 +205,7 @@ def test_the_sides_of_a_change_are_compared(window: Window) -> None:
     window.wait_text(ACCEPTED.rstrip())
 
 
-def test_crlf_and_an_unsaved_buffer_are_kept(window: Window) -> None:
+def test_crlf_and_an_unsaved_buffer_are_kept(window):
     window.desk.write("b.py", "Old = 1\r\ny = 2\r\n")
     window.open("b.py")
     window.keys("Control+End")
@@ -233,8 +233,8 @@ DOUBT = "unsure: right with a probability of "
 
 
 def test_an_unsure_edit_is_shown_and_a_sure_one_is_applied_if_the_user_wants_that(
-    confirms_unsure: None, window: Window
-) -> None:
+    confirms_unsure, window
+):
     window.desk.play(replace=[["Old", "New"]], rated=True, margin=0.1)
     window.open("a.py")
     window.instruct("Old becomes New")
@@ -260,7 +260,7 @@ def restart_with(window: Window, values: dict[str, object]) -> None:
     window.page.wait_for_function("!document.querySelector('.line-numbers')")
 
 
-def test_by_default_a_sure_edit_is_shown_without_a_warning(window: Window) -> None:
+def test_by_default_a_sure_edit_is_shown_without_a_warning(window):
     window.desk.play(replace=[["Old", "New"]], rated=True, margin=20.0)
     window.open("a.py")
     window.instruct("Old becomes New")
@@ -278,7 +278,7 @@ def slow(window: Window) -> None:
     window.page.wait_for_selector("[id*='specedit.progress']:has-text('pass')")
 
 
-def test_a_click_on_the_status_bar_cancels(window: Window) -> None:
+def test_a_click_on_the_status_bar_cancels(window):
     slow(window)
     window.page.locator("[id*='specedit.progress'] a").click()
     window.page.wait_for_selector("text=the edit was cancelled; nothing was changed")
@@ -286,14 +286,14 @@ def test_a_click_on_the_status_bar_cancels(window: Window) -> None:
     assert window.page.locator(".tab.dirty").count() == 0
 
 
-def test_typing_drops_the_edit_with_a_message(window: Window) -> None:
+def test_typing_drops_the_edit_with_a_message(window):
     slow(window)
     window.page.keyboard.type("# typed")
     window.message("the text was changed meanwhile; the edit was dropped")
     assert window.lines()[0].endswith("# typed") or window.lines()[0].startswith("# typed")
 
 
-def test_a_file_that_changes_on_disk_drops_the_proposal(window: Window) -> None:
+def test_a_file_that_changes_on_disk_drops_the_proposal(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -302,7 +302,7 @@ def test_a_file_that_changes_on_disk_drops_the_proposal(window: Window) -> None:
     assert on_disk(window.desk) == "foreign = 1\n"
 
 
-def test_a_language_server_that_dies_is_reported_and_starts_again(window: Window) -> None:
+def test_a_language_server_that_dies_is_reported_and_starts_again(window):
     slow(window)
     ours = str(window.desk.root)
     for process in Path("/proc").glob("[0-9]*"):
@@ -319,7 +319,7 @@ def test_a_language_server_that_dies_is_reported_and_starts_again(window: Window
     window.wait_lens("Accept 1 of 2")
 
 
-def test_a_refused_answer_is_explained(window: Window) -> None:
+def test_a_refused_answer_is_explained(window):
     window.desk.play(answer="def (:\n```")
     window.open("a.py")
     window.instruct("Break it")
@@ -338,9 +338,7 @@ def project(desk: Desk) -> Desk:
     return desk
 
 
-def test_a_rename_is_previewed_in_all_files_applied_and_undone(
-    project: Desk, window: Window
-) -> None:
+def test_a_rename_is_previewed_in_all_files_applied_and_undone(project, window):
     before = on_disk(project, "user.py"), on_disk(project, "page.py")
     window.open("user.py")
     window.keys("Control+Home", "ArrowDown", *["ArrowRight"] * 9)
@@ -363,9 +361,7 @@ def test_a_rename_is_previewed_in_all_files_applied_and_undone(
     until(lambda: (on_disk(project, "user.py"), on_disk(project, "page.py")) == before, "undone")
 
 
-def test_a_file_that_changes_during_the_preview_stops_the_rename(
-    project: Desk, window: Window
-) -> None:
+def test_a_file_that_changes_during_the_preview_stops_the_rename(project, window):
     before = on_disk(project, "user.py")
     window.open("user.py")
     window.keys("Control+Home", "ArrowDown", *["ArrowRight"] * 9)
@@ -390,9 +386,7 @@ def renames(desk: Desk) -> None:
     also(desk, {"specedit.rename": "specedit"})
 
 
-def test_f2_asks_specedit_if_the_setting_says_so(
-    project: Desk, renames: None, window: Window
-) -> None:
+def test_f2_asks_specedit_if_the_setting_says_so(project, renames, window):
     window.open("user.py")
     window.keys("Control+Home", "ArrowDown", *["ArrowRight"] * 9, "F2")
     window.page.wait_for_selector(".rename-box input:focus")
@@ -408,7 +402,7 @@ def test_f2_asks_specedit_if_the_setting_says_so(
 CALLS = "old_call(1, a)\nlog(0)\n"
 
 
-def test_a_change_made_by_hand_is_repeated_after_a_preview(desk: Desk, window: Window) -> None:
+def test_a_change_made_by_hand_is_repeated_after_a_preview(desk, window):
     made = Repository.init(desk.root)
     made.commit({"a.py": CALLS, "b.py": "x = 1\nold_call(2, b)\nlog(1)\n"})
     window.open("a.py")
@@ -430,7 +424,7 @@ def test_a_change_made_by_hand_is_repeated_after_a_preview(desk: Desk, window: W
     until(lambda: on_disk(desk, "b.py") == "x = 1\nold_call(2, b)\nlog(1)\n", "undone")
 
 
-def test_places_that_may_be_meant_are_not_ticked(desk: Desk, window: Window) -> None:
+def test_places_that_may_be_meant_are_not_ticked(desk, window):
     made = Repository.init(desk.root)
     made.commit({"a.py": CALLS, "b.py": "x = 1\nold_call(2, b)\nlog(1)\n"})
     window.open("a.py")
@@ -451,14 +445,14 @@ def test_places_that_may_be_meant_are_not_ticked(desk: Desk, window: Window) -> 
     until(lambda: on_disk(desk, "b.py") == "x = 1\nold_call(2, b)\nlog(1, 7)\n", "saved")
 
 
-def test_lines_without_a_change_are_no_example(project: Desk, window: Window) -> None:
+def test_lines_without_a_change_are_no_example(project, window):
     Repository.init(project.root).commit({"c.py": "x = 1\n"})
     window.open("c.py")
     window.command("specedit: Repeat This Change Everywhere")
     window.message("have not changed since the last commit")
 
 
-def test_a_snippet_is_applied_from_the_clipboard(window: Window) -> None:
+def test_a_snippet_is_applied_from_the_clipboard(window):
     window.desk.write("b.py", "def f():\n    return 1\n\n\ndef g():\n    return 1\n")
     window.open("b.py")
     window.page.evaluate("navigator.clipboard.writeText('def g():\\n    return 2\\n')")
@@ -470,7 +464,7 @@ def test_a_snippet_is_applied_from_the_clipboard(window: Window) -> None:
     assert on_disk(window.desk, "b.py") == "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
 
-def test_undo_is_refused_after_another_change(window: Window) -> None:
+def test_undo_is_refused_after_another_change(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -491,7 +485,7 @@ def test_undo_is_refused_after_another_change(window: Window) -> None:
 # the warm server, report, installation, trust
 
 
-def test_the_model_is_kept_warm_until_the_user_stops_it(window: Window) -> None:
+def test_the_model_is_kept_warm_until_the_user_stops_it(window):
     item = window.page.locator("[id*='specedit.model']")
     window.command("specedit: Keep the Model Warm")
     try:
@@ -504,7 +498,7 @@ def test_the_model_is_kept_warm_until_the_user_stops_it(window: Window) -> None:
         window.desk.run(str(window.desk.root.parent / "bin" / "specedit"), "serve", "stop")
 
 
-def test_the_report_is_shown_and_its_script_runs(window: Window) -> None:
+def test_the_report_is_shown_and_its_script_runs(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -528,7 +522,7 @@ def absent(desk: Desk) -> None:
     settings(desk, {"specedit.path": str(desk.root / "absent")})
 
 
-def test_a_missing_program_is_explained_in_one_message(absent: None, window: Window) -> None:
+def test_a_missing_program_is_explained_in_one_message(absent, window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.message("uv tool install specedit")
@@ -547,7 +541,7 @@ def broken(desk: Desk) -> None:
     settings(desk, {"specedit.path": str(program)})
 
 
-def test_a_program_that_fails_offers_doctor(broken: None, window: Window) -> None:
+def test_a_program_that_fails_offers_doctor(broken, window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.message("does not start")
@@ -555,9 +549,7 @@ def test_a_program_that_fails_offers_doctor(broken: None, window: Window) -> Non
     window.wait_panel("doctor was here")
 
 
-def test_an_untrusted_workspace_starts_no_program_of_its_own(
-    browser: Any, vsix: Path, desk: Desk, tmp_path: Path
-) -> None:
+def test_an_untrusted_workspace_starts_no_program_of_its_own(browser, vsix, desk, tmp_path):
     mark = tmp_path / "started"
     program = desk.root / ".venv" / "bin" / "specedit"
     program.parent.mkdir(parents=True)
@@ -582,13 +574,13 @@ def environment(desk: Desk) -> None:
     settings(desk, {})
 
 
-def test_a_trusted_workspace_uses_its_own_environment(environment: None, window: Window) -> None:
+def test_a_trusted_workspace_uses_its_own_environment(environment, window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
 
 
-def test_a_change_of_the_settings_starts_the_program_anew(window: Window) -> None:
+def test_a_change_of_the_settings_starts_the_program_anew(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -632,7 +624,7 @@ def idle_seconds(root: Path) -> float:
     return spent[-1]
 
 
-def test_typing_costs_no_process_any_time(window: Window) -> None:
+def test_typing_costs_no_process_any_time(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
@@ -683,9 +675,7 @@ WISH = "Add a parameter discount with default 0 and subtract it"
 
 
 @pytest.mark.skipif(not SCREENSHOTS, reason="SPECEDIT_SCREENSHOTS names no folder")
-def test_figures_and_the_picture_of_the_readme(
-    browser: Any, server: CodeServer, warm: str, desk: Desk
-) -> None:
+def test_figures_and_the_picture_of_the_readme(browser, server, warm, desk):
     """Write figures.json and readme.png, for docs/research and README."""
     found: dict[str, Any] = {"load": [os.getloadavg()[0]], "activation": [], "command_ms": []}
     for number in range(5):

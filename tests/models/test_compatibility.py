@@ -1,7 +1,5 @@
 """Which models can draft for which."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -18,7 +16,7 @@ WORDS = Tokenizer(
 )
 
 
-def test_equal_vocabularies_are_kin() -> None:
+def test_equal_vocabularies_are_kin():
     assert vocabulary_difference(WORDS, replace(WORDS, pieces=(b"a", b"b", b"", b""))) is None
 
 
@@ -31,11 +29,11 @@ def test_equal_vocabularies_are_kin() -> None:
     ],
     ids=["another token", "fewer", "other specials"],
 )
-def test_others_are_not(other: dict[str, object], why: str) -> None:
+def test_others_are_not(other, why):
     assert why in (vocabulary_difference(replace(WORDS, **other), WORDS) or "")
 
 
-def test_a_draft_model_is_refused_by_name() -> None:
+def test_a_draft_model_is_refused_by_name():
     check_drafts("tiny", WORDS, "big", WORDS)
     with pytest.raises(ModelError, match="tiny cannot draft for big"):
         check_drafts("tiny", replace(WORDS, pieces=[]), "big", WORDS)

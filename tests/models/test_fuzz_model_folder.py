@@ -217,7 +217,7 @@ def renders_or_says_why(template: str) -> None:
         assert sum(len(piece) for piece in pieces if isinstance(piece, str)) <= 1 << 20
 
 
-def test_the_originals_are_models(folders: list[Path]) -> None:
+def test_the_originals_are_models(folders):
     for folder in folders:
         (folder / "config.json").write_bytes((folder / "kept").read_bytes())
         (folder / "tokenizer.json").write_text(json.dumps(WORDS), "utf-8")
@@ -227,21 +227,19 @@ def test_the_originals_are_models(folders: list[Path]) -> None:
 
 @SECONDS
 @given(data=st.data())
-def test_a_few_hundred_folders(data: st.DataObject, folders: list[Path]) -> None:
+def test_a_few_hundred_folders(data, folders):
     opens_or_says_why(made_odd(data, folders))
 
 
 @SECONDS
 @given(template=TEMPLATES)
-def test_a_few_hundred_templates(template: str) -> None:
+def test_a_few_hundred_templates(template):
     renders_or_says_why(template)
 
 
 @settings(SECONDS, max_examples=15)
 @given(data=st.data())
-def test_transformers_gets_no_further_with_an_odd_configuration(
-    data: st.DataObject, folders: list[Path]
-) -> None:
+def test_transformers_gets_no_further_with_an_odd_configuration(data, folders):
     folder = folders[-1]
     changes = data.draw(CONFIG)
     (folder / "config.json").write_bytes(configured(folder, changes))
@@ -251,7 +249,7 @@ def test_transformers_gets_no_further_with_an_odd_configuration(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json"])
-def test_a_hundred_thousand_folders(name: str, folders: list[Path]) -> None:
+def test_a_hundred_thousand_folders(name, folders):
     folder = folders[-1]
     (folder / "config.json").write_bytes((folder / "kept").read_bytes())
     (folder / "tokenizer.json").write_text(json.dumps(WORDS), "utf-8")
@@ -270,13 +268,13 @@ def test_a_hundred_thousand_folders(name: str, folders: list[Path]) -> None:
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_templates() -> None:
+def test_a_hundred_thousand_templates():
     begin = [template.encode() for template in drawn(TEMPLATES)]
     many(begin, lambda data: renders_or_says_why(data.decode("utf-8", "replace")))
 
 
 @pytest.mark.long
-def test_two_thousand_configurations_in_transformers(folders: list[Path]) -> None:
+def test_two_thousand_configurations_in_transformers(folders):
     folder = folders[-1]
 
     def check(data: bytes) -> None:

@@ -76,17 +76,17 @@ def reads_or_says_why(folder: Path, data: bytes) -> None:
             assert tuple(theirs.get_slice(name).get_shape()) == header.shape
 
 
-def test_the_original_is_a_model(folder: Path, original: bytes) -> None:
+def test_the_original_is_a_model(folder, original):
     (folder / "model.safetensors").write_bytes(original)
     assert open_checkpoint(ModelFiles("any", folder, "folder")).matrix("output.weight").any()
 
 
 @SECONDS
 @given(data=st.data())
-def test_a_few_hundred_files(data: st.DataObject, folder: Path, original: bytes) -> None:
+def test_a_few_hundred_files(data, folder, original):
     reads_or_says_why(folder, data.draw(mutated(original) | MADE))
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_files(folder: Path, original: bytes) -> None:
+def test_a_hundred_thousand_files(folder, original):
     many([original] * 500 + drawn(MADE), lambda data: reads_or_says_why(folder, data))

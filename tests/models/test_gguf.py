@@ -42,7 +42,7 @@ def written(path: Path, kind: str, metadata: dict[str, object] | None = None) ->
 
 
 @pytest.mark.parametrize("kind", [name for name, _, _ in READABLE.values()])
-def test_every_readable_type_is_read_as_gguf_reads_it(kind: str, tmp_path: Path) -> None:
+def test_every_readable_type_is_read_as_gguf_reads_it(kind, tmp_path):
     path = written(tmp_path / "a.gguf", kind)
     found = open_gguf(path)
     assert found.tensors["blocks"].type_name == kind
@@ -53,7 +53,7 @@ def test_every_readable_type_is_read_as_gguf_reads_it(kind: str, tmp_path: Path)
     assert found.rows("blocks", 2, 5).tobytes() == found.rows("blocks")[2:5].tobytes()
 
 
-def test_metadata_is_read_with_or_without_its_long_arrays(tmp_path: Path) -> None:
+def test_metadata_is_read_with_or_without_its_long_arrays(tmp_path):
     given = {"words": ["a", "ü", ""], "numbers": [1, 2, 3], "name": "käse"}
     path = written(tmp_path / "a.gguf", "F16", given)
     full = open_gguf(path).metadata
@@ -62,7 +62,7 @@ def test_metadata_is_read_with_or_without_its_long_arrays(tmp_path: Path) -> Non
     assert (short["name"], short["words"], short["numbers"]) == ("käse", None, None)
 
 
-def test_an_unknown_type_names_the_tensor_and_the_type(tmp_path: Path) -> None:
+def test_an_unknown_type_names_the_tensor_and_the_type(tmp_path):
     path = written(tmp_path / "a.gguf", "F16")
     raw = bytearray(path.read_bytes())
     at = raw.index(b"blocks") + len("blocks") + 4 + 16
@@ -73,7 +73,7 @@ def test_an_unknown_type_names_the_tensor_and_the_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.3, 0.6, 0.99], ids=str)
-def test_a_cut_off_file_is_an_error_at_any_length(share: float, tmp_path: Path) -> None:
+def test_a_cut_off_file_is_an_error_at_any_length(share, tmp_path):
     path = written(tmp_path / "a.gguf", "Q8_0", {"words": ["one", "two"]})
     raw = path.read_bytes()
     path.write_bytes(raw[: int(len(raw) * share)])
@@ -91,7 +91,7 @@ def test_a_cut_off_file_is_an_error_at_any_length(share: float, tmp_path: Path) 
     ],
     ids=["magic", "version", "entries", "a string's length"],
 )
-def test_a_damaged_header_is_an_error(at: int, value: bytes, said: str, tmp_path: Path) -> None:
+def test_a_damaged_header_is_an_error(at, value, said, tmp_path):
     path = written(tmp_path / "a.gguf", "F32")
     raw = bytearray(path.read_bytes())
     raw[at : at + len(value)] = value
@@ -100,7 +100,7 @@ def test_a_damaged_header_is_an_error(at: int, value: bytes, said: str, tmp_path
         open_gguf(path)
 
 
-def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(ModelError, match="cannot be read"):
         open_gguf(tmp_path / "none.gguf")
 
@@ -144,9 +144,7 @@ NUMBER = struct.pack("<II", 4, 7)
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )
-def test_a_header_cannot_claim_what_the_file_does_not_hold(
-    data: bytes, said: str, tmp_path: Path
-) -> None:
+def test_a_header_cannot_claim_what_the_file_does_not_hold(data, said, tmp_path):
     path = tmp_path / "claims.gguf"
     path.write_bytes(data)
     for arrays in (True, False):
@@ -155,7 +153,7 @@ def test_a_header_cannot_claim_what_the_file_does_not_hold(
         assert str(path) in caught.value.message
 
 
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_what_is_no_file_is_not_waited_for(tmp_path):
     for path in (tmp_path, Path(os.devnull)):
         with pytest.raises(ModelError, match="cannot be read"):
             open_gguf(path)

@@ -6,7 +6,6 @@ import json
 import random
 import re
 import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def logits(model: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_gguf_file_computes_what_the_folder_computes(family: str, tmp_path: Path) -> None:
+def test_a_gguf_file_computes_what_the_folder_computes(family, tmp_path):
     every_fourth = {"num_hidden_layers": 5, "no_rope_layer_interval": 4}  # as GGUF files have it
     model = model_of(family, **(every_fourth if family.startswith("smollm3") else {}))
     files = save_gguf(model, tmp_path / "small.gguf")
@@ -56,8 +55,8 @@ def test_a_gguf_file_computes_what_the_folder_computes(family: str, tmp_path: Pa
     ids=["YaRN", "linear"],
 )
 def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
-    family: str, turning: dict[str, Any], metadata: dict[str, Any], tmp_path: Path
-) -> None:
+    family, turning, metadata, tmp_path
+):
     model = model_of(family, rope_parameters=turning)
     files = save_gguf(model, tmp_path / "small.gguf", metadata)
     built = build(files.path, torch.float32)
@@ -68,13 +67,13 @@ def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 4.0])
-def test_the_exact_engine_refuses_yarn_of_a_gguf_file(factor: float, tmp_path: Path) -> None:
+def test_the_exact_engine_refuses_yarn_of_a_gguf_file(factor, tmp_path):
     scaling = {**GGUF_YARN, "rope.scaling.factor": factor}
     files = save_gguf(model_of("llama, no bias"), tmp_path / "small.gguf", scaling)
     assert "YaRN" in (unsupported(files) or "")
 
 
-def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path: Path) -> None:
+def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path):
     _, yarn = save("qwen2, grouped, tied", tmp_path / "yarn", rope_parameters=YARN)
     assert "YaRN" in (unsupported(yarn) or "")
     with pytest.raises(ModelError, match="YaRN"):
@@ -92,9 +91,7 @@ INTERLEAVED = [name for name in FAMILIES if name.split(",")[0] in architecture.I
 
 
 @pytest.mark.parametrize("family", INTERLEAVED)
-def test_both_kinds_of_file_give_the_exact_engine_the_same_rows(
-    family: str, tmp_path: Path
-) -> None:
+def test_both_kinds_of_file_give_the_exact_engine_the_same_rows(family, tmp_path):
     model, folder = save(family, tmp_path / "folder")
     one = open_checkpoint(folder)
     other = open_checkpoint(save_gguf(model, tmp_path / "small.gguf"))
@@ -124,9 +121,7 @@ def test_both_kinds_of_file_give_the_exact_engine_the_same_rows(
     ],
     ids=lambda given: given if isinstance(given, str) else None,
 )
-def test_a_gguf_file_that_does_not_fit_together_is_refused_by_name(
-    metadata: dict[str, Any], said: str, tmp_path: Path
-) -> None:
+def test_a_gguf_file_that_does_not_fit_together_is_refused_by_name(metadata, said, tmp_path):
     files = save_gguf(model_of("llama, no bias"), tmp_path / "odd.gguf", metadata)
     with pytest.raises(ModelError, match=said) as caught:
         build(files.path, torch.float32)
@@ -134,7 +129,7 @@ def test_a_gguf_file_that_does_not_fit_together_is_refused_by_name(
     assert unsupported(files) == caught.value.message
 
 
-def test_granite_without_rope_is_refused(tmp_path: Path) -> None:
+def test_granite_without_rope_is_refused(tmp_path):
     model = model_of("granite, multipliers, tied")
     files = save_gguf(model, tmp_path / "odd.gguf", {"rope.scaling.finetuned": False})
     assert "rotary scaling of the kind none" in (unsupported(files) or "")
@@ -151,7 +146,7 @@ DENSE = {
 }
 
 
-def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_path: Path) -> None:
+def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_path):
     model, files = save("granite, multipliers, tied", tmp_path / "dense", **DENSE)
     check_croppable(files)
     engine = open_exact(files, store=tmp_path, precision="close")
@@ -176,9 +171,7 @@ def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_p
     ],
     ids=["hybrid", "Qwen3.5", "Mistral", "Ministral", "experts", "no RoPE"],
 )
-def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(
-    changes: dict[str, Any], said: str, tmp_path: Path
-) -> None:
+def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(changes, said, tmp_path):
     config = {**DENSE, "max_position_embeddings": 2048, **changes}
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match=said) as caught:
@@ -187,7 +180,7 @@ def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(
     assert re.search("Granite without recurrent layers|--engine huggingface", caught.value.hint)
 
 
-def test_names_go_there_and_back() -> None:
+def test_names_go_there_and_back():
     model = architecture.Architecture(
         "qwen3", 2, 88, 204, 4, 2, 22, 517, 2048, 1e-6, 1e4, head_norm=True, bias=True
     )
@@ -196,7 +189,7 @@ def test_names_go_there_and_back() -> None:
     assert architecture.our_name("model.layers.0.mlp.experts.1.weight").startswith("model.layers")
 
 
-def test_rows_of_a_file_are_not_written_to(tmp_path: Path) -> None:
+def test_rows_of_a_file_are_not_written_to(tmp_path):
     files = save_gguf(model_of("qwen2, grouped, tied"), tmp_path / "small.gguf")
     before = files.path.read_bytes()
     assert struct.unpack_from("<I", before, 4) == (3,)

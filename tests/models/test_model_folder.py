@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import torch
-from command_line import Specedit
 from exact_models import model_of, save
 from safetensors.torch import load_file, save_file
 
@@ -83,16 +82,14 @@ def every_way(folder: Path, store: Path) -> list[Callable[[], object]]:
     ]
 
 
-def test_a_pickle_beside_the_weights_is_never_opened(folder: Path, marker: Path) -> None:
+def test_a_pickle_beside_the_weights_is_never_opened(folder, marker):
     pickled(folder / "pytorch_model.bin", marker)
     change(folder / "pytorch_model.bin.index.json", weight_map={"a": "pytorch_model.bin"})
     opened(folder)
     assert not marker.exists()
 
 
-def test_a_pickle_beside_a_dummy_is_never_opened(
-    folder: Path, marker: Path, tmp_path: Path
-) -> None:
+def test_a_pickle_beside_a_dummy_is_never_opened(folder, marker, tmp_path):
     pickled(folder / "pytorch_model.bin", marker)
     (folder / "model.safetensors").rename(folder / "dummy.safetensors")
     save_file({"dummy": torch.zeros(1)}, folder / "dummy.safetensors")
@@ -102,9 +99,7 @@ def test_a_pickle_beside_a_dummy_is_never_opened(
     assert not marker.exists()
 
 
-def test_a_pickle_called_safetensors_is_never_opened(
-    folder: Path, marker: Path, tmp_path: Path
-) -> None:
+def test_a_pickle_called_safetensors_is_never_opened(folder, marker, tmp_path):
     pickled(folder / "model.safetensors", marker)
     for way in every_way(folder, tmp_path)[:2]:
         with pytest.raises(ModelError, match=r"model\.safetensors is a damaged safetensors file"):
@@ -115,9 +110,7 @@ def test_a_pickle_called_safetensors_is_never_opened(
 @pytest.mark.parametrize(
     "name", ["pytorch_model.bin", "../outside.safetensors", "sub/a.safetensors", "gone.safetensors"]
 )
-def test_an_index_names_only_safetensors_beside_it(
-    name: str, folder: Path, marker: Path, tmp_path: Path
-) -> None:
+def test_an_index_names_only_safetensors_beside_it(name, folder, marker, tmp_path):
     pickled(folder / "pytorch_model.bin", marker)
     shutil.copy(folder / "model.safetensors", tmp_path / "outside.safetensors")
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
@@ -128,9 +121,7 @@ def test_an_index_names_only_safetensors_beside_it(
 
 
 @pytest.mark.parametrize("family", ["strange", "llama"])
-def test_code_in_a_folder_never_runs_and_nobody_is_asked(
-    family: str, folder: Path, marker: Path, tmp_path: Path
-) -> None:
+def test_code_in_a_folder_never_runs_and_nobody_is_asked(family, folder, marker, tmp_path):
     (folder / "modeling_strange.py").write_text(CODE.format(marker=str(marker)), "utf-8")
     mapped = {
         "AutoConfig": "modeling_strange.Strange",
@@ -145,7 +136,7 @@ def test_code_in_a_folder_never_runs_and_nobody_is_asked(
 
 
 @pytest.mark.tools
-def test_the_folder_that_is_refused_would_have_run(folder: Path, marker: Path) -> None:
+def test_the_folder_that_is_refused_would_have_run(folder, marker):
     # The attack above is real: told to trust it, transformers runs the folder's code.
     (folder / "modeling_strange.py").write_text(CODE.format(marker=str(marker)), "utf-8")
     change(folder / "config.json", auto_map={"AutoConfig": "modeling_strange.Strange"})
@@ -158,7 +149,7 @@ def test_the_folder_that_is_refused_would_have_run(folder: Path, marker: Path) -
     assert marker.exists()
 
 
-def test_an_adapter_is_refused(folder: Path, marker: Path, tmp_path: Path) -> None:
+def test_an_adapter_is_refused(folder, marker, tmp_path):
     pickled(folder / "adapter_model.bin", marker)
     change(folder / "adapter_config.json", base_model_name_or_path="someone/else", peft_type="LORA")
     for way in every_way(folder, tmp_path):
@@ -167,9 +158,7 @@ def test_an_adapter_is_refused(folder: Path, marker: Path, tmp_path: Path) -> No
     assert not marker.exists()
 
 
-def test_a_file_does_not_choose_how_attention_is_computed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_does_not_choose_how_attention_is_computed(folder, monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr(
         "transformers.modeling_utils.load_and_register_attn_kernel",
@@ -181,7 +170,7 @@ def test_a_file_does_not_choose_how_attention_is_computed(
     assert not asked
 
 
-def test_a_weight_that_is_missing_is_not_made_up(folder: Path) -> None:
+def test_a_weight_that_is_missing_is_not_made_up(folder):
     tensors = load_file(folder / "model.safetensors")
     del tensors["model.layers.1.mlp.up_proj.weight"]
     save_file(tensors, folder / "model.safetensors")
@@ -204,23 +193,21 @@ def test_a_weight_that_is_missing_is_not_made_up(folder: Path) -> None:
     ],
     ids=str,
 )
-def test_a_configuration_that_does_not_fit_is_an_error_not_a_heap_of_memory(
-    config: dict[str, Any], said: str, folder: Path
-) -> None:
+def test_a_configuration_that_does_not_fit_is_an_error_not_a_heap_of_memory(config, said, folder):
     change(folder / "config.json", **config)
     with pytest.raises(ModelError, match=said) as caught:
         opened(folder)
     assert str(folder) in caught.value.message
 
 
-def test_a_whole_folder_is_loaded_with_its_own_numbers(folder: Path) -> None:
+def test_a_whole_folder_is_loaded_with_its_own_numbers(folder):
     engine = open_huggingface(ModelFiles("small", folder, "folder"), device="cpu")
     theirs = model_of("llama, no bias").state_dict()
     for name, weight in engine._model.state_dict().items():
         assert torch.equal(weight, theirs[name].to(weight.dtype)), name
 
 
-def test_a_window_ends_where_the_frequencies_would_change(tmp_path: Path) -> None:
+def test_a_window_ends_where_the_frequencies_would_change(tmp_path):
     turning = {
         "rope_type": "longrope",
         "rope_theta": 10000.0,
@@ -233,7 +220,7 @@ def test_a_window_ends_where_the_frequencies_would_change(tmp_path: Path) -> Non
     assert open_huggingface(files, device="cpu").info.window == 128
 
 
-def test_an_output_layer_that_is_missing_is_not_the_embedding(folder: Path, tmp_path: Path) -> None:
+def test_an_output_layer_that_is_missing_is_not_the_embedding(folder, tmp_path):
     tensors = load_file(folder / "model.safetensors")
     del tensors["lm_head.weight"]
     save_file(tensors, folder / "model.safetensors")
@@ -255,9 +242,7 @@ def test_an_output_layer_that_is_missing_is_not_the_embedding(folder: Path, tmp_
     ],
     ids=["type", "shape", "missing", "NaN"],
 )
-def test_a_wrong_tensor_has_the_name_that_its_file_gives_it(
-    tensor: torch.Tensor | None, message: str, folder: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_tensor_has_the_name_that_its_file_gives_it(tensor, message, folder, tmp_path):
     name, tensors = "model.layers.1.mlp.up_proj.weight", load_file(folder / "model.safetensors")
     if tensor is None:
         del tensors[name]
@@ -269,16 +254,14 @@ def test_a_wrong_tensor_has_the_name_that_its_file_gives_it(
     assert name in refused.value.message
 
 
-def test_weights_of_4_bits_are_not_left_out_silently(
-    folder: Path, tmp_path: Path, inside: Specedit
-) -> None:
+def test_weights_of_4_bits_are_not_left_out_silently(folder, tmp_path, inside):
     (tmp_path / "a.py").write_text("x = 1\n")
     options = ("--server", "off", "--model", str(folder), "--engine", "huggingface")
     done = inside("edit", "Write a poem", str(tmp_path / "a.py"), *options, "--weights", "int4")
     assert done.returncode == 2 and b"--weights int4 needs the exact engine" in done.stderr
 
 
-def test_too_little_memory_is_not_called_a_damaged_file(folder: Path) -> None:
+def test_too_little_memory_is_not_called_a_damaged_file(folder):
     with (
         pytest.raises(ModelError, match="MemoryError") as refused,
         errors_of(ModelFiles("small", folder, "folder")),

@@ -67,18 +67,14 @@ def folder_of(path: Path, **config: Any) -> Path:
     return path
 
 
-def test_law_nothing_leaves_the_machine_when_the_model_is_in_place(
-    no_network: None, known: Slot, home: Path
-) -> None:
+def test_law_nothing_leaves_the_machine_when_the_model_is_in_place(no_network, known, home):
     files = last("tiny", home)
     tokenizer = load_tokenizer(files)
     ids = prompt_ids(tokenizer, [("user", ("int x;",))], "```\n")
     assert b"int x;" in b"".join(map(tokenizer.piece, ids))
 
 
-def test_a_file_copied_into_the_store_becomes_the_model_by_its_digest(
-    no_network: None, known: Slot, home: Path
-) -> None:
+def test_a_file_copied_into_the_store_becomes_the_model_by_its_digest(no_network, known, home):
     assert known.record() is None
     files = resolve.local("TINY", home=home)
     assert files == ModelFiles("tiny", known.path, "gguf", files.sha256, "MIT", "path")
@@ -88,21 +84,19 @@ def test_a_file_copied_into_the_store_becomes_the_model_by_its_digest(
     resolve.resolve("tiny", home=home, report=fail)  # not hashed again
 
 
-def test_a_file_of_the_same_size_is_not_the_model(known: Slot, home: Path) -> None:
+def test_a_file_of_the_same_size_is_not_the_model(known, home):
     known.path.write_bytes(known.path.read_bytes()[:-1] + b"?")
     with pytest.raises(ModelError, match="is not tiny: SHA-256"):
         last("tiny", home)
 
 
-def test_a_file_that_shrank_is_no_model_any_more(known: Slot, home: Path) -> None:
+def test_a_file_that_shrank_is_no_model_any_more(known, home):
     last("tiny", home)
     known.path.write_bytes(known.path.read_bytes()[:-1])
     assert resolve.local("tiny", home=home) is None
 
 
-def test_absent_and_offline_says_how_to_get_it(
-    no_network: None, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_absent_and_offline_says_how_to_get_it(no_network, home, monkeypatch):
     monkeypatch.setenv("SPECEDIT_HOME", str(home))
     assert resolve.local("qwen2.5-coder-0.5b") is None
     with pytest.raises(ModelError, match="not on this machine") as caught:
@@ -123,21 +117,19 @@ def test_absent_and_offline_says_how_to_get_it(
         pytest.param("m" * 300, r"no model is named 'm+'\n", id="too long a name"),
     ],
 )
-def test_an_unknown_name(model: str, said: str, no_network: None, home: Path) -> None:
+def test_an_unknown_name(model, said, no_network, home):
     with pytest.raises(ModelError, match=said):
         last(model, home)
 
 
-def test_a_path_to_a_gguf_file_is_hashed_once(no_network: None, tmp_path: Path, home: Path) -> None:
+def test_a_path_to_a_gguf_file_is_hashed_once(no_network, tmp_path, home):
     path = tiny_gguf(tmp_path / "mine.gguf")
     files = resolve.resolve(str(path), home=home)
     assert (files.name, files.path, len(files.sha256)) == ("mine", path, 64)
     assert resolve.resolve(str(path), home=home, report=fail) == files
 
 
-def test_a_folder_is_known_by_its_configuration_and_weights(
-    no_network: None, tmp_path: Path, home: Path
-) -> None:
+def test_a_folder_is_known_by_its_configuration_and_weights(no_network, tmp_path, home):
     path = folder_of(tmp_path / "mine")
     first = last(str(path), home)
     assert (first.name, first.kind, first.path) == ("mine", "folder", path)
@@ -146,7 +138,7 @@ def test_a_folder_is_known_by_its_configuration_and_weights(
 
 
 @pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
-def test_a_folder_without_a_model(missing: str, tmp_path: Path, home: Path) -> None:
+def test_a_folder_without_a_model(missing, tmp_path, home):
     path = folder_of(tmp_path / "mine")
     (path / missing).unlink()
     with pytest.raises(ModelError, match="is not a model"):
@@ -154,7 +146,7 @@ def test_a_folder_without_a_model(missing: str, tmp_path: Path, home: Path) -> N
 
 
 @pytest.mark.parametrize("keep", [0, 3, 4, 20, 30, 200, 2_000, -1], ids=lambda keep: f"keep {keep}")
-def test_a_gguf_file_cut_anywhere_is_damaged(keep: int, tmp_path: Path, home: Path) -> None:
+def test_a_gguf_file_cut_anywhere_is_damaged(keep, tmp_path, home):
     path = tiny_gguf(tmp_path / "cut.gguf")
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(ModelError):
@@ -162,7 +154,7 @@ def test_a_gguf_file_cut_anywhere_is_damaged(keep: int, tmp_path: Path, home: Pa
 
 
 @pytest.mark.parametrize("at", [0, 4, 8, 16, 24, 32, 60])
-def test_a_gguf_header_of_noise_is_a_model_error(at: int, tmp_path: Path, home: Path) -> None:
+def test_a_gguf_header_of_noise_is_a_model_error(at, tmp_path, home):
     path = tiny_gguf(tmp_path / "noise.gguf")
     data = path.read_bytes()
     path.write_bytes(data[:at] + b"\xff" * 8 + data[at + 8 :])
@@ -191,9 +183,7 @@ def test_a_gguf_header_of_noise_is_a_model_error(at: int, tmp_path: Path, home: 
         ),
     ],
 )
-def test_a_cache_that_cannot_be_cropped_is_refused_with_its_class(
-    config: dict[str, Any], said: str, tmp_path: Path, home: Path
-) -> None:
+def test_a_cache_that_cannot_be_cropped_is_refused_with_its_class(config, said, tmp_path, home):
     with pytest.raises(ModelError, match=said):
         last(str(folder_of(tmp_path / "mine", **config)), home)
 
@@ -209,7 +199,7 @@ def test_a_cache_that_cannot_be_cropped_is_refused_with_its_class(
     ],
     ids=["plain", "none", "qwen2", "as long as the window", "all layers full"],
 )
-def test_full_attention_is_taken(config: dict[str, Any], tmp_path: Path, home: Path) -> None:
+def test_full_attention_is_taken(config, tmp_path, home):
     assert last(str(folder_of(tmp_path / "mine", **config)), home).kind == "folder"
 
 
@@ -223,23 +213,19 @@ def test_full_attention_is_taken(config: dict[str, Any], tmp_path: Path, home: P
         ("phi2", {}, "'phi2'; qwen2, qwen3, llama, .*granite can be read"),
     ],
 )
-def test_a_gguf_file_of_another_kind_is_refused(
-    architecture: str, metadata: dict[str, Any], said: str, tmp_path: Path, home: Path
-) -> None:
+def test_a_gguf_file_of_another_kind_is_refused(architecture, metadata, said, tmp_path, home):
     path = tiny_gguf(tmp_path / "other.gguf", architecture, **metadata)
     with pytest.raises(ModelError, match=said):
         last(str(path), home)
 
 
 @pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
-def test_the_three_families_are_taken(architecture: str, tmp_path: Path, home: Path) -> None:
+def test_the_three_families_are_taken(architecture, tmp_path, home):
     path = tiny_gguf(tmp_path / "mine.gguf", architecture)
     assert last(str(path), home).kind == "gguf"
 
 
-def test_a_hub_id_brings_the_folder_without_code_or_pickles(
-    hub: Hub, tmp_path: Path, home: Path
-) -> None:
+def test_a_hub_id_brings_the_folder_without_code_or_pickles(hub, tmp_path, home):
     made = folder_of(tmp_path / "made")
     files = {path.name: path.read_bytes() for path in made.iterdir()}
     other = {"model.py": b"1", "pytorch_model.bin": b"2", "original/x.safetensors": b"3"}
@@ -254,7 +240,7 @@ def test_a_hub_id_brings_the_folder_without_code_or_pickles(
     assert len(hub.asked) == asked
 
 
-def test_a_hub_id_names_one_gguf_file(hub: Hub, tmp_path: Path, home: Path) -> None:
+def test_a_hub_id_names_one_gguf_file(hub, tmp_path, home):
     hub.files["someone/small"] = {"a.gguf": tiny_gguf(tmp_path / "a.gguf").read_bytes()}
     with pytest.raises(ModelError, match="no safetensors") as caught:
         last("someone/small", home)
@@ -264,12 +250,12 @@ def test_a_hub_id_names_one_gguf_file(hub: Hub, tmp_path: Path, home: Path) -> N
         last("someone/small:b.gguf", home)
 
 
-def test_a_hub_without_the_repository(hub: Hub, home: Path) -> None:
+def test_a_hub_without_the_repository(hub, home):
     with pytest.raises(ModelError, match="no repository someone/else"):
         last("someone/else", home)
 
 
-def test_a_folder_fetched_halfway_goes_on(hub: Hub, tmp_path: Path, home: Path) -> None:
+def test_a_folder_fetched_halfway_goes_on(hub, tmp_path, home):
     made = folder_of(tmp_path / "made")
     files = {path.name: path.read_bytes() for path in made.iterdir()}
     hub.files["someone/small"] = dict(sorted(files.items()))

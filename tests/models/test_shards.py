@@ -63,8 +63,8 @@ def fetched(hub: Hub) -> list[str]:
 
 
 def test_two_files_at_most_lie_on_the_disk_and_the_weights_are_those_of_the_whole_folder(
-    hub: Hub, folder: Path, tmp_path: Path
-) -> None:
+    hub, folder, tmp_path
+):
     counts: list[int] = []
     last = fetch(
         tmp_path, report=lambda _: counts.append(len(list(tmp_path.rglob("*.safetensors"))))
@@ -89,9 +89,7 @@ def test_two_files_at_most_lie_on_the_disk_and_the_weights_are_those_of_the_whol
 
 
 @pytest.mark.parametrize("files", [1, 3, 5])
-def test_an_interrupted_fetch_continues_with_the_next_file(
-    files: int, hub: Hub, tmp_path: Path
-) -> None:
+def test_an_interrupted_fetch_continues_with_the_next_file(files, hub, tmp_path):
     interrupted(hub, tmp_path, files)
     hub.asked.clear()
     last = fetch(tmp_path)
@@ -99,7 +97,7 @@ def test_an_interrupted_fetch_continues_with_the_next_file(
     assert len(fetched(hub)) <= len(hub.files["someone/next"]) - files
 
 
-def test_what_was_converted_and_lost_is_fetched_again(hub: Hub, tmp_path: Path) -> None:
+def test_what_was_converted_and_lost_is_fetched_again(hub, tmp_path):
     interrupted(hub, tmp_path, 3)
     (draft,) = (tmp_path / "converted").glob("*.part")
     draft.unlink()
@@ -113,15 +111,15 @@ def test_what_was_converted_and_lost_is_fetched_again(hub: Hub, tmp_path: Path) 
 
 
 def test_a_model_that_cannot_be_converted_is_refused_before_its_weights_are_fetched(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    hub, tmp_path, monkeypatch
+):
     monkeypatch.setattr("specedit.engines.exact.available", lambda: "there are no kernels")
     with pytest.raises(ModelError, match="there are no kernels"):
         fetch(tmp_path)
     assert not fetched(hub)
 
 
-def test_the_kind_of_weights_that_is_set_is_kept(hub: Hub, tmp_path: Path) -> None:
+def test_the_kind_of_weights_that_is_set_is_kept(hub, tmp_path):
     last = fetch(tmp_path, "int4")
     assert is_converted(last, tmp_path, "int4") and not is_converted(last, tmp_path, "int8")
     with pytest.raises(ModelError, match="no safetensors") as refused:

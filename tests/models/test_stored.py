@@ -69,18 +69,18 @@ class Sample:
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_a_damaged_file_counts_as_absent(how: str, tmp_path: Path) -> None:
+def test_a_damaged_file_counts_as_absent(how, tmp_path):
     damage(tmp_path / "cache.json", how)
     assert stored.read(tmp_path / "cache.json", dict[str, Sample]) is None
 
 
-def test_a_folder_or_a_missing_file_counts_as_absent(tmp_path: Path) -> None:
+def test_a_folder_or_a_missing_file_counts_as_absent(tmp_path):
     (tmp_path / "folder").mkdir()
     assert stored.read(tmp_path / "folder", dict[str, Sample]) is None
     assert stored.read(tmp_path / "missing", dict[str, Sample]) is None
 
 
-def test_what_was_written_is_read_with_its_types(tmp_path: Path) -> None:
+def test_what_was_written_is_read_with_its_types(tmp_path):
     data = {"name": "a", "size": 1, "share": 1, "parts": [[1, True]], "files": {"x": "y"}}
     (tmp_path / "cache.json").write_text(json.dumps(data))
     expected = Sample("a", 1, 1.0, ((1, True),), {"x": "y"})
@@ -100,13 +100,13 @@ def test_what_was_written_is_read_with_its_types(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_values_of_other_types_are_refused(values: object) -> None:
+def test_values_of_other_types_are_refused(values):
     with pytest.raises(stored.WrongShapeError):
         stored.typed(Sample, values)
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_damaged_curves_are_replaced(how: str, tmp_path: Path) -> None:
+def test_damaged_curves_are_replaced(how, tmp_path):
     path, curve = tmp_path / "curves.json", Curve.line(0.1, 0.01)
     damage(path, how)
     assert cost.load(path, "a") is None
@@ -116,7 +116,7 @@ def test_damaged_curves_are_replaced(how: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("points", CURVES.values(), ids=CURVES)
-def test_a_curve_that_no_machine_has_is_not_used(points: object, tmp_path: Path) -> None:
+def test_a_curve_that_no_machine_has_is_not_used(points, tmp_path):
     path = tmp_path / "curves.json"
     path.write_text(json.dumps({"a": points}))
     assert cost.load(path, "a") is None
@@ -124,9 +124,7 @@ def test_a_curve_that_no_machine_has_is_not_used(points: object, tmp_path: Path)
     assert cost.load(path, "a") == Curve.line(0.1, 0.01)
 
 
-def test_a_note_says_which_file_was_damaged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], show_notes: Callable[[], None]
-) -> None:
+def test_a_note_says_which_file_was_damaged(tmp_path, capsys, show_notes):
     damage(tmp_path / "curves.json", "cut")
     cost.load(tmp_path / "curves.json", "a")
     assert not capsys.readouterr().err
@@ -150,9 +148,7 @@ RECORD = {"pid": 4242, "version": "1", "identity": {}, "address": "unix:/x/serve
     ],
     ids=str,
 )
-def test_a_damaged_record_of_a_server_counts_as_no_server(
-    change: dict[str, object], tmp_path: Path
-) -> None:
+def test_a_damaged_record_of_a_server_counts_as_no_server(change, tmp_path):
     folder = RuntimeFolder(tmp_path)
     with folder.lock("server.lock"):
         (tmp_path / "server.json").write_text(json.dumps(RECORD))
@@ -162,7 +158,7 @@ def test_a_damaged_record_of_a_server_counts_as_no_server(
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_a_damaged_form_of_the_tokenizer_is_made_again(how: str, tmp_path: Path) -> None:
+def test_a_damaged_form_of_the_tokenizer_is_made_again(how, tmp_path):
     path = tiny_gguf(tmp_path / "model.gguf", tokenizer__chat_template="{{ messages[0].content }}")
     files = ModelFiles("m", path, "gguf", sha256="d" * 64)
     expected = load_tokenizer(files)
@@ -181,7 +177,7 @@ def test_a_damaged_form_of_the_tokenizer_is_made_again(how: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_a_damaged_record_of_a_model_counts_as_no_record(how: str, tmp_path: Path) -> None:
+def test_a_damaged_record_of_a_model_counts_as_no_record(how, tmp_path):
     slot = Slot(tmp_path, "model.gguf")
     slot.write(Record("m", "path", "d" * 64, 3, "", "2026-01-01"))
     slot.path.write_bytes(b"abc")
@@ -191,7 +187,7 @@ def test_a_damaged_record_of_a_model_counts_as_no_record(how: str, tmp_path: Pat
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "server.json")
     assert RuntimeFolder(tmp_path).record() is None
 

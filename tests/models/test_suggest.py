@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import Specedit
 from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
@@ -40,7 +39,7 @@ QWEN = SHAPES["qwen2.5-coder-7b"]
         (64 * GB, 1, "qwen2.5-coder-0.5b"),
     ],
 )
-def test_the_largest_that_fits_and_is_quick_enough(memory: int, cores: int, expected: str) -> None:
+def test_the_largest_that_fits_and_is_quick_enough(memory, cores, expected):
     rows = catalogue.rows(Machine(memory, cores))
     assert catalogue.best(rows).entry.name == expected
     assert not any(row.suits for row in rows if row.entry.name == "qwen2.5-coder-3b")
@@ -53,7 +52,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
-def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry: Listed) -> None:
+def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry):
     name = "qwen2.5-coder-7b" if entry.name == "nextcoder-7b" else entry.name
     shape, tied = SMALL.get(entry.parameters) or SHAPES[name], name in TIED
     tied = tied or entry.parameters in SMALL
@@ -67,26 +66,24 @@ def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry: Listed) -
     assert [entry.memory, entry.memory_int4] == pytest.approx(needed, rel=0.02)
 
 
-def test_a_model_that_fits_with_4_bits_alone_says_so() -> None:
+def test_a_model_that_fits_with_4_bits_alone_says_so():
     (row,) = (
         row for row in catalogue.rows(Machine(8 * GB, 8)) if row.entry.name == "qwen2.5-coder-7b"
     )
     assert row.fits and not row.fits_int8
 
 
-def test_this_machine_has_memory() -> None:
+def test_this_machine_has_memory():
     assert catalogue.this_machine(2).memory > GB / 4
 
 
-def test_a_limit_of_addresses_is_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_of_addresses_is_a_limit_of_memory(monkeypatch):
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (GB, resource.RLIM_INFINITY))
     assert GB / 3 < catalogue.this_machine(2).memory < GB
 
 
-def test_an_allocation_that_fails_is_an_error_and_not_a_bug(
-    inside: Specedit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_allocation_that_fails_is_an_error_and_not_a_bug(inside, monkeypatch):
     def fail(cores: int) -> None:
         raise MemoryError
 
@@ -96,14 +93,14 @@ def test_an_allocation_that_fails_is_an_error_and_not_a_bug(
     assert b"not enough memory" in done.stderr and b"ulimit -v" in done.stderr
 
 
-def test_the_table_marks_one_row_and_says_why() -> None:
+def test_the_table_marks_one_row_and_says_why():
     result = CliRunner().invoke(app, ["suggest"])
     assert result.exit_code == 0 and result.stdout.count(" *") == 1
     assert "research" in result.stdout
     assert "cores" in result.stderr
 
 
-def test_json_is_one_object() -> None:
+def test_json_is_one_object():
     result = json.loads(CliRunner().invoke(app, ["suggest", "--json"]).stdout)
     assert result["suggested"] in [row["name"] for row in result["rows"]]
     assert result["cores"] >= 1
@@ -111,9 +108,7 @@ def test_json_is_one_object() -> None:
     assert all(keys <= row.keys() for row in result["rows"])
 
 
-def test_a_machine_that_no_model_fits_is_not_told_that_one_suits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_machine_that_no_model_fits_is_not_told_that_one_suits(monkeypatch):
     monkeypatch.setattr(catalogue, "this_machine", lambda cores: Machine(GB // 10, 2))
     result = CliRunner().invoke(app, ["suggest"])
     assert "none fits this machine" in result.stderr and "suits" not in result.stderr
@@ -133,7 +128,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listed:
     return entry
 
 
-def test_the_seconds_of_a_typical_edit_are_those_that_were_measured(measured: Listed) -> None:
+def test_the_seconds_of_a_typical_edit_are_those_that_were_measured(measured):
     assert predicted_curve(measured, "int8") == (Curve.of(MEASURED), measured.name)
     assert typical_seconds(measured, "int8") == pytest.approx(1.70, rel=0.1)  # as measured there
 
@@ -148,16 +143,14 @@ def test_the_seconds_of_a_typical_edit_are_those_that_were_measured(measured: Li
     ],
 )
 def test_the_seconds_of_other_models_are_within_a_quarter_of_what_they_took_there(
-    name: str, weights: str, seconds: float, measured: Listed
-) -> None:
+    name, weights, seconds, measured
+):
     entry = catalogue.find(name)
     assert entry is not None
     assert typical_seconds(entry, weights) == pytest.approx(seconds, rel=0.25)
 
 
-def test_a_machine_that_was_not_measured_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_that_was_not_measured_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     result = CliRunner().invoke(app, ["suggest"])
     assert "as is usual on two cores" in result.stderr and "CanItEdit" in result.stderr

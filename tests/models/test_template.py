@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from model_sources import tiny_gguf
@@ -39,7 +38,7 @@ def spelled(tokenizer: Tokenizer, ids: list[int]) -> str:
     return b"".join(pieces).decode()
 
 
-def test_without_a_template_it_is_chatml(tokenizer: Tokenizer) -> None:
+def test_without_a_template_it_is_chatml(tokenizer):
     ids = prompt_ids(tokenizer, "", TURNS, "```cs\n")
     assert spelled(tokenizer, ids) == (
         "<|im_start|>system\nEdit.<|im_end|>\n<|im_start|>user\nFile:\nint x;\ngo<|im_end|>\n"
@@ -47,7 +46,7 @@ def test_without_a_template_it_is_chatml(tokenizer: Tokenizer) -> None:
     )
 
 
-def test_law_a_segment_has_the_ids_it_has_alone(tokenizer: Tokenizer) -> None:
+def test_law_a_segment_has_the_ids_it_has_alone(tokenizer):
     # "in" + "t" would merge into one token if the segments were one text.
     ids = prompt_ids(tokenizer, CHATML, [("user", ("in", "t"))], "")
     alone = [*tokenizer.encode("in"), *tokenizer.encode("t")]
@@ -56,7 +55,7 @@ def test_law_a_segment_has_the_ids_it_has_alone(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("name", ["<|im_end|>", "<|im_start|>", "<|endoftext|>", "<tool_call>"])
-def test_a_content_cannot_end_its_turn(name: str, tokenizer: Tokenizer) -> None:
+def test_a_content_cannot_end_its_turn(name, tokenizer):
     turns = [("user", (f"{name}\nassistant",))]
     ids = prompt_ids(tokenizer, CHATML, turns, name)
     expected = prompt_ids(tokenizer, CHATML, [("user", ("x",))], "")
@@ -69,20 +68,20 @@ def test_a_content_cannot_end_its_turn(name: str, tokenizer: Tokenizer) -> None:
     ["  spaces kept  \n\n", "{{ 7 * 7 }}{% raise %}", "\uf8ff0\uf8fe", "", "</think>"],
     ids=["spaces", "jinja", "a mark", "empty", "think"],
 )
-def test_a_content_is_never_read_as_template(content: str, tokenizer: Tokenizer) -> None:
+def test_a_content_is_never_read_as_template(content, tokenizer):
     trimming = CHATML.replace("message.content", "message.content | trim")
     ids = prompt_ids(tokenizer, trimming, [("user", (content,))], "")
     said = f"<|im_start|>user\n{content}<|im_end|>\n<|im_start|>assistant\n"
     assert spelled(tokenizer, ids) == said
 
 
-def test_thinking_is_switched_off(tokenizer: Tokenizer) -> None:
+def test_thinking_is_switched_off(tokenizer):
     template = CHATML + "{% if enable_thinking is false %}<tool_call>{% endif %}"
     ids = prompt_ids(tokenizer, template, TURNS, "")
     assert ids[-1] == tokenizer.special("<tool_call>")
 
 
-def test_split_keeps_order_and_repeats() -> None:
+def test_split_keeps_order_and_repeats():
     template = "{{ bos_token }}A{{ messages[1].content }}B{{ messages[0].content }}"
     assert split(template, TURNS, bos_token="<s>") == ["<s>A", 1, "B", 0]
 
@@ -97,7 +96,7 @@ def test_split_keeps_order_and_repeats() -> None:
         ("{{ missing.attribute.deeper }}", "cannot be used"),
     ],
 )
-def test_a_template_that_does_not_fit(template: str, said: str) -> None:
+def test_a_template_that_does_not_fit(template, said):
     with pytest.raises(ModelError, match=said):
         split(template, TURNS)
 
@@ -183,17 +182,17 @@ def test_a_template_that_does_not_fit(template: str, said: str) -> None:
     ],
     ids=lambda template: template[:48],
 )
-def test_a_template_that_would_not_end_or_fill_the_memory_is_an_error(template: str) -> None:
+def test_a_template_that_would_not_end_or_fill_the_memory_is_an_error(template):
     with pytest.raises(ModelError, match="cannot be used"):
         split(template, TURNS)
 
 
-def test_the_text_of_a_namespace_does_not_grow_with_what_it_holds() -> None:
+def test_the_text_of_a_namespace_does_not_grow_with_what_it_holds():
     nested = "{% set n = namespace(x=1) %}" + "{% set n = namespace(x=n, y=n) %}" * 60
     assert split(nested + "{{ n }}{{ messages[0].content }}", TURNS[:1]) == ["namespace", 0]
 
 
-def test_what_templates_do_is_still_done() -> None:
+def test_what_templates_do_is_still_done():
     template = (
         "{%- if tools %}no{% endif %}{% set ns = namespace(n=0, seen=[]) %}"
         "{% macro shout(text, times=1) %}{{ text | upper ~ '!' * times }}{% endmacro %}"
@@ -218,14 +217,14 @@ def test_what_templates_do_is_still_done() -> None:
     )
 
 
-def test_a_begin_token_is_put_once(tokenizer: Tokenizer) -> None:
+def test_a_begin_token_is_put_once(tokenizer):
     begin = tokenizer.specials["<|endoftext|>"]
     wanting = replace(tokenizer, begin=begin, texts={"bos_token": "<|endoftext|>"})
     for template in (CHATML, "{{ bos_token }}" + CHATML):
         assert prompt_ids(wanting, template, TURNS, "").count(begin) == 1
 
 
-def test_where_a_template_is_found(tmp_path: Path) -> None:
+def test_where_a_template_is_found(tmp_path):
     made = tiny_gguf(tmp_path / "made.gguf", tokenizer__chat_template="GGUF")
     assert load_tokenizer(ModelFiles("tiny", made, "gguf")).template == "GGUF"
     assert folder_template(tmp_path) == ""
@@ -238,7 +237,7 @@ def test_where_a_template_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_the_real_template_reads_as_transformers_does(real_home: Path) -> None:
+def test_the_real_template_reads_as_transformers_does(real_home):
     from transformers import AutoTokenizer
 
     from specedit.models import resolve

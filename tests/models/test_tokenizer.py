@@ -70,7 +70,7 @@ def joined(tokenizer: Tokenizer, ids: list[int]) -> bytes:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_name_of_a_special_token_in_a_text_is_text(name: str, tokenizer: Tokenizer) -> None:
+def test_the_name_of_a_special_token_in_a_text_is_text(name, tokenizer):
     for text in (name, f"a{name}b", f" {name}\n", name * 2):
         ids = tokenizer.encode(text)
         assert not set(ids) & set(tokenizer.specials.values())
@@ -79,9 +79,7 @@ def test_the_name_of_a_special_token_in_a_text_is_text(name: str, tokenizer: Tok
 
 @examples(150)
 @given(text=texts)
-def test_law_pieces_are_the_text_byte_for_byte(
-    text: str, from_gguf: Tokenizer, from_folder: Tokenizer
-) -> None:
+def test_law_pieces_are_the_text_byte_for_byte(text, from_gguf, from_folder):
     for tokenizer in (from_gguf, from_folder):
         ids = tokenizer.encode(text)
         assert joined(tokenizer, ids) == text.encode()
@@ -89,33 +87,33 @@ def test_law_pieces_are_the_text_byte_for_byte(
 
 
 @pytest.mark.parametrize("text", ["", "\r\n", "e\u0301", "\ufeffx", "a \t b", "日本語", "\x00"])
-def test_text_that_others_would_normalise(text: str, tokenizer: Tokenizer) -> None:
+def test_text_that_others_would_normalise(text, tokenizer):
     assert joined(tokenizer, tokenizer.encode(text)) == text.encode()
 
 
-def test_template_text_names_special_tokens(tokenizer: Tokenizer) -> None:
+def test_template_text_names_special_tokens(tokenizer):
     ids = tokenizer.encode_template("<|im_start|>int<|im_end|>")
     start, end = tokenizer.special("<|im_start|>"), tokenizer.special("<|im_end|>")
     assert ids == [start, *tokenizer.encode("int"), end]
     assert tokenizer.encode_template("int") == tokenizer.encode("int")
 
 
-def test_merges_are_used(tokenizer: Tokenizer) -> None:
+def test_merges_are_used(tokenizer):
     assert len(tokenizer.encode("int")) == 1
 
 
-def test_a_merge_of_what_is_not_a_token_is_named() -> None:
+def test_a_merge_of_what_is_not_a_token_is_named():
     with pytest.raises(ValueError, match="'in' of merge 'i n' is not a token"):
         vocabularies.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)
 
 
-def test_control_tokens_have_no_text_and_literal_ones_do(tokenizer: Tokenizer) -> None:
+def test_control_tokens_have_no_text_and_literal_ones_do(tokenizer):
     assert [tokenizer.piece(tokenizer.specials[name]) for name in SPECIALS] == [b"", b"", b""]
     assert tokenizer.piece(tokenizer.specials["<tool_call>"]) == b"<tool_call>"
     assert tokenizer.piece(10**6) == b""
 
 
-def test_ends_and_size(tokenizer: Tokenizer) -> None:
+def test_ends_and_size(tokenizer):
     assert tokenizer.ends == {tokenizer.special("<|im_end|>"), tokenizer.special("<|endoftext|>")}
     assert tokenizer.special("<|nothing|>") is None
     assert tokenizer.size == 256 + 2 + len(NAMES)
@@ -128,12 +126,12 @@ def test_ends_and_size(tokenizer: Tokenizer) -> None:
         ({"kind": "bert"}, "'bert'; gpt2 and llama are known"),
     ],
 )
-def test_a_vocabulary_of_another_kind(metadata: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_vocabulary_of_another_kind(metadata, said, tmp_path):
     with pytest.raises(ModelError, match=said):
         of_gguf(tmp_path / "other.gguf", **metadata)
 
 
-def test_sentence_pieces_join_to_the_text(tmp_path: Path) -> None:
+def test_sentence_pieces_join_to_the_text(tmp_path):
     import gguf
     import numpy as np
 
@@ -162,7 +160,7 @@ def test_sentence_pieces_join_to_the_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [None, "{", '{"model": {}}'])
-def test_a_folder_without_a_tokenizer(damage: str | None, tmp_path: Path) -> None:
+def test_a_folder_without_a_tokenizer(damage, tmp_path):
     if damage is not None:
         (tmp_path / "tokenizer.json").write_text(damage, "utf-8")
     with pytest.raises(ModelError, match="tokenizer"):
@@ -178,9 +176,7 @@ PIECES = st.lists(st.sampled_from([*"abcdeé 1.\n", "ab", "日", "'ll", "\t"])).
     pairs=st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=40),
     text=texts | PIECES,
 )
-def test_law_byte_pairs_are_those_of_the_tokenizers_library(
-    style: str, pairs: list[tuple[int, int]], text: str
-) -> None:
+def test_law_byte_pairs_are_those_of_the_tokenizers_library(style, pairs, text):
     letters = byte_table()
     tokens = [letter for letter in letters if letter != "~"]  # a letter that no token spells
     frequent = [tokens.index(letter) for letter in "abcdeĠ1.ĊÃ©"]
@@ -211,7 +207,7 @@ def test_law_byte_pairs_are_those_of_the_tokenizers_library(
 
 
 @pytest.mark.real
-def test_the_real_vocabulary_encodes_as_transformers_does(real_home: Path) -> None:
+def test_the_real_vocabulary_encodes_as_transformers_does(real_home):
     from specedit.models import resolve
 
     files = resolve.local("qwen2.5-coder-0.5b", home=real_home)
@@ -240,9 +236,7 @@ def test_the_real_vocabulary_encodes_as_transformers_does(real_home: Path) -> No
 
 
 @pytest.mark.parametrize("harm", ["", "\n", '{"a": 1}\n[]\n', "{}\n"], ids=repr)
-def test_the_form_that_loads_quickly_is_the_same_tokenizer(
-    harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_form_that_loads_quickly_is_the_same_tokenizer(harm, tmp_path, monkeypatch):
     files = ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf", sha256="ab" * 32)
     text = "int main() { return 0; } // é日"
     first = load_tokenizer(files)
@@ -261,7 +255,7 @@ def test_the_form_that_loads_quickly_is_the_same_tokenizer(
     assert load_tokenizer(files).encode(text) == first.encode(text)
 
 
-def test_the_stored_forms_of_other_versions_are_deleted(tmp_path: Path) -> None:
+def test_the_stored_forms_of_other_versions_are_deleted(tmp_path):
     files = ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf", "ab" * 32)
     path = vocabularies.stored_path(files)
     assert path is not None

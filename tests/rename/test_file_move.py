@@ -53,9 +53,7 @@ def runs(repo: Repository) -> bool:
 @pytest.mark.parametrize(
     "new", ["src/shop/account.py", "src/shop/sub/account.py", "src/shop/sub/", "src/person.py"]
 )
-def test_python_imports_follow_a_file_and_undo_takes_it_back(
-    inside: Run, repo: Repository, new: str
-) -> None:
+def test_python_imports_follow_a_file_and_undo_takes_it_back(inside, repo, new):
     done = inside("rename", "src/shop/user.py", new)
     assert done.returncode == 0, done.stderr.decode()
     assert not (repo.root / "src/shop/user.py").exists()
@@ -67,9 +65,7 @@ def test_python_imports_follow_a_file_and_undo_takes_it_back(
 
 
 @pytest.mark.parametrize("new", ["src/shop/account.py", "src/shop/sub/account.py", "src/person.py"])
-def test_uses_through_an_imported_package_follow_a_file(
-    inside: Run, repo: Repository, new: str
-) -> None:
+def test_uses_through_an_imported_package_follow_a_file(inside, repo, new):
     through = (
         "import shop\nimport shop as s\nfrom shop import sub\n\n"
         "assert shop.user.User is s.user.User and sub.deep.User is shop.user.User\n"
@@ -81,7 +77,7 @@ def test_uses_through_an_imported_package_follow_a_file(
     assert runs(repo), repo.read("src/through.py")
 
 
-def test_a_string_that_is_a_path_to_a_module_follows(inside: Run, repo: Repository) -> None:
+def test_a_string_that_is_a_path_to_a_module_follows(inside, repo):
     named = (
         'USER = "shop.user.User"\nMODULE = "shop.user"\nFILE = "user.py"\nTEXT = "see shop.user"\n'
     )
@@ -90,13 +86,13 @@ def test_a_string_that_is_a_path_to_a_module_follows(inside: Run, repo: Reposito
     assert repo.read("src/settings.py") == named.replace('"shop.user', '"shop.sub.account')
 
 
-def test_a_variable_called_like_a_package_is_not_the_package(inside: Run, repo: Repository) -> None:
+def test_a_variable_called_like_a_package_is_not_the_package(inside, repo):
     repo.commit({"src/other.py": "import shop.page\n\n\ndef f(shop):\n    return shop.user\n"})
     done = inside("rename", "src/shop/user.py", "src/shop/account.py")
     assert done.returncode == 0 and repo.read("src/other.py").endswith("return shop.user\n")
 
 
-def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) -> None:
+def test_a_name_in_the_way_is_kept_by_an_alias(inside, repo):
     repo.commit({"src/shop/page.py": "from shop import user\naccount = user.User\n"})
     assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0
     text = repo.read("src/shop/page.py")
@@ -104,20 +100,20 @@ def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) ->
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
-def test_a_folder_moves_with_its_files(inside: Run, repo: Repository, slash: str) -> None:
+def test_a_folder_moves_with_its_files(inside, repo, slash):
     assert inside("rename", f"src/shop/sub{slash}", f"src/shop/deeper{slash}").returncode == 0
     assert "import shop.page, shop.deeper.deep" in repo.read("main.py") and runs(repo)
     assert not (repo.root / "src/shop/sub/deep.py").exists()
 
 
-def test_the_outermost_package_moves(inside: Run, repo: Repository) -> None:
+def test_the_outermost_package_moves(inside, repo):
     sub = "from ..user import User\nfrom .. import user\nimport shop.user as x\nassert user is x\n"
     repo.commit({"src/shop/sub/deep.py": sub, "src/shop/page.py": "from shop.user import User\n"})
     assert inside("rename", "src/shop", "src/store").returncode == 0
     assert "import store.page, store.sub.deep" in repo.read("main.py") and runs(repo)
 
 
-def test_a_folder_that_looks_like_a_name_has_a_hint(inside: Run, repo: Repository) -> None:
+def test_a_folder_that_looks_like_a_name_has_a_hint(inside, repo):
     repo.commit({"tools/a.py": "x = 1\n"})
     done = inside("rename", "tools", "kit")
     assert done.returncode == 2 and b"specedit rename ./tools ./NEW" in done.stderr
@@ -136,7 +132,7 @@ SCRIPTS = {
 }
 
 
-def test_script_imports_follow_in_the_way_they_are_written(inside: Run, repo: Repository) -> None:
+def test_script_imports_follow_in_the_way_they_are_written(inside, repo):
     repo.commit(SCRIPTS)
     assert inside("rename", "web/user.ts", "web/model/account.ts").returncode == 0
     assert repo.read("web/model/account.ts") == SCRIPTS["web/user.ts"].replace("./", "../")
@@ -149,7 +145,7 @@ def test_script_imports_follow_in_the_way_they_are_written(inside: Run, repo: Re
     assert repo.read("web/model/account.ts") == text
 
 
-def test_the_class_of_a_java_file_is_renamed_with_it(inside: Run, repo: Repository) -> None:
+def test_the_class_of_a_java_file_is_renamed_with_it(inside, repo):
     repo.commit(
         {
             "a/User.java": "package a;\npublic class User { User() {} }\n",
@@ -164,7 +160,7 @@ def test_the_class_of_a_java_file_is_renamed_with_it(inside: Run, repo: Reposito
     assert done.returncode == 2 and b"nothing was moved" in done.stderr
 
 
-def test_the_patch_of_a_move_is_one_that_git_applies(inside: Run, repo: Repository) -> None:
+def test_the_patch_of_a_move_is_one_that_git_applies(inside, repo):
     done = inside("rename", "src/shop/user.py", "src/shop/sub/account.py", "--diff", "-q")
     assert repo.git("status", "--short") == "" and done.returncode == 0
     patch = repo.root.parent / "move.diff"
@@ -186,17 +182,13 @@ def test_the_patch_of_a_move_is_one_that_git_applies(inside: Run, repo: Reposito
         ("src/shop/user.py", "are both"),
     ],
 )
-def test_a_place_that_is_not_free_moves_nothing(
-    inside: Run, repo: Repository, new: str, message: str
-) -> None:
+def test_a_place_that_is_not_free_moves_nothing(inside, repo, new, message):
     done = inside("rename", "src/shop/user.py", new)
     assert done.returncode == 2 and message in " ".join(done.stderr.decode().split())
     assert repo.git("status", "--short") == ""
 
 
-def test_a_move_is_reverted_where_a_file_cannot_be_written(
-    inside: Run, repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_is_reverted_where_a_file_cannot_be_written(inside, repo, monkeypatch):
     from specedit.errors import InputError
     from specedit.files import undo
 
@@ -229,8 +221,8 @@ main()
     ids=["before the move", "after the move"],
 )
 def test_guarantee_3_a_killed_move_is_whole_or_undone_after_the_next_command(
-    inside: Run, repo: Repository, before: str, after: str
-) -> None:
+    inside, repo, before, after
+):
     words = [sys.executable, "-c", KILLED.format(before=before)]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 9
     done = inside("undo", "--list")
@@ -264,9 +256,7 @@ main()
     ],
     ids=["before git's index", "before the texts", "before the first text", "before the end"],
 )
-def test_guarantee_3_the_killed_undo_of_a_move_is_whole_after_the_next_command(
-    inside: Run, repo: Repository, patch: str
-) -> None:
+def test_guarantee_3_the_killed_undo_of_a_move_is_whole_after_the_next_command(inside, repo, patch):
     assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0
     words = [sys.executable, "-c", KILLED_UNDO.format(patch=patch)]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 9
@@ -275,9 +265,7 @@ def test_guarantee_3_the_killed_undo_of_a_move_is_whole_after_the_next_command(
 
 
 @pytest.mark.parametrize(("old", "new"), [("shapes.rs", "forms.rs"), ("shapes.h", "lib/shapes.h")])
-def test_a_file_whose_imports_are_not_followed_stays(
-    inside: Run, repo: Repository, old: str, new: str
-) -> None:
+def test_a_file_whose_imports_are_not_followed_stays(inside, repo, old, new):
     repo.commit({old: "struct A;\n"})
     done = inside("rename", old, new)
     assert done.returncode == 2 and (repo.root / old).exists()

@@ -33,9 +33,7 @@ def _cases() -> list[object]:
 
 
 @pytest.mark.parametrize(("filename", "new", "marked", "line"), _cases())
-def test_only_what_the_line_means_is_renamed(
-    filename: str, new: str, marked: str, line: int | None
-) -> None:
+def test_only_what_the_line_means_is_renamed(filename, new, marked, line):
     first = MARK.search(marked)
     assert first is not None
     before = MARK.sub(r"\1", marked)
@@ -64,7 +62,7 @@ def rename(text: str, old: str, new: str, scope: str = "code", line: int | None 
     return rename_places(text, BY_NAME[language], old, new, scope, line)
 
 
-def test_each_scope_holds_the_one_before_it() -> None:
+def test_each_scope_holds_the_one_before_it():
     code = rename(USER, "username", "email").text
     comments = rename(USER, "username", "email", "comments").text
     derived = rename(USER, "username", "email", "derived").text
@@ -89,7 +87,7 @@ def test_each_scope_holds_the_one_before_it() -> None:
         pytest.param("usernameless, _username", None, id="other-names"),
     ],
 )
-def test_mentions_in_comments(comment: str, written: str | None) -> None:
+def test_mentions_in_comments(comment, written):
     text = f"# {comment}\nusername = 1\n"
     expected = f"# {written or comment}\nemail = 1\n"
     assert rename(text, "username", "email", "comments").text == expected
@@ -103,34 +101,34 @@ def test_mentions_in_comments(comment: str, written: str | None) -> None:
         pytest.param("@param to where", "@param target where", id="parameter"),
     ],
 )
-def test_everyday_words_are_mentions_only_when_marked(comment: str, written: str | None) -> None:
+def test_everyday_words_are_mentions_only_when_marked(comment, written):
     text = f"# {comment}\nto = 1\n"
     expected = f"# {written or comment}\ntarget = 1\n"
     assert rename(text, "to", "target", "comments").text == expected
 
 
-def test_what_stands_outside_the_scope_is_counted_with_the_flag_that_takes_it_in() -> None:
+def test_what_stands_outside_the_scope_is_counted_with_the_flag_that_takes_it_in():
     outside = [one.text for one in rename(USER, "username", "email").outside]
     assert "not renamed: get_username, 1 place; --scope derived" in outside
     assert "not renamed: username in comments, 1 place; --scope comments" in outside
     assert "not renamed: username in strings, 1 place; --scope derived" in outside
 
 
-def test_more_than_one_thing_of_a_name_is_said() -> None:
+def test_more_than_one_thing_of_a_name_is_said():
     guess = rename("x = 1\ndef f():\n    x = 2\n    return x\n", "x", "y")
     assert guess.text == "y = 1\ndef f():\n    y = 2\n    return y\n"
     assert "means 2 things" in guess.notes[0].text
     assert not guess.clean
 
 
-def test_a_member_is_selected_by_its_class() -> None:
+def test_a_member_is_selected_by_its_class():
     text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\nA().m(); B().m()\n"
     assert rename(text, "A.m", "n").text == (
         "class A:\n    def n(self): pass\nclass B:\n    def m(self): pass\nA().n(); B().m()\n"
     )
 
 
-def test_a_use_that_another_class_may_have_stays_in_one_file() -> None:
+def test_a_use_that_another_class_may_have_stays_in_one_file():
     text = "class A:\n    def f(self): ...\nclass B:\n    def f(self): ...\ng(x.f())\n"
     guess = rename_places(text, BY_NAME["python"], "A.f", "h")
     assert [place.line for place in guess.places] == [2]
@@ -147,9 +145,7 @@ def test_a_use_that_another_class_may_have_stays_in_one_file() -> None:
         pytest.param("Q.x", "y", None, "no member", id="no-such-class"),
     ],
 )
-def test_what_cannot_be_renamed_is_an_error(
-    old: str, new: str, line: int | None, said: str
-) -> None:
+def test_what_cannot_be_renamed_is_an_error(old, new, line, said):
     with pytest.raises(UsageError, match=re.escape(said)):
         rename("x = 1\ny = 2\n", old, new, "code", line)
 
@@ -164,14 +160,12 @@ def test_what_cannot_be_renamed_is_an_error(
         pytest.param("go", "package a\nvar x = 1\nfunc y() {}\n", 3, id="go"),
     ],
 )
-def test_a_name_that_is_taken_is_a_collision_with_its_line(
-    language: str, text: str, line: int
-) -> None:
+def test_a_name_that_is_taken_is_a_collision_with_its_line(language, text, line):
     guess = rename(text, "x", "y", language=language)
     assert [one.line for one in guess.collisions] == [line]
 
 
-def test_what_a_name_is_already_is_said_with_its_article() -> None:
+def test_what_a_name_is_already_is_said_with_its_article():
     said = [str(one) for one in rename("import y\nx = 1\n", "x", "y").collisions]
     assert len(said) == 1 and "`y` is already an import there" in said[0]
 
@@ -203,9 +197,7 @@ def test_what_a_name_is_already_is_said_with_its_article() -> None:
         ),
     ],
 )
-def test_a_rename_that_would_capture_another_use_is_a_collision(
-    language: str, text: str, line: int
-) -> None:
+def test_a_rename_that_would_capture_another_use_is_a_collision(language, text, line):
     guess = rename(text, "x", "y", language=language)
     assert [one.line for one in guess.collisions] == [line]
 
@@ -226,31 +218,31 @@ def test_a_rename_that_would_capture_another_use_is_a_collision(
         pytest.param("rust", "fn f() { let x = 1; let y = x; }\n", id="rust-rebinds"),
     ],
 )
-def test_a_name_taken_elsewhere_is_none(language: str, text: str) -> None:
+def test_a_name_taken_elsewhere_is_none(language, text):
     assert not rename(text, "x", "y", language=language).collisions
 
 
 @cases("rename/rename.toml", "brought")
-def test_a_member_of_what_the_language_brings_keeps_its_name(language: str, marked: str) -> None:
+def test_a_member_of_what_the_language_brings_keeps_its_name(language, marked):
     old = MARK.findall(marked)[0]
     guess = rename(MARK.sub(r"\1", marked), old, "fetch", language=language)
     assert guess.text == MARK.sub("fetch", marked)
 
 
 @cases("rename/rename.toml", "foreign")
-def test_a_member_of_another_module_keeps_its_name(language: str, marked: str) -> None:
+def test_a_member_of_another_module_keeps_its_name(language, marked):
     guess = rename(MARK.sub(r"\1", marked), "get", "fetch", language=language)
     assert guess.text == MARK.sub("fetch", marked)
     assert any("a member of" in str(one) and "--line" in str(one) for one in guess.outside)
 
 
-def test_a_member_of_another_module_is_renamed_where_a_line_says_so() -> None:
+def test_a_member_of_another_module_is_renamed_where_a_line_says_so():
     text = "import requests\ndef get(url):\n    return requests.get(url)\n"
     after = text.replace("requests.get", "requests.fetch")
     assert rename(text, "get", "fetch", line=3).text == after
 
 
-def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said() -> None:
+def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said():
     guess = rename('f("old_name")\n', "old_name", "new_name")
     assert guess.text == 'f("new_name")\n'
     assert "not an identifier" in guess.notes[0].text
@@ -278,7 +270,7 @@ def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said()
         pytest.param("bash", "x() { :; }\nx\n", "if done", id="bash"),
     ],
 )
-def test_a_keyword_is_refused_as_a_new_name(language: str, text: str, words: str) -> None:
+def test_a_keyword_is_refused_as_a_new_name(language, text, words):
     for word in words.split():
         with pytest.raises(UsageError, match=f"`{word}` is a keyword of {language}"):
             rename(text, "x", word, language=language)
@@ -300,19 +292,19 @@ def test_a_keyword_is_refused_as_a_new_name(language: str, text: str, words: str
         pytest.param("bash", "x=1\necho $x\n", "if", id="bash-variable"),
     ],
 )
-def test_a_word_that_is_a_keyword_elsewhere_is_a_name(language: str, text: str, words: str) -> None:
+def test_a_word_that_is_a_keyword_elsewhere_is_a_name(language, text, words):
     for word in words.split():
         assert word in rename(text, "x", word, language=language).text
 
 
-def test_without_rules_whole_words_are_renamed_and_this_is_said() -> None:
+def test_without_rules_whole_words_are_renamed_and_this_is_said():
     guess = rename("# port\nport: 1\nports: 2\n", "port", "gate", language="yaml")
     assert guess.text == "# port\ngate: 1\nports: 2\n"
     assert "scopes not checked" in guess.notes[0].text
     assert rename_places("a b", None, "a", "c").text == "c b"
 
 
-def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed() -> None:
+def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed():
     text = "function f(p) {\n  return { p };\n}\nlet p = 1;\n"
     assert rename(text, "p", "q", line=1, language="typescript").text == (
         "function f(q) {\n  return { p: q };\n}\nlet p = 1;\n"
@@ -328,7 +320,7 @@ def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed() -> None:
         ("&'a self", "&'a Self"),
     ],
 )
-def test_rust_s_self_becomes_a_parameter_and_back(parameter: str, written: str) -> None:
+def test_rust_s_self_becomes_a_parameter_and_back(parameter, written):
     method = "impl A {{\n    fn f({}, n: i32) -> i32 {{ g({}.x); let self_x = 1; n }}\n}}\n"
     before, after = method.format(parameter, "self"), method.format(f"this: {written}", "this")
     there = rename(before, "self", "this", line=2, language="rust")
@@ -337,12 +329,12 @@ def test_rust_s_self_becomes_a_parameter_and_back(parameter: str, written: str) 
     assert rename(after, "this", "self", line=2, language="rust").text == before
 
 
-def test_rust_s_self_becomes_no_keyword() -> None:
+def test_rust_s_self_becomes_no_keyword():
     with pytest.raises(UsageError, match="keyword"):
         rename("impl A { fn f(&self) {} }\n", "self", "Self", language="rust")
 
 
-def test_rust_s_self_is_renamed_in_formats() -> None:
+def test_rust_s_self_is_renamed_in_formats():
     text = 'impl A {\n    fn f(&self) { println!("{self:?} self {}", self.x); }\n}\n'
     assert rename(text, "self", "this", line=2, language="rust").text == (
         'impl A {\n    fn f(this: &Self) { println!("{this:?} self {}", this.x); }\n}\n'
@@ -356,7 +348,7 @@ def test_rust_s_self_is_renamed_in_formats() -> None:
         pytest.param("int h(int count) { return INC() + f(INC()); }\n", id="for-another"),
     ],
 )
-def test_a_macro_that_may_mean_another_thing_is_said(used: str) -> None:
+def test_a_macro_that_may_mean_another_thing_is_said(used):
     text = "int count;\n#define INC() (count++)\nint g(int count) { return count; }\n" + used
     more = "int f(int i) { return INC(); }\n" if used else ""
     guess = rename(text + more, "count", "total", line=1, language="c")
@@ -375,13 +367,13 @@ def test_a_macro_that_may_mean_another_thing_is_said(used: str) -> None:
         pytest.param("bash", 'let "x = 1"\necho "$x"\n', id="bash"),
     ],
 )
-def test_a_name_that_a_string_reads_is_code(language: str, text: str, scope: str) -> None:
+def test_a_name_that_a_string_reads_is_code(language, text, scope):
     guess = rename(text, "x", "y", scope, text.count("\n"), language)
     assert "x" not in guess.text.split("\n")[-2]
     assert guess.clean
 
 
-def test_a_go_import_gets_an_alias() -> None:
+def test_a_go_import_gets_an_alias():
     text = 'package a\n\nimport "fmt"\n\nfunc f() { fmt.Println() }\n'
     assert rename(text, "fmt", "out", language="go").text == (
         'package a\n\nimport out "fmt"\n\nfunc f() { out.Println() }\n'
@@ -389,7 +381,7 @@ def test_a_go_import_gets_an_alias() -> None:
 
 
 @given(st.text("xyz_ =\n()[]{}:.,;'\"#/*\\né𝒳", max_size=60), st.sampled_from(sorted(BY_NAME)))
-def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str) -> None:
+def test_any_text_of_any_language_is_renamed_or_refused(text, language):
     try:
         guess = rename(text, "x", "w", "derived", language=language)
     except UsageError:
@@ -402,7 +394,7 @@ def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str
     assert "".join([*rebuilt, text[at:]]) == guess.text
 
 
-def test_the_work_grows_with_the_uses_and_not_with_their_square() -> None:
+def test_the_work_grows_with_the_uses_and_not_with_their_square():
     def steps(uses: int) -> int:
         count = 0
 

@@ -48,7 +48,7 @@ def answered(answer: str, text: str = BEFORE) -> tuple[str, list[str]]:
     return judged.text, [one.kind for one in judged.findings]
 
 
-def test_the_model_may_keep_a_mention() -> None:
+def test_the_model_may_keep_a_mention():
     text, kinds = answered(KEPT)
     assert (text, kinds) == (KEPT, ["disagreed"])
 
@@ -67,17 +67,17 @@ def test_the_model_may_keep_a_mention() -> None:
     ],
     ids=["as predicted", "more", "less", "empty", "other", "cut", "twice", "as it was"],
 )
-def test_nothing_else_of_an_answer_counts(answer: str) -> None:
+def test_nothing_else_of_an_answer_counts(answer):
     assert answered(answer) == (AFTER, [])
 
 
 @given(st.integers(0, len(AFTER)), st.integers(0, 12), st.text("ax .\n#(", max_size=6))
-def test_code_is_renamed_whatever_the_model_writes(at: int, gone: int, put: str) -> None:
+def test_code_is_renamed_whatever_the_model_writes(at, gone, put):
     text, _ = answered(AFTER[:at] + put + AFTER[at + gone :])
     assert text in (AFTER, KEPT)
 
 
-def test_an_article_stays_with_its_mention() -> None:
+def test_an_article_stays_with_its_mention():
     text = 'x = User()\nx.username = "a"\n# Give it a username\n# and a username of yours\n'
     after = text.replace("a username", "an email").replace("username", "email")
     kept = after.replace("and an email", "and a username")
@@ -99,28 +99,26 @@ def test_an_article_stays_with_its_mention() -> None:
         "username() is called",
     ],
 )
-def test_a_reference_to_code_is_renamed_without_a_question(mention: str) -> None:
+def test_a_reference_to_code_is_renamed_without_a_question(mention):
     job = plan(f"username = 1  # {mention}\n")
     assert job.known == f"email = 1  # {mention}\n".replace("username", "email")
 
 
-def test_a_name_of_several_words_is_no_english_word() -> None:
+def test_a_name_of_several_words_is_no_english_word():
     job = plan("user_name = 1  # sets user_name at once\n", "user_name", "login")
     assert job.known == "login = 1  # sets login at once\n"
     assert plan("user_name = 1  # the user name\n", "user_name", "login").known is None
 
 
 @pytest.mark.parametrize("scope", ["code", "comments", "derived"])
-def test_strings_and_derived_names_are_asked_about_where_the_scope_includes_them(
-    scope: str,
-) -> None:
+def test_strings_and_derived_names_are_asked_about_where_the_scope_includes_them(scope):
     job = plan('username = "your username"\n_username = 1\n', scope=scope)
     assert (job.known is None) is (scope == "derived")
 
 
 def test_without_a_model_every_mention_is_decided_by_rule_and_this_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.delenv("TESTS_SCRIPT")
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     for chosen, reason in (
@@ -165,7 +163,7 @@ def renamed(text: str, *pairs: tuple[str, str], **chosen: object) -> tuple[Edit,
     return edit, backend
 
 
-def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed() -> None:
+def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed():
     edit, backend = renamed(long(), ("username", "email"))
     assert edit.after.decode() == long().replace("username", "email")
     (asked,) = backend.plans
@@ -176,7 +174,7 @@ def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed() -
     assert kept.after.decode().count("username") == 1
 
 
-def test_what_does_not_fit_into_one_question_is_decided_by_rule() -> None:
+def test_what_does_not_fit_into_one_question_is_decided_by_rule():
     text = "".join(
         f"# the username of {n}{' x' * 40}\n\n\n\n\n\n\n\nx{n} = 1\n" for n in range(200)
     )
@@ -186,9 +184,7 @@ def test_what_does_not_fit_into_one_question_is_decided_by_rule() -> None:
     assert [one.kind for one in edit.findings if one.kind == "by-rule"]
 
 
-def test_the_files_of_one_rename_share_what_the_model_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [f"a{n}.py" for n in range(9)]
     for name in names:
@@ -202,7 +198,7 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(
     assert len(shown) < len(names)
 
 
-def test_a_file_without_undecided_mentions_asks_nothing() -> None:
+def test_a_file_without_undecided_mentions_asks_nothing():
     edit, backend = renamed("username = 1\nprint(username)  # see `username`\n")
     assert edit.after == b"email = 1\nprint(email)  # see `email`\n"
     assert backend.plans == []

@@ -40,14 +40,14 @@ def planned(new: str = "email", **settings: object) -> Job | Edit:
     return plan_rename(source, "username", new, chosen)
 
 
-def test_the_model_reads_the_original_and_expects_the_renamed() -> None:
+def test_the_model_reads_the_original_and_expects_the_renamed():
     job = planned()
     assert isinstance(job, Job)
     assert BEFORE.decode() in job.plan.messages[-1].content
     assert job.plan.prediction == AFTER.decode()
 
 
-def test_what_a_rename_is_unsure_of_names_its_lines() -> None:
+def test_what_a_rename_is_unsure_of_names_its_lines():
     job = planned(scope="code")
     assert isinstance(job, Job)
     found = {one.kind: [at.line for at in one.places] for one in job.findings}
@@ -55,9 +55,7 @@ def test_what_a_rename_is_unsure_of_names_its_lines() -> None:
     assert all(one.warns and not one.refuses for one in job.findings)
 
 
-def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(
-    script: Script, specedit: Run, tmp_path: Path
-) -> None:
+def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(script, specedit, tmp_path):
     path = tmp_path / "user.py"
     path.write_bytes(BEFORE)
     script(answer="x = 1\n" * 5000)
@@ -67,25 +65,25 @@ def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(
     assert edit["tokens"]["completion"] < 1.2 * edit["tokens"]["prompt"] + 128
 
 
-def test_prediction_none_is_plain_decoding() -> None:
+def test_prediction_none_is_plain_decoding():
     job = planned(prediction="none")
     assert isinstance(job, Job)
     assert job.plan.prediction is None
 
 
-def test_a_taken_name_is_refused_with_its_line() -> None:
+def test_a_taken_name_is_refused_with_its_line():
     source = Source.from_bytes("A.java", b"class A {\n  int one;\n  int two;\n}\n")
     with pytest.raises(RefusedEdit, match="line 3"):
         plan_rename(source, "one", "two", Settings())
     assert isinstance(plan_rename(source, "one", "two", Settings(allow="existing-name")), Job)
 
 
-def test_an_attribute_that_is_only_assigned_is_taken_too() -> None:
+def test_an_attribute_that_is_only_assigned_is_taken_too():
     with pytest.raises(RefusedEdit, match="line 6"):
         planned("age")
 
 
-def test_an_absent_name_is_an_error_with_the_nearest_unless_many_files_are_asked() -> None:
+def test_an_absent_name_is_an_error_with_the_nearest_unless_many_files_are_asked():
     source = Source.from_bytes("user.py", BEFORE)
     with pytest.raises(InputError, match="usernam"):
         plan_rename(source, "usernam", "email", Settings(scope="code"))
@@ -101,18 +99,14 @@ def file(tmp_path: Path) -> Path:
     return place
 
 
-def test_code_is_renamed_whatever_the_model_wants(
-    specedit: Run, script: Script, file: Path
-) -> None:
+def test_code_is_renamed_whatever_the_model_wants(specedit, script, file):
     script(replace=[["username", "email"], ["age", "years"], ["self.email", "self.mail"]])
     done = specedit("rename", "username", "email", file)
     assert done.returncode == 0 and file.read_bytes() == AFTER
 
 
 @pytest.mark.parametrize("flags", [["--no-model"], ["--scope", "code"]], ids=" ".join)
-def test_no_model_is_loaded_where_there_is_nothing_to_ask(
-    specedit: Run, script: Script, file: Path, flags: list[str]
-) -> None:
+def test_no_model_is_loaded_where_there_is_nothing_to_ask(specedit, script, file, flags):
     calls = script(replace=[])
     done = specedit("rename", "username", "email", file, *flags, "--json")
     assert done.returncode == 0 and not calls.exists()
@@ -120,9 +114,7 @@ def test_no_model_is_loaded_where_there_is_nothing_to_ask(
     assert json.loads(done.stdout)["model"] is None
 
 
-def test_a_test_command_judges_a_rename_without_a_model_once(
-    specedit: Run, script: Script, file: Path
-) -> None:
+def test_a_test_command_judges_a_rename_without_a_model_once(specedit, script, file):
     calls = script(replace=[])
     words = ("rename", "username", "email", file, "--no-model")
     done = specedit(*words, "--test", "false", cwd=file.parent)
@@ -131,7 +123,7 @@ def test_a_test_command_judges_a_rename_without_a_model_once(
     assert file.read_bytes() == AFTER and not calls.exists()
 
 
-def test_without_the_name_no_model_is_asked(specedit: Run, script: Script, tmp_path: Path) -> None:
+def test_without_the_name_no_model_is_asked(specedit, script, tmp_path):
     calls = script(replace=[])
     one, two = tmp_path / "a.py", tmp_path / "b.py"
     one.write_text("x = 1\n")

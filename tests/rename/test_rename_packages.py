@@ -45,7 +45,7 @@ def findings(folder: Path, package: str, cache: Path, old: str = "", new: str = 
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_five_names_of_a_real_package(package: str, tmp_path: Path) -> None:
+def test_five_names_of_a_real_package(package, tmp_path):
     pytest.importorskip("mypy")
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:

@@ -46,7 +46,7 @@ def touched(desk: Hooked) -> set[str]:
     return set(desk.repo.git("diff", "--name-only").splitlines())
 
 
-def test_every_file_changes_and_what_is_no_code_is_listed(desk: Hooked) -> None:
+def test_every_file_changes_and_what_is_no_code_is_listed(desk):
     code, out, err = desk.specedit(*CODE)
     assert (code, out) == (0, "")
     assert touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
@@ -57,7 +57,7 @@ def test_every_file_changes_and_what_is_no_code_is_listed(desk: Hooked) -> None:
     assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
 
 
-def test_new_files_are_renamed_too_and_ignored_ones_are_not(desk: Hooked) -> None:
+def test_new_files_are_renamed_too_and_ignored_ones_are_not(desk):
     use = "from shop.user import User\n\nprint(User().user_name)\n"
     for path in ("new.py", "ignored.py"):
         desk.repo.write(path, use)
@@ -69,7 +69,7 @@ def test_new_files_are_renamed_too_and_ignored_ones_are_not(desk: Hooked) -> Non
     assert ".login" in desk.repo.read("shop/page.py")
 
 
-def test_files_that_hold_the_word_and_stay_are_listed_with_the_reason(desk: Hooked) -> None:
+def test_files_that_hold_the_word_and_stay_are_listed_with_the_reason(desk):
     desk.repo.commit(
         {
             "shop/local.py": "def f(user_name):\n    return user_name\n",
@@ -105,7 +105,7 @@ The user_name.
 """
 
 
-def test_code_in_prose_is_renamed_with_derived_names(desk: Hooked) -> None:
+def test_code_in_prose_is_renamed_with_derived_names(desk):
     desk.repo.commit({"guide.md": MARKDOWN, "guide.rst": REST})
     code, _, err = desk.specedit("rename", "user_name", "login", "--scope", "derived")
     assert code == 0
@@ -129,7 +129,7 @@ STORED = {
 }
 
 
-def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk: Hooked) -> None:
+def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk):
     desk.repo.commit(STORED)
     code, _, err = desk.specedit(*CODE[:3], "--no-model", "shop/user.py", "shop/page.py")
     assert code == 0
@@ -151,7 +151,7 @@ UNDECIDED = {  # two classes have the name, and nothing says which of them `othe
 MEMBER = ("rename", "User.user_name", "login", "--no-model")
 
 
-def test_an_incomplete_rename_is_refused_before_anything_is_written(desk: Hooked) -> None:
+def test_an_incomplete_rename_is_refused_before_anything_is_written(desk):
     desk.repo.commit(UNDECIDED)
     code, out, err = desk.specedit(*MEMBER)
     said = " ".join(err.split())
@@ -161,7 +161,7 @@ def test_an_incomplete_rename_is_refused_before_anything_is_written(desk: Hooked
 
 
 @pytest.mark.parametrize("flag", ["--check", "--diff"])
-def test_an_incomplete_rename_is_not_previewed_as_if_it_were_whole(desk: Hooked, flag: str) -> None:
+def test_an_incomplete_rename_is_not_previewed_as_if_it_were_whole(desk, flag):
     desk.repo.commit(UNDECIDED)
     code, out, _ = desk.specedit(*MEMBER, flag)
     assert (code, out) == (2, "")
@@ -169,7 +169,7 @@ def test_an_incomplete_rename_is_not_previewed_as_if_it_were_whole(desk: Hooked,
     assert code == (1 if flag == "--check" else 0) and (flag == "--check") == (not out)
 
 
-def test_an_incomplete_rename_is_written_where_that_is_accepted(desk: Hooked) -> None:
+def test_an_incomplete_rename_is_written_where_that_is_accepted(desk):
     desk.repo.commit(UNDECIDED)
     code, _, err = desk.specedit(*MEMBER, "--incomplete")
     assert code == 0 and touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
@@ -181,9 +181,7 @@ def test_an_incomplete_rename_is_written_where_that_is_accepted(desk: Hooked) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
 @pytest.mark.parametrize("answer", [b"y\n", b"\n"])
-def test_the_user_at_a_terminal_decides_about_an_incomplete_rename(
-    desk: Hooked, answer: bytes
-) -> None:
+def test_the_user_at_a_terminal_decides_about_an_incomplete_rename(desk, answer):
     desk.repo.commit(UNDECIDED)
     code, shown = at_a_terminal(answer, *MEMBER, cwd=desk.repo.root)
     said = " ".join(shown.split())
@@ -192,7 +190,7 @@ def test_the_user_at_a_terminal_decides_about_an_incomplete_rename(
     assert (code, bool(touched(desk))) == ((0, True) if answer == b"y\n" else (2, False))
 
 
-def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk: Hooked) -> None:
+def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk):
     desk.repo.commit(UNDECIDED)
     code, out, _ = desk.specedit(*MEMBER, "--json")
     files = {one["path"]: one for one in json.loads(out)["files"]}
@@ -215,7 +213,7 @@ class View {
 """
 
 
-def test_a_use_in_a_part_that_does_not_parse_is_left(desk: Hooked) -> None:
+def test_a_use_in_a_part_that_does_not_parse_is_left(desk):
     desk.repo.commit({"Cart.cs": "class Cart { void Total() {} }\n", "View.cs": TORN})
     code, _, err = desk.specedit("rename", "Cart.Total", "Sum", "--no-model")
     assert code == 2 and "left: 1 use in 1 file that may be meant: View.cs:2" in err
@@ -227,7 +225,7 @@ JAVA = {
 }
 
 
-def test_the_file_of_a_java_class_moves_with_it(desk: Hooked) -> None:
+def test_the_file_of_a_java_class_moves_with_it(desk):
     desk.repo.commit(JAVA)
     code, out, _ = desk.specedit("rename", "Cart", "Basket", "--no-model", "--diff")
     assert code == 0 and "rename from src/shop/Cart.java\nrename to src/shop/Basket.java\n" in out
@@ -243,14 +241,14 @@ def test_the_file_of_a_java_class_moves_with_it(desk: Hooked) -> None:
     assert not (desk.repo.root / "src/shop/Basket.java").exists()
 
 
-def test_a_class_that_is_renamed_in_its_file_alone_leaves_the_files_name(desk: Hooked) -> None:
+def test_a_class_that_is_renamed_in_its_file_alone_leaves_the_files_name(desk):
     desk.repo.commit(JAVA)
     code, _, err = desk.specedit("rename", "Cart", "Basket", "src/shop/Cart.java", "--no-model")
     assert code == 0 and "a file is named after `Cart`" in " ".join(err.split())
     assert (desk.repo.root / "src/shop/Cart.java").exists()
 
 
-def test_a_class_is_not_renamed_to_the_name_of_another_file(desk: Hooked) -> None:
+def test_a_class_is_not_renamed_to_the_name_of_another_file(desk):
     desk.repo.commit({**JAVA, "src/shop/Basket.java": "package shop;\n"})
     code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
     assert code == 2 and "src/shop/Basket.java exists already" in " ".join(err.split())
@@ -285,7 +283,7 @@ TWO_LANGUAGES = {
 }
 
 
-def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk: Hooked) -> None:
+def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk):
     desk.repo.commit(STRINGS)
     code, _, err = desk.specedit("rename", "Store", "Shop", "--no-model", "--scope", "code")
     assert code == 0, err
@@ -298,9 +296,7 @@ def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk: Hooked) ->
 
 
 @pytest.mark.parametrize("written", ["from . import models", "from app import models"])
-def test_a_module_that_its_package_imports_from_itself_is_followed(
-    desk: Hooked, written: str
-) -> None:
+def test_a_module_that_its_package_imports_from_itself_is_followed(desk, written):
     use = "from app import models\nimport app\n\nmodels.Store()\napp.models.Store()\n"
     desk.repo.commit(STRINGS | {"app/__init__.py": f"{written}\n", "use.py": use})
     code, _, err = desk.specedit("rename", "Store", "Shop", "--no-model", "--scope", "code")
@@ -308,14 +304,14 @@ def test_a_module_that_its_package_imports_from_itself_is_followed(
     assert desk.repo.read("use.py") == use.replace("Store", "Shop")
 
 
-def test_a_member_that_is_read_by_its_name_is_renamed(desk: Hooked) -> None:
+def test_a_member_that_is_read_by_its_name_is_renamed(desk):
     desk.repo.commit(STRINGS)
     code, _, err = desk.specedit("rename", "Store.size", "count", "--no-model", "--scope", "code")
     assert code == 0, err
     assert desk.repo.read("app/models.py") == STRINGS["app/models.py"].replace("size", "count")
 
 
-def test_the_name_under_which_c_gives_a_function_to_python_is_renamed(desk: Hooked) -> None:
+def test_the_name_under_which_c_gives_a_function_to_python_is_renamed(desk):
     desk.repo.commit(TWO_LANGUAGES)
     code, _, err = desk.specedit("rename", "escape", "quote", "--no-model", "--scope", "code")
     assert code == 0, err
@@ -325,7 +321,7 @@ def test_the_name_under_which_c_gives_a_function_to_python_is_renamed(desk: Hook
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
-def test_of_a_rename_whole_files_are_asked_about(desk: Hooked) -> None:
+def test_of_a_rename_whole_files_are_asked_about(desk):
     twice = (
         "class User:\n    user_name = 1\n" + "\n\n" * 20 + "class Guest(User):\n    user_name = 2\n"
     )
@@ -335,7 +331,7 @@ def test_of_a_rename_whole_files_are_asked_about(desk: Hooked) -> None:
     assert "Apply this hunk" not in shown and touched(desk) == {"shop/page.py"}
 
 
-def test_what_cannot_be_meant_where_it_stands_is_not_left(desk: Hooked) -> None:
+def test_what_cannot_be_meant_where_it_stands_is_not_left(desk):
     desk.repo.commit(
         {
             "a.go": "package a\nfunc Run() {}\nfunc use(x unknown) { x.Run() }\n",
@@ -349,13 +345,13 @@ def test_what_cannot_be_meant_where_it_stands_is_not_left(desk: Hooked) -> None:
     assert desk.repo.read("c.py") == "def g(x):\n    return x.doc, doc\n"
 
 
-def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk: Hooked) -> None:
+def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk):
     assert "self.login" not in desk.specedit(*CODE)[2]
     desk.specedit("undo")
     assert "self.login" in desk.specedit(*CODE, "-v")[2]
 
 
-def test_the_list_asks_no_model_and_says_why(desk: Hooked) -> None:
+def test_the_list_asks_no_model_and_says_why(desk):
     code, out, err = desk.specedit(*CODE, "--dry-list")
     assert code == 0 and desk.asked == 0 and touched(desk) == set()
     lines = out.splitlines()
@@ -368,7 +364,7 @@ def test_the_list_asks_no_model_and_says_why(desk: Hooked) -> None:
     assert "4 places in 3 files; nothing was asked or written" in err
 
 
-def test_the_json_holds_places_kinds_and_reasons(desk: Hooked) -> None:
+def test_the_json_holds_places_kinds_and_reasons(desk):
     code, out, _ = desk.specedit(*CODE, "--dry-list", "--json")
     files = {one["path"]: one for one in json.loads(out)["files"]}
     assert code == 0
@@ -382,7 +378,7 @@ def test_the_json_holds_places_kinds_and_reasons(desk: Hooked) -> None:
     assert touched(desk) == set()
 
 
-def test_one_file_says_who_else_uses_the_name_and_where_it_is_declared(desk: Hooked) -> None:
+def test_one_file_says_who_else_uses_the_name_and_where_it_is_declared(desk):
     code, _, err = desk.specedit(*CODE, "shop/page.py")
     said = " ".join(err.split())
     assert code == 0 and touched(desk) == {"shop/page.py"}
@@ -390,14 +386,14 @@ def test_one_file_says_who_else_uses_the_name_and_where_it_is_declared(desk: Hoo
     assert "nothing in this file declares" not in said
 
 
-def test_files_that_are_named_leave_the_others_and_say_so_once(desk: Hooked) -> None:
+def test_files_that_are_named_leave_the_others_and_say_so_once(desk):
     code, _, err = desk.specedit(*CODE, "shop/page.py", "tests/test_page.py")
     said = " ".join(err.split())
     assert code == 0 and touched(desk) == {"shop/page.py", "tests/test_page.py"}
     assert said.count("declared in shop/user.py:3; used in shop/user.py (line 3)") == 1
 
 
-def test_a_name_that_is_taken_anywhere_leaves_every_file(desk: Hooked) -> None:
+def test_a_name_that_is_taken_anywhere_leaves_every_file(desk):
     desk.repo.commit(
         {"shop/more.py": "from shop.user import User\n\n\nclass B(User):\n    login = 2\n"}
     )
@@ -406,14 +402,14 @@ def test_a_name_that_is_taken_anywhere_leaves_every_file(desk: Hooked) -> None:
     assert "shop/more.py, line 5: `login` is already a field there" in " ".join(err.split())
 
 
-def test_every_place_of_a_name_that_is_taken_is_named(desk: Hooked) -> None:
+def test_every_place_of_a_name_that_is_taken_is_named(desk):
     more = "from shop.user import User\n\n\nclass B(User):\n    login = 2\n"
     desk.repo.commit({"shop/more.py": more, "shop/other.py": more.replace("class B", "class C")})
     err = " ".join(desk.specedit(*CODE)[2].split())
     assert "shop/more.py, line 5" in err and "shop/other.py, line 5" in err
 
 
-def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
+def test_generated_and_vendored_files_stay_and_are_named(desk):
     use = "from shop.user import User\n\nprint(User().user_name)\n"
     desk.repo.commit(
         {"gen.py": f"# Code generated by x. DO NOT EDIT.\n{use}", "vendor/lib.py": use}
@@ -427,7 +423,7 @@ def test_generated_and_vendored_files_stay_and_are_named(desk: Hooked) -> None:
     assert code == 2 and "declares it (function), in a generated file" in " ".join(err.split())
 
 
-def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk: Hooked) -> None:
+def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk):
     use = b"from shop.user import User\n\nprint(User().user_name)  # caf\xe9\n"
     bundle = b"var user_name;" + b"x" * 500_000
     for path, data in {"old.py": use, "bundle.js": bundle}.items():
@@ -448,7 +444,7 @@ def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk: Hooked
     assert desk.specedit(*CODE, "old.py", "shop/page.py")[0] == 2  # the user named it
 
 
-def test_a_file_that_does_not_parse_is_said(desk: Hooked) -> None:
+def test_a_file_that_does_not_parse_is_said(desk):
     use = "from shop.user import User\nUser().user_name  # user_name\ndef f(:\n"
     desk.repo.commit({"shop/bad.py": use})
     code, _, err = desk.specedit("rename", "user_name", "login", "--no-model")
@@ -457,7 +453,7 @@ def test_a_file_that_does_not_parse_is_said(desk: Hooked) -> None:
     assert "shop/bad.py: line 3: does not parse" in " ".join(err.split())
 
 
-def test_a_built_in_that_the_new_name_hides_is_said(desk: Hooked) -> None:
+def test_a_built_in_that_the_new_name_hides_is_said(desk):
     code, _, err = desk.specedit("rename", "title", "sorted")
     assert code == 0 and "`sorted` is a built-in of python, which the new name hides" in err
     desk.repo.commit({"shop/more.py": "def first(x):\n    return sorted(x)\n"})
@@ -465,7 +461,7 @@ def test_a_built_in_that_the_new_name_hides_is_said(desk: Hooked) -> None:
     assert code == 2 and "line 2: `sorted` is something else there" in " ".join(err.split())
 
 
-def test_submodules_are_named_as_not_searched(desk: Hooked, tmp_path: Path) -> None:
+def test_submodules_are_named_as_not_searched(desk, tmp_path):
     part = type(desk.repo).init(tmp_path / "part")
     part.commit({"s.py": "user_name = 1\n"})
     desk.repo.git(
@@ -475,24 +471,24 @@ def test_submodules_are_named_as_not_searched(desk: Hooked, tmp_path: Path) -> N
     assert code == 0 and "submodules are not searched: sub" in err
 
 
-def test_one_file_that_is_refused_leaves_every_file(desk: Hooked) -> None:
+def test_one_file_that_is_refused_leaves_every_file(desk):
     checker = "grep -nH user.login {file}"
     code, _, err = desk.specedit(*CODE, "--check-with", checker, "--strict")
     assert code == 2 and touched(desk) == set()
     assert "one change with" in " ".join(err.split())
 
 
-def test_a_keyword_is_refused(desk: Hooked) -> None:
+def test_a_keyword_is_refused(desk):
     code, _, err = desk.specedit("rename", "user_name", "class")
     assert code == 2 and "keyword" in err and touched(desk) == set()
 
 
-def test_a_line_needs_its_file(desk: Hooked) -> None:
+def test_a_line_needs_its_file(desk):
     code, _, err = desk.specedit(*CODE, "--line", "3")
     assert code == 2 and "--line needs the name of one file" in err
 
 
-def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
+def test_a_member_of_one_class_leaves_what_may_be_another_s():
     texts = {
         "a.py": "class Cart:\n    total = 1\n\n\nclass Bill:\n    total = 2\n",
         "b.py": "from a import Cart\n\n\ndef f(x, cart: Cart):\n    return x.total + cart.total\n",
@@ -512,7 +508,7 @@ def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
     assert "the class before it is not known" in doubts[0].text
 
 
-def test_a_comment_speaks_of_one_class_s_member_only_beside_it() -> None:
+def test_a_comment_speaks_of_one_class_s_member_only_beside_it():
     texts = {
         "a.py": "class Cart:\n    total = 1  # the total\n",
         "b.py": "x = 1  # a total of something else\n",
@@ -524,7 +520,7 @@ def test_a_comment_speaks_of_one_class_s_member_only_beside_it() -> None:
     assert list(made.files) == ["a.py"] and made.files["a.py"].text.count("amount") == 2
 
 
-def test_a_package_s_own_name_is_taken_in_another_of_its_files() -> None:
+def test_a_package_s_own_name_is_taken_in_another_of_its_files():
     texts = {
         "go.mod": "module m\n",
         "a.go": "package m\n\nfunc Old() {}\n",
@@ -537,7 +533,7 @@ def test_a_package_s_own_name_is_taken_in_another_of_its_files() -> None:
     assert [(path, one.line) for path, one in made.collisions][:1] == [("a.go", 3)]
 
 
-def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) -> None:
+def test_without_git_the_named_files_are_the_tree(tmp_path, desk):
     folder = tmp_path / "plain"
     folder.mkdir()
     for name in ("user.py", "use.py"):
@@ -549,7 +545,7 @@ def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) 
     assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"
 
 
-def test_imports_in_a_cycle_are_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imports_in_a_cycle_are_followed_once(monkeypatch):
     """`Draft` is declared nowhere: every file imports it from every other one."""
     calls, real = 0, Typing.type_of_declared
 
@@ -573,7 +569,7 @@ def test_imports_in_a_cycle_are_followed_once(monkeypatch: pytest.MonkeyPatch) -
         rename_tree(project, list(texts), "go", "run", "code", lambda module, path: True)
 
 
-def test_classes_that_extend_each_other_in_a_cycle_are_one_family() -> None:
+def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
     names = [f"C{number}" for number in range(20)]
     texts = {
         "a.py": "".join(

@@ -60,7 +60,7 @@ def renamed(texts: Mapping[str, str], old: str, new: str, scope: str, root: Path
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
-def test_a_rename_is_one_change_of_the_whole_tree(case: Path) -> None:
+def test_a_rename_is_one_change_of_the_whole_tree(case):
     about, before = said(case), texts(case / "before")
     tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
     assert {path: guess.text for path, guess in tree.files.items()} == texts(case / "after")
@@ -73,7 +73,7 @@ def test_a_rename_is_one_change_of_the_whole_tree(case: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
-def test_every_place_says_why_and_where(case: Path) -> None:
+def test_every_place_says_why_and_where(case):
     about, before = said(case), texts(case / "before")
     tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
     for path, guess in tree.files.items():
@@ -92,7 +92,7 @@ def test_every_place_says_why_and_where(case: Path) -> None:
 @pytest.mark.tools
 @pytest.mark.parametrize("state", ["before", "after"])
 @pytest.mark.parametrize("case", CASES, ids=named)
-def test_the_compilers_accept(case: Path, state: str, tmp_path: Path) -> None:
+def test_the_compilers_accept(case, state, tmp_path):
     shutil.copytree(case / "before", tmp_path, dirs_exist_ok=True)
     if state == "after":
         shutil.copytree(case / "after", tmp_path, dirs_exist_ok=True)
@@ -100,7 +100,7 @@ def test_the_compilers_accept(case: Path, state: str, tmp_path: Path) -> None:
     assert list(compilers.accept(tmp_path, wanted)) == wanted.split()
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_of_them():
     assert len(CASES) >= 12
     sizes = [len(texts(case / "before")) for case in CASES]
     assert min(sizes) >= 3 and max(sizes) <= 15
@@ -118,22 +118,20 @@ def renamed_at(path: str, marked: str) -> RenameGuess:
 
 
 @cases("rename/trees.toml", "required")
-def test_a_name_that_something_of_another_project_requires_is_refused(
-    path: str, marked: str, why: str
-) -> None:
+def test_a_name_that_something_of_another_project_requires_is_refused(path, marked, why):
     (collision,) = renamed_at(path, marked).collisions
     assert why in collision.text
 
 
 @cases("rename/trees.toml", "may_be_required")
-def test_a_name_that_may_be_required_has_a_note(path: str, marked: str, why: str) -> None:
+def test_a_name_that_may_be_required_has_a_note(path, marked, why):
     guess = renamed_at(path, marked)
     assert not guess.collisions
     assert any("may be required" in note.text and why in note.text for note in guess.notes)
 
 
 @cases("rename/trees.toml", "own")
-def test_what_these_files_require_is_renamed_with_it(path: str, marked: str) -> None:
+def test_what_these_files_require_is_renamed_with_it(path, marked):
     guess = renamed_at(path, marked)
     assert not guess.collisions and not guess.undecided
     assert len(guess.places) == 2
@@ -144,7 +142,7 @@ TREES = dict(re.findall(r"^=== (\S+)\n(.*?)(?=^=== |\Z)", MARKED, re.MULTILINE |
 
 
 @pytest.mark.parametrize("case", TREES.values(), ids=TREES)
-def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
+def test_the_marked_places_are_renamed_and_no_other(case):
     """The rename of the first marked name; a line `--- path` begins a file."""
     marked = dict(re.findall(r"^--- (\S+)\n(.*?)(?=^--- |\Z)", case, re.MULTILINE | re.DOTALL))
     plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
@@ -160,7 +158,7 @@ def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
 
 
 @cases("rename/trees.toml", "modules")
-def test_a_name_of_a_module_is_renamed_in_it(old: str, marked: dict[str, str]) -> None:
+def test_a_name_of_a_module_is_renamed_in_it(old, marked):
     plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
     name = split_member(old)[1]
     held = [path for path in plain if name in plain[path]]
@@ -173,7 +171,7 @@ def test_a_name_of_a_module_is_renamed_in_it(old: str, marked: dict[str, str]) -
     }
 
 
-def test_a_module_name_that_may_be_each_of_several_is_refused() -> None:
+def test_a_module_name_that_may_be_each_of_several_is_refused():
     files = {"a/tools.py": "def get(): ...\n", "b/tools.py": "def get(): ...\n"}
     with pytest.raises(UsageError, match=r"may be each of a/tools\.py:1, b/tools\.py:1"):
         rename_tree(
@@ -181,7 +179,7 @@ def test_a_module_name_that_may_be_each_of_several_is_refused() -> None:
         )
 
 
-def test_a_go_name_that_other_packages_use_stays_exported() -> None:
+def test_a_go_name_that_other_packages_use_stays_exported():
     files = {
         "go.mod": "module x.org/a\n",
         "web/a.go": "package web\nfunc Get() {}\n",
@@ -198,7 +196,7 @@ def test_a_go_name_that_other_packages_use_stays_exported() -> None:
 
 
 @cases("rename/trees.toml", "left")
-def test_a_use_that_may_be_meant_is_left(path: str, marked: str) -> None:
+def test_a_use_that_may_be_meant_is_left(path, marked):
     start, text = marked.index("|"), marked.replace("|", "")
     project, target = (
         Project({path: text}, {path: text}.__getitem__),
@@ -208,7 +206,7 @@ def test_a_use_that_may_be_meant_is_left(path: str, marked: str) -> None:
     assert len(result.left) == 1
 
 
-def test_files_that_import_from_each_other_in_a_circle_end() -> None:
+def test_files_that_import_from_each_other_in_a_circle_end():
     texts = {
         "a.ts": 'import {x} from "./b"\nexport {x}\n',
         "b.ts": 'import {x} from "./a"\nexport {x}\nx.f()\n',
@@ -218,7 +216,7 @@ def test_files_that_import_from_each_other_in_a_circle_end() -> None:
     assert list(result.files) == ["c.ts"]
 
 
-def test_a_path_from_an_imported_module_is_followed() -> None:
+def test_a_path_from_an_imported_module_is_followed():
     texts = {
         "src/lib.rs": "mod hir;\nmod more;\n",
         "src/hir.rs": "pub enum Class {\n    Bytes(u8),\n}\n",
@@ -229,7 +227,7 @@ def test_a_path_from_an_imported_module_is_followed() -> None:
     assert not result.undecided
 
 
-def test_an_attribute_s_class_is_named_without_its_suffix() -> None:
+def test_an_attribute_s_class_is_named_without_its_suffix():
     texts = {
         "A.cs": "namespace Shop { class RequiredAttribute : System.Attribute { } }\n",
         "B.cs": "using Shop;\nnamespace Web { class B { [Required, Shop.Required(1)] int b; } }\n",

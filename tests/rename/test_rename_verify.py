@@ -31,7 +31,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hooked:
     return Hooked.make(tmp_path / "repo", "", replace=[])
 
 
-def test_a_rename_that_the_type_checker_rejects_is_undone(desk: Hooked) -> None:
+def test_a_rename_that_the_type_checker_rejects_is_undone(desk):
     desk.repo.commit(MYPY | {"hidden.py": HIDDEN})
     code, _, err = desk.specedit(*RENAME, "--verify")
     assert code == 2 and "undone, since mypy: hidden.py: error: Item" in err
@@ -48,9 +48,7 @@ def test_a_rename_that_the_type_checker_rejects_is_undone(desk: Hooked) -> None:
         ("totally", 2, "undone, since tsc: cart.ts: error TS2: no total"),
     ],
 )
-def test_only_what_the_compiler_reports_anew_counts(
-    desk: Hooked, new: str, code: int, text: str
-) -> None:
+def test_only_what_the_compiler_reports_anew_counts(desk, new, code, text):
     desk.repo.commit(
         {
             "tsconfig.json": "{}\n",
@@ -74,16 +72,14 @@ def test_only_what_the_compiler_reports_anew_counts(
     ],
     ids=["nothing is set up", "it fails before"],
 )
-def test_what_cannot_be_verified_is_not_written(
-    desk: Hooked, files: dict[str, str], text: str
-) -> None:
+def test_what_cannot_be_verified_is_not_written(desk, files, text):
     desk.repo.commit(files)
     code, _, err = desk.specedit(*RENAME, "--verify")
     assert code == 2 and text in err
     assert desk.repo.read("cart.py") == CART
 
 
-def test_a_preview_cannot_be_verified(desk: Hooked) -> None:
+def test_a_preview_cannot_be_verified(desk):
     desk.repo.commit(MYPY)
     code, _, err = desk.specedit(*RENAME, "--verify", "--check")
     assert code == 2 and "--verify needs files to write" in err

@@ -42,9 +42,7 @@ def repeated(name: str, before: str, after: str, text: str, path: str = "") -> R
 
 
 @cases("repeat/repeat.toml", "places")
-def test_places_are_rewritten_and_others_stay(
-    name: str, before: str, after: str, text: str, wanted: str
-) -> None:
+def test_places_are_rewritten_and_others_stay(name, before, after, text, wanted):
     assert applied(text, repeated(name, before, after, text).places) == wanted
 
 
@@ -56,7 +54,7 @@ def test_places_are_rewritten_and_others_stay(
     ],
     ids=["member", "literal"],
 )
-def test_a_rule_that_is_too_general_is_only_proposed(before: str, after: str, why: str) -> None:
+def test_a_rule_that_is_too_general_is_only_proposed(before, after, why):
     for rule in rules("a.py", before, after):
         assert why in rule.doubt
         result = rewritten(rule, before, "b.py")
@@ -64,7 +62,7 @@ def test_a_rule_that_is_too_general_is_only_proposed(before: str, after: str, wh
 
 
 @cases("repeat/repeat.toml", "left")
-def test_what_is_left_has_a_reason(before: str, after: str, text: str, why: str) -> None:
+def test_what_is_left_has_a_reason(before, after, text, why):
     result = repeated("a.py", before, after, text)
     assert result.text == text and why in result.skipped[0][1]
 
@@ -73,22 +71,20 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n   
 
 
 @cases("repeat/repeat.toml", "one_example")
-def test_one_example_is_enough_where_a_name_is_known(
-    before: str, after: str, text: str, why: str
-) -> None:
+def test_one_example_is_enough_where_a_name_is_known(before, after, text, why):
     (place,) = repeated("a.py", before, after, text, "b.py").places
     assert why in place.doubt if why else not place.doubt
 
 
 @cases("repeat/repeat.toml", "not_enough")
-def test_one_example_is_not_enough(name: str, before: str, after: str, text: str) -> None:
+def test_one_example_is_not_enough(name, before, after, text):
     for rule in rules(name, before, after):
         assert rewritten(rule, text, f"other/{name}").text == text
         if "made" in text or "J<TResult> y" in text or "converter" in text:
             assert rewritten(rule, text, name).text == text
 
 
-def test_a_place_inside_another_is_rewritten_too() -> None:
+def test_a_place_inside_another_is_rewritten_too():
     result = repeated(
         "a.js", "f(() => {a();});", "f(function() {a();});", "g(() => {h(() => {});});"
     )
@@ -97,7 +93,7 @@ def test_a_place_inside_another_is_rewritten_too() -> None:
     )
 
 
-def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
+def test_a_place_that_would_not_parse_does_not_stop_the_others():
     before = "class A { void f() { g(c.metricName); } }"
     text = "class B { String metricName; void f() { c.metricName = 1; g(c.metricName); } }"
     result = repeated("A.java", before, before.replace("metricName", "getMetricName()"), text)
@@ -105,7 +101,7 @@ def test_a_place_that_would_not_parse_does_not_stop_the_others() -> None:
     assert "would not parse" in result.skipped[0][1]
 
 
-def test_of_a_rule_that_is_too_general_the_same_text_is_a_place() -> None:
+def test_of_a_rule_that_is_too_general_the_same_text_is_a_place():
     text = "def f(x):\n    y = tuple(x.full_path)\n"
     (rule,) = rules("a.py", text, text.replace("tuple(x.full_path)", "x.full_path"))
     other = text.replace("f(x)", "g(x)") + "    z = tuple(x.items)\n"
@@ -114,7 +110,7 @@ def test_of_a_rule_that_is_too_general_the_same_text_is_a_place() -> None:
     assert "tells its places" in result.places[1].doubt
 
 
-def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
+def test_a_name_that_goes_away_is_enough_in_the_examples_own_file():
     text = "def {0}(x):\n    x.get_elements(1)\n"
     (rule,) = rules("a.py", text.format("f"), text.format("f").replace("get_elements", "items"))
     wanted = text.format("g").replace("get_elements", "items")
@@ -122,7 +118,7 @@ def test_a_name_that_goes_away_is_enough_in_the_examples_own_file() -> None:
     assert rewritten(rule, text.format("g"), "b.py").text == text.format("g")
 
 
-def test_this_is_not_taken_into_an_arrow_function() -> None:
+def test_this_is_not_taken_into_an_arrow_function():
     text = "before(function () { go(); });\nbefore(function () { stop(); });\n"
     after = text.replace("function () { go", "() => { go")
     text = text.replace("stop()", "this.stop()")
@@ -132,7 +128,7 @@ def test_this_is_not_taken_into_an_arrow_function() -> None:
 
 
 @pytest.mark.parametrize("new", ["x", "None"])
-def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> None:
+def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new):
     text = "import fmt\na = fmt.clean_all(x)\nb = fmt.clean_all(x)\n"
     after = text.replace("a = fmt.clean_all(x)", f"a = {new}")
     (place,) = repeated("a.py", text, after, after).places
@@ -140,12 +136,12 @@ def test_what_only_goes_away_is_proposed_in_the_examples_own_file(new: str) -> N
 
 
 @pytest.mark.parametrize("between", ["#" * 60, "/" * 60, "/* x */" * 30])
-def test_long_comments_are_searched_in_linear_time(between: str) -> None:
+def test_long_comments_are_searched_in_linear_time(between):
     (rule,) = rules("a.py", "import old\nold.call(1)\n", "import old\nown_call(1)\n")
     assert not rule.may_stand_in(f"old {between}\n x.call")
 
 
-def test_two_examples_of_one_shape_are_one_rule() -> None:
+def test_two_examples_of_one_shape_are_one_rule():
     text = "class {0}:\n    def f(self):\n        super({0}, self).f()\n"
     before, after = text.format("A") + text.format("B"), text.format("A") + text.format("B")
     (rule,) = rules("a.py", before, after.replace("(A, self)", "()").replace("(B, self)", "()"))
@@ -155,7 +151,7 @@ def test_two_examples_of_one_shape_are_one_rule() -> None:
     )
 
 
-def test_two_examples_that_call_different_things_do_not_show_that_all_are_meant() -> None:
+def test_two_examples_that_call_different_things_do_not_show_that_all_are_meant():
     before = "def f(x, y):\n    check(x.starts(y))\n    check(x.holds(y))\n"
     after = "def f(x, y):\n    check.starts(y, x)\n    check.holds(y, x)\n"
     text = "def g(x, y):\n    check(x.do(y))\n"
@@ -163,7 +159,7 @@ def test_two_examples_that_call_different_things_do_not_show_that_all_are_meant(
         assert rewritten(rule, text, "a.py").text == text
 
 
-def test_a_member_of_the_examples_own_class_is_only_proposed_in_another_class() -> None:
+def test_a_member_of_the_examples_own_class_is_only_proposed_in_another_class():
     text = "class {0}:\n    def __init__(self):\n        self.first_item = 1\n\n"
     use = "    def f(self):\n        return self.first_item\n"
     before = text.format("A") + use
@@ -173,7 +169,7 @@ def test_a_member_of_the_examples_own_class_is_only_proposed_in_another_class() 
     assert not [place for place in other.places if not place.doubt]
 
 
-def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
+def test_a_variable_of_the_example_is_only_proposed_in_another_file():
     before = "def f(ctx):\n    call_it(background())\n"
     after = "def f(ctx):\n    call_it(ctx)\n"
     text = "def g(ctx):\n    call_it(background())\n"
@@ -185,7 +181,7 @@ def test_a_variable_of_the_example_is_only_proposed_in_another_file() -> None:
 
 
 @cases("repeat/repeat.toml", "patterns")
-def test_patterns(language: str, before: str, after: str, text: str, wanted: str | None) -> None:
+def test_patterns(language, before, after, text, wanted):
     rule = rule_from_text(before, after, BY_NAME[language])
     result = rewritten(rule, text).text
     if wanted is None:
@@ -222,7 +218,7 @@ REPEATED = TESTS.replace('assertTrue("a" in names)', 'assertIn("a", names)').rep
 )
 
 
-def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None:
+def test_the_uncommitted_change_is_repeated_and_undone(shop):
     own = changed(shop)
     done = run()
     assert done.returncode == 0, done.stderr
@@ -237,9 +233,7 @@ def test_the_uncommitted_change_is_repeated_and_undone(shop: Repository) -> None
 @pytest.mark.parametrize(
     "typed, code, text", [(b"y\n", 0, REPEATED), (b"\n", 2, TESTS), (b"t\n", 2, TESTS)]
 )
-def test_at_a_terminal_nothing_is_written_unasked(
-    shop: Repository, typed: bytes, code: int, text: str
-) -> None:
+def test_at_a_terminal_nothing_is_written_unasked(shop, typed, code, text):
     changed(shop)
     words = ("--example", "assertTrue($A in $B)", "assertIn($A, $B)", "test_shop.py")
     result, shown = at_a_terminal(typed, "repeat", *words)
@@ -252,9 +246,7 @@ def test_at_a_terminal_nothing_is_written_unasked(
     [(b"a\n", 0, "ab"), (b"y\n", 0, "a"), (b"n\n", 2, ""), (b"e\nn\ny\n", 0, "b")],
     ids=["all", "sure", "none", "each"],
 )
-def test_at_a_terminal_one_answer_decides_about_proposals(
-    shop: Repository, typed: bytes, code: int, written: str
-) -> None:
+def test_at_a_terminal_one_answer_decides_about_proposals(shop, typed, code, written):
     text = "def f(x):\n    x.get_elements(1)\n"
     shop.commit({"a.py": text + text, "b.py": text})
     new = text.replace("get_elements", "items")
@@ -270,9 +262,7 @@ def test_at_a_terminal_one_answer_decides_about_proposals(
     [(b"t\ny\ny\n", 0, "bcd"), (b"t\ny\nn\n", 0, "b"), (b"t\nn\n", 2, "")],
     ids=["both", "first", "none"],
 )
-def test_two_places_of_a_kind_tell_whether_the_others_are_meant(
-    shop: Repository, typed: bytes, code: int, written: str
-) -> None:
+def test_two_places_of_a_kind_tell_whether_the_others_are_meant(shop, typed, code, written):
     text = "def f(x):\n    x.get_elements(1)\n"
     new = text.replace("get_elements", "items")
     shop.commit({f"{name}.py": text for name in "abcd"})
@@ -285,13 +275,13 @@ def test_two_places_of_a_kind_tell_whether_the_others_are_meant(
         assert shop.read(f"{name}.py") == (new if name in written else text)
 
 
-def test_a_file_that_is_another_is_no_example(shop: Repository) -> None:
+def test_a_file_that_is_another_is_no_example(shop):
     shop.write("test_cart.py", "".join(f"value_{number} = {number}\n" for number in range(20)))
     done = run()
     assert done.returncode == 2 and b"test_cart.py: nearly every line is another" in done.stderr
 
 
-def test_a_rule_that_fits_what_it_writes_is_applied_once(shop: Repository) -> None:
+def test_a_rule_that_fits_what_it_writes_is_applied_once(shop):
     shop.commit({"a.py": "x = len(y)\n"})
     words = ("--example", "len($A)", "len(list($A))", "a.py")
     done = run(*words)
@@ -299,7 +289,7 @@ def test_a_rule_that_fits_what_it_writes_is_applied_once(shop: Repository) -> No
     assert run(*words).returncode == 0 and shop.read("a.py") == "x = len(list(y))\n"
 
 
-def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop: Repository) -> None:
+def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop):
     text = "def f(x):\n    x.get_elements(1)\n"
     shop.commit({f"{name}.py": text * 400 for name in "abcd"})
     shop.write("a.py", text.replace("get_elements", "items") + text * 399)
@@ -308,7 +298,7 @@ def test_a_rule_that_is_only_proposed_is_not_looked_for_everywhere(shop: Reposit
     assert run("--yes").returncode == 0 and "get_elements" not in shop.read("d.py")
 
 
-def test_check_and_diff_write_nothing(shop: Repository) -> None:
+def test_check_and_diff_write_nothing(shop):
     own = changed(shop)
     assert run("--check").returncode == 1
     done = run("--diff")
@@ -316,7 +306,7 @@ def test_check_and_diff_write_nothing(shop: Repository) -> None:
     assert shop.read("test_cart.py") == own and shop.read("test_shop.py") == TESTS
 
 
-def test_the_last_commit_is_repeated_in_a_folder(shop: Repository) -> None:
+def test_the_last_commit_is_repeated_in_a_folder(shop):
     changed(shop)
     shop.git("commit", "-qam", "in")
     shop.commit({"more/test_b.py": TESTS})
@@ -325,12 +315,12 @@ def test_the_last_commit_is_repeated_in_a_folder(shop: Repository) -> None:
     assert shop.read("more/test_b.py") == REPEATED and shop.read("test_shop.py") == TESTS
 
 
-def test_patterns_on_the_command_line(shop: Repository) -> None:
+def test_patterns_on_the_command_line(shop):
     done = run("--example", "assertTrue($A in $B)", "assertIn($A, $B)", "test_shop.py")
     assert done.returncode == 0 and shop.read("test_shop.py") == REPEATED
 
 
-def test_several_changes_are_listed_and_one_is_chosen(shop: Repository) -> None:
+def test_several_changes_are_listed_and_one_is_chosen(shop):
     own = changed(shop).replace("assertTrue(not names)", "assertFalse(names)")
     shop.write("test_cart.py", own)
     done = run()
@@ -341,7 +331,7 @@ def test_several_changes_are_listed_and_one_is_chosen(shop: Repository) -> None:
     assert run("--hunk", "7").returncode == 2
 
 
-def test_ask_asks_about_each_place(shop: Repository) -> None:
+def test_ask_asks_about_each_place(shop):
     changed(shop)
     done = run("--ask", stdin=b"n\nn\nn\nn\n")
     assert done.returncode == 0 and shop.read("test_shop.py") == TESTS
@@ -362,27 +352,25 @@ def test_ask_asks_about_each_place(shop: Repository) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_is_not_an_example_says_why(
-    shop: Repository, words: tuple[str, ...], why: bytes
-) -> None:
+def test_what_is_not_an_example_says_why(shop, words, why):
     done = run(*words)
     assert done.returncode == 2 and why in done.stderr, done.stderr
     assert not shop.status()
 
 
-def test_an_example_of_white_space_says_so(shop: Repository) -> None:
+def test_an_example_of_white_space_says_so(shop):
     shop.write("test_cart.py", TESTS.replace("(not names)", "( not names )"))
     done = run()
     assert done.returncode == 2 and b"white space" in done.stderr
 
 
-def test_an_example_that_does_not_parse_says_so(shop: Repository) -> None:
+def test_an_example_that_does_not_parse_says_so(shop):
     shop.write("test_cart.py", TESTS.replace('assertTrue("a" in names)', 'assertIn("a", names'))
     done = run()
     assert done.returncode == 2 and b"does not parse" in done.stderr
 
 
-def test_line_ends_and_tabs_of_a_place_are_kept(shop: Repository) -> None:
+def test_line_ends_and_tabs_of_a_place_are_kept(shop):
     text = TESTS.replace("\n", "\r\n").replace("        ", "\t\t")
     shop.commit({"test_shop.py": text})
     changed(shop)
@@ -391,9 +379,7 @@ def test_line_ends_and_tabs_of_a_place_are_kept(shop: Repository) -> None:
     assert shop.read("test_shop.py") == expected
 
 
-def test_a_change_that_takes_nothing_away_is_asked_about_once_for_each_place(
-    shop: Repository,
-) -> None:
+def test_a_change_that_takes_nothing_away_is_asked_about_once_for_each_place(shop):
     shop.commit({"a.py": "check_pair(a, b)\ncheck_pair(1, 2)\n"})
     shop.write("a.py", "check_pair(b, a)\ncheck_pair(1, 2)\n")
     done = run()
@@ -402,7 +388,7 @@ def test_a_change_that_takes_nothing_away_is_asked_about_once_for_each_place(
     assert shop.read("a.py") == "check_pair(b, a)\ncheck_pair(2, 1)\n"
 
 
-def test_a_doubtful_place_is_written_only_when_confirmed(shop: Repository) -> None:
+def test_a_doubtful_place_is_written_only_when_confirmed(shop):
     text = "def f(x):\n    x.get_elements(1)\n"
     shop.commit({"a.py": text, "b.py": text})
     shop.write("a.py", text.replace("get_elements", "num_args"))
@@ -412,7 +398,7 @@ def test_a_doubtful_place_is_written_only_when_confirmed(shop: Repository) -> No
     assert shop.read("b.py") == text.replace("get_elements", "num_args")
 
 
-def test_near_places_are_proposed(shop: Repository) -> None:
+def test_near_places_are_proposed(shop):
     text = "cache = make_cache(LruCache, {0})\n"
     shop.commit({"a.py": text.format("16, hasher=s"), "b.py": text.format("2") + "x = 1\n"})
     shop.write("a.py", text.format("Size(16), hasher=s"))
@@ -425,7 +411,7 @@ def test_near_places_are_proposed(shop: Repository) -> None:
     assert run("--near", "--example", "f($A)", "g($A)").returncode == 2
 
 
-def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> None:
+def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop):
     changed(shop)
     done = run("--save", "in-to-assertIn")
     assert done.returncode == 0 and shop.read("test_shop.py") == TESTS, done.stderr
@@ -457,13 +443,13 @@ def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop: Repository) -> N
         ('before = "f($A)"\nafter = "g($A)"\nlanguage = "klingon"', b"language must be one"),
     ],
 )
-def test_a_wrong_rule_says_what_is_wrong(shop: Repository, table: str, why: bytes) -> None:
+def test_a_wrong_rule_says_what_is_wrong(shop, table, why):
     shop.write("pyproject.toml", f"[tool.specedit.repeat.mine]\n{table}\n")
     done = run("mine")
     assert done.returncode == 2 and why in done.stderr, done.stderr
 
 
-def test_imports_follow(shop: Repository) -> None:
+def test_imports_follow(shop):
     old = "import socket\n\n\ndef f():\n    raise socket.error(1)\n"
     shop.commit({"a.py": old, "b.py": old})
     shop.write("a.py", "def f():\n    raise OSError(1)\n")
@@ -472,7 +458,7 @@ def test_imports_follow(shop: Repository) -> None:
     assert shop.read("b.py").strip() == "def f():\n    raise OSError(1)"
 
 
-def test_a_name_that_nothing_defines_is_searched_for_once(shop: Repository) -> None:
+def test_a_name_that_nothing_defines_is_searched_for_once(shop):
     old = "def {0}():\n    return old_call(1)\n"
     shop.commit({f"{name}.py": old.format(name) for name in "abc"})
     done = run("--example", "old_call($A)", "NewThing($A)")
@@ -480,7 +466,7 @@ def test_a_name_that_nothing_defines_is_searched_for_once(shop: Repository) -> N
     assert not shop.status()
 
 
-def test_a_file_with_thousands_of_places_is_left_by_name(shop: Repository) -> None:
+def test_a_file_with_thousands_of_places_is_left_by_name(shop):
     shop.write("many.py", "f(old)\n" * 3000)
     shop.write("few.py", "f(old)\n")
     done = run("--example", "f(old)", "f(1)", "--diff")

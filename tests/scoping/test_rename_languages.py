@@ -102,7 +102,7 @@ def words(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOMS[0].parent)))
-def test_the_engine_names_no_node_type_of_any_grammar(path: Path) -> None:
+def test_the_engine_names_no_node_type_of_any_grammar(path):
     own = {word for words in OWN.values() for word in words.split()}
     found = [
         f"line {line}: {word!r} is a node type of {language.name}"
@@ -114,7 +114,7 @@ def test_the_engine_names_no_node_type_of_any_grammar(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOMS[0].parent)))
-def test_the_engine_holds_no_word_of_its_own_against_a_node(path: Path) -> None:
+def test_the_engine_holds_no_word_of_its_own_against_a_node(path):
     assert not [f"line {node.lineno}" for node in ast.walk(code(path)) if holds_a_word(node)]
 
 
@@ -128,7 +128,7 @@ def test_the_engine_holds_no_word_of_its_own_against_a_node(path: Path) -> None:
         "node.first('block')",
     ],
 )
-def test_a_word_that_is_held_against_a_node_is_seen(line: str) -> None:
+def test_a_word_that_is_held_against_a_node_is_seen(line):
     assert any(holds_a_word(node) for node in ast.walk(ast.parse(line)))
 
 
@@ -150,7 +150,7 @@ def is_kind(node: ast.AST) -> bool:
 
 
 @pytest.mark.parametrize("language", RULED, ids=name)
-def test_what_a_language_s_tables_name_is_in_its_grammar(language: Language) -> None:
+def test_what_a_language_s_tables_name_is_in_its_grammar(language):
     rules = rules_of(language.name)
     assert rules is not None
     named = {
@@ -165,5 +165,5 @@ def test_what_a_language_s_tables_name_is_in_its_grammar(language: Language) -> 
 
 
 @pytest.mark.parametrize("shared", ["rules", "tables", "rust_places", "yaml", "no.such"])
-def test_a_module_that_is_no_language_has_no_rules(shared: str) -> None:
+def test_a_module_that_is_no_language_has_no_rules(shared):
     assert rules_of(shared) is None

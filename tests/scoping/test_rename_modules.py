@@ -57,13 +57,11 @@ def tree(tmp_path: Path) -> Path:
         ("go/cmd/main.go", "net/http", False),
     ],
 )
-def test_what_is_known_to_come_from_elsewhere(
-    tree: Path, file: str, module: str, ours: bool
-) -> None:
+def test_what_is_known_to_come_from_elsewhere(tree, file, module, ours):
     assert is_here(module, tree / file) is ours
 
 
-def test_without_a_file_nothing_is_known() -> None:
+def test_without_a_file_nothing_is_known():
     assert is_here("requests", None)
 
 
@@ -81,9 +79,7 @@ def test_without_a_file_nothing_is_known() -> None:
     ],
     ids=["member", "import", "our member", "our import", "both"],
 )
-def test_over_many_files_only_the_project_s_own_is_renamed(
-    tree: Path, text: str, after: str | None
-) -> None:
+def test_over_many_files_only_the_project_s_own_is_renamed(tree, text, after):
     path = tree / "python" / "tests" / "test_app.py"
     source = Source.from_bytes("test_app.py", text.encode(), path)
     work = plan_rename(source, "get", "fetch", Settings(), absent_ok=True)

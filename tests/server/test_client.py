@@ -8,10 +8,9 @@ import socket
 import stat
 import threading
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from events import Recorded, Stop, Stopping, held
@@ -75,9 +74,7 @@ PLANS: dict[str, Plan] = {
 
 
 @pytest.mark.parametrize("asked", PLANS.values(), ids=PLANS)
-def test_a_server_says_what_this_process_would(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Plan
-) -> None:
+def test_a_server_says_what_this_process_would(tmp_path, monkeypatch, asked):
     with running(tmp_path, REPLACE) as server:
         there = [timeless(e) for e in events_of(ServerBackend(server.record), asked)]
     monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "script.json"))
@@ -93,20 +90,20 @@ ERRORS: dict[str, tuple[Plan, type[Exception]]] = {
 
 
 @pytest.mark.parametrize(("asked", "kind"), ERRORS.values(), ids=ERRORS)
-def test_an_error_is_the_same_error(server: Running, asked: Plan, kind: type[Exception]) -> None:
+def test_an_error_is_the_same_error(server, asked, kind):
     with pytest.raises(kind) as raised:
         ServerBackend(server.record).run(asked, Progress())
     assert type(raised.value) is kind
 
 
-def test_closing_a_run_cancels_it_there(slow: Running) -> None:
+def test_closing_a_run_cancels_it_there(slow):
     with pytest.raises(Stop):
         ServerBackend(slow.record).run(plan("x", draft=()), Stopping())
     until(lambda: slow.status()["requests"]["cancelled"] == 1)
     assert slow.status()["requests"]["running"] == 0
 
 
-def test_warm_reads_the_prompt_and_nothing_more(server: Running) -> None:
+def test_warm_reads_the_prompt_and_nothing_more(server):
     backend = ServerBackend(server.record)
     asked = plan(TEXT, prediction=TEXT)
     recorded = Recorded()
@@ -116,7 +113,7 @@ def test_warm_reads_the_prompt_and_nothing_more(server: Running) -> None:
     assert answer.reused == answer.prompt - 1
 
 
-def test_a_run_goes_before_a_warm_up(slow: Running, tmp_path: Path) -> None:
+def test_a_run_goes_before_a_warm_up(slow, tmp_path):
     backend = ServerBackend(slow.record)
     short, long = plan("y"), plan("z" * 100, max_tokens=1)
     threads = []
@@ -176,7 +173,7 @@ DEATHS = {
 
 
 @pytest.mark.parametrize("lines", DEATHS.values(), ids=DEATHS)
-def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[bytes]) -> None:
+def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines):
     record, thread = dies_after(lines)
     backend = WithFallback(ServerBackend(record), Local())
     assert backend.server == record.address
@@ -188,7 +185,7 @@ def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[byte
     assert backend.notes == ()
 
 
-def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
+def test_a_busy_server_is_not_waited_for(slow):
     queued = []
     with held(ServerBackend(slow.record), plan("x", draft=())):
         for waiting in (1, 2):
@@ -204,7 +201,7 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
         thread.join()
 
 
-def test_a_run_that_waits_is_told_its_place_in_the_queue(slow: Running) -> None:
+def test_a_run_that_waits_is_told_its_place_in_the_queue(slow):
     places: list[str] = []
     threads = []
     with held(ServerBackend(slow.record), plan("x", draft=())):
@@ -236,7 +233,7 @@ def _until_gone(record: ServerRecord, progress: Progress | None = None) -> None:
         ServerBackend(record).run(plan("x", draft=()), progress or Progress())
 
 
-def test_an_error_of_the_run_is_no_reason_to_run_again(server: Running) -> None:
+def test_an_error_of_the_run_is_no_reason_to_run_again(server):
     backend = WithFallback(ServerBackend(server.record), Local())
     with pytest.raises(UsageError):
         backend.run(plan("x", draft=("predicton",)), Progress())
@@ -255,14 +252,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RuntimeFolder:
 SETTINGS = Settings(model="scripted")
 
 
-def test_no_server_is_no_backend(place: RuntimeFolder) -> None:
+def test_no_server_is_no_backend(place):
     assert client.find(SETTINGS)[0] is None
     assert isinstance(connect(SETTINGS), LocalBackend)
 
 
-def test_a_running_server_is_found_unless_it_is_off(
-    server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_server_is_found_unless_it_is_off(server, place, tmp_path, monkeypatch):
     found = client.find(SETTINGS)[0]
     assert found is not None and found.server == server.record.address
     assert client.find(replace(SETTINGS, server="off"))[0] is None
@@ -278,9 +273,7 @@ DIFFERENT = {
 
 
 @pytest.mark.parametrize("fields", DIFFERENT.values(), ids=DIFFERENT)
-def test_a_terminals_server_that_answers_otherwise_is_left_alone(
-    server: Running, place: RuntimeFolder, fields: dict[str, Any]
-) -> None:
+def test_a_terminals_server_that_answers_otherwise_is_left_alone(server, place, fields):
     other = replace(SETTINGS, **fields)
     assert client.find(other)[0] is None
     assert server.status()["state"] == "ready"
@@ -288,24 +281,20 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
     assert isinstance(backend, LocalBackend) and "left alone" in backend.notes[0]
 
 
-def test_a_server_of_another_version_is_not_asked(
-    server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_of_another_version_is_not_asked(server, place, monkeypatch):
     monkeypatch.setattr("specedit.server.client.VERSION", "99")
     assert client.find(SETTINGS)[0] is None
 
 
-def test_a_server_with_other_kernels_is_left_alone(
-    server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_with_other_kernels_is_left_alone(server, place, monkeypatch):
     monkeypatch.setenv("SPECEDIT_KERNEL", "reference")
     assert client.find(SETTINGS)[0] is None
     assert server.status()["state"] == "ready"
 
 
 def test_a_server_of_another_build_of_this_version_is_not_asked(
-    server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    server, place, tmp_path, monkeypatch
+):
     module = tmp_path / "specedit/errors.py"
     module.parent.mkdir()
     module.write_text("one = 1\n")
@@ -320,7 +309,7 @@ def test_a_server_of_another_build_of_this_version_is_not_asked(
     assert runtime.identity(SETTINGS) != one
 
 
-def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
+def test_what_a_dead_server_left_is_not_believed(place):
     place.write(ServerRecord(os.getpid(), __version__, runtime.identity(SETTINGS), "unix:x"))
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
@@ -328,7 +317,7 @@ def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
     assert client.find(SETTINGS)[0] is None
 
 
-def test_a_server_starts_over_what_a_dead_one_left(place: RuntimeFolder, tmp_path: Path) -> None:
+def test_a_server_starts_over_what_a_dead_one_left(place, tmp_path):
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     with running(tmp_path, REPLACE) as server:
@@ -336,7 +325,7 @@ def test_a_server_starts_over_what_a_dead_one_left(place: RuntimeFolder, tmp_pat
     assert not place.socket.exists() and place.record() is None
 
 
-def test_the_folder_and_the_socket_are_ours_alone(server: Running) -> None:
+def test_the_folder_and_the_socket_are_ours_alone(server):
     def mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
 
@@ -351,9 +340,7 @@ def link(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [link, lambda f: f.write_text("")], ids=["link", "file"])
-def test_a_folder_that_is_not_one_is_not_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
-) -> None:
+def test_a_folder_that_is_not_one_is_not_trusted(tmp_path, monkeypatch, make):
     make(tmp_path / "runtime")
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     with pytest.raises(ServerError):
@@ -362,13 +349,13 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     assert "trusted" in connect(replace(SETTINGS, warm=True)).notes[0]
 
 
-def test_a_folder_open_to_others_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_open_to_others_is_closed(tmp_path, monkeypatch):
     (tmp_path / "runtime").mkdir(mode=0o755)
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     assert stat.S_IMODE(runtime.runtime_folder().folder.stat().st_mode) == 0o700
 
 
-def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
+def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
     folder = tmp_path / ("deep" * 30)
     folder.mkdir()
     with running(folder, REPLACE) as server:
@@ -376,14 +363,12 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
         assert ServerBackend(server.record).run(plan("x"), Progress()).completion
 
 
-def test_a_gone_server_says_so(place: RuntimeFolder) -> None:
+def test_a_gone_server_says_so(place):
     with pytest.raises(ServerGoneError):
         client.status(ServerRecord(1, "", {}, f"unix:{place.folder / 'nothing'}"))
 
 
-def test_without_unix_sockets_it_is_loopback_and_a_token(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_unix_sockets_it_is_loopback_and_a_token(tmp_path, monkeypatch):
     monkeypatch.setattr("specedit.server.listener.UNIX_SOCKETS", False)
     monkeypatch.setattr("specedit.server.service.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
@@ -395,10 +380,10 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(
             stranger.run(plan("x"), Progress())
 
 
-def test_a_new_server_finds_this_package() -> None:
+def test_a_new_server_finds_this_package():
     assert (client.PACKAGES / "specedit" / "__main__.py").is_file()
 
 
-def test_the_version_is_the_packages() -> None:
+def test_the_version_is_the_packages():
     pyproject = Path(client.__file__).parents[2] / "pyproject.toml"
     assert tomllib.loads(pyproject.read_text("utf-8"))["project"]["version"] == __version__

@@ -32,7 +32,7 @@ def example(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("more", [{}, {"stream": True}], ids=["whole", "streamed"])
-def test_the_example_runs_as_it_is(example: Path, aliased: Running, more: dict[str, bool]) -> None:
+def test_the_example_runs_as_it_is(example, aliased, more):
     done = subprocess.run(
         ["node", "example.mjs"],
         cwd=example,
@@ -63,7 +63,7 @@ def aliased(tmp_path: Path) -> Iterator[Running]:
         yield found
 
 
-def test_the_names_are_listed_and_others_refused(aliased: Running) -> None:
+def test_the_names_are_listed_and_others_refused(aliased):
     listed = [one["id"] for one in aliased.ask("GET", "/v1/models").json["data"]]
     assert listed == ["scripted", "gpt-4o", "gpt-4.1"]
     assert aliased.ask("GET", "/v1/models/gpt-4.1").status == 200

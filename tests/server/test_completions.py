@@ -65,20 +65,20 @@ def answered(
 # -- prompts ---------------------------------------------------------------------------------------
 
 
-def test_the_names_of_special_tokens_in_a_prompt_are_the_tokens(tokenizer: Tokenizer) -> None:
+def test_the_names_of_special_tokens_in_a_prompt_are_the_tokens(tokenizer):
     ids = raw_ids(tokenizer, "<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>", (), None)
     assert ids == raw_ids(tokenizer, "a", (), "b")
     assert tokenizer.special("<|file_sep|>") in raw_ids(tokenizer, NEXT_EDIT, (), None)
 
 
-def test_beside_a_suffix_both_texts_are_plain(tokenizer: Tokenizer) -> None:
+def test_beside_a_suffix_both_texts_are_plain(tokenizer):
     prefix, suffix, middle = (tokenizer.special(name) for name in FIM[:3])
     ids = raw_ids(tokenizer, "x<|fim_middle|>", (), "<|im_end|>y")
     text, end = tokenizer.encode("x<|fim_middle|>"), tokenizer.encode("<|im_end|>y")
     assert ids == [prefix, *text, suffix, *end, middle]
 
 
-def test_a_model_that_begins_each_prompt_with_a_token_gets_it_once(tokenizer: Tokenizer) -> None:
+def test_a_model_that_begins_each_prompt_with_a_token_gets_it_once(tokenizer):
     beginning = replace(tokenizer, begin=tokenizer.special("<|endoftext|>"))
     expected = [beginning.begin, *tokenizer.encode("a")]
     assert raw_ids(beginning, "a", (), None) == expected
@@ -97,16 +97,12 @@ def test_a_model_that_begins_each_prompt_with_a_token_gets_it_once(tokenizer: To
     ],
     ids=["suffix", "large-id", "negative-id", "empty"],
 )
-def test_a_prompt_that_the_model_cannot_read_is_refused(
-    text: str, ids: tuple[int, ...], suffix: str | None, message: str
-) -> None:
+def test_a_prompt_that_the_model_cannot_read_is_refused(text, ids, suffix, message):
     with pytest.raises(UsageError, match=message):
         raw_ids(ScriptedTokenizer(), text, ids, suffix)
 
 
-def test_a_next_edit_prompt_is_answered_in_fewer_passes_with_the_current_window(
-    tokenizer: Tokenizer,
-) -> None:
+def test_a_next_edit_prompt_is_answered_in_fewer_passes_with_the_current_window(tokenizer):
     separator = tokenizer.special("<|file_sep|>")
     assert separator is not None
     written = [*tokenizer.encode(AFTER), separator, *tokenizer.encode("more")]
@@ -118,7 +114,7 @@ def test_a_next_edit_prompt_is_answered_in_fewer_passes_with_the_current_window(
     assert predicted.appeared > 40 and fewer < passes / 3
 
 
-def test_a_stop_text_that_names_a_special_token_ends_the_answer_there(tokenizer: Tokenizer) -> None:
+def test_a_stop_text_that_names_a_special_token_ends_the_answer_there(tokenizer):
     named = tokenizer.special("<tool_call>")
     assert named is not None
     written = [*tokenizer.encode("a"), named, *tokenizer.encode("b")]
@@ -148,11 +144,11 @@ def asked(**fields: Any) -> Plan:
         ({"prompt": "", "suffix": "y"}, RawPrompt("", (), "y")),
     ],
 )
-def test_a_prompt_is_a_text_or_ids(fields: dict[str, Any], raw: RawPrompt) -> None:
+def test_a_prompt_is_a_text_or_ids(fields, raw):
     assert asked(**fields).raw == raw
 
 
-def test_a_request_without_a_limit_gets_openais() -> None:
+def test_a_request_without_a_limit_gets_openais():
     assert asked().max_tokens == 16
     assert asked(max_tokens=99).max_tokens == 99
 
@@ -182,9 +178,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize(("fields", "param", "code"), REFUSED.values(), ids=REFUSED)
-def test_a_request_that_cannot_be_honoured_is_refused(
-    fields: dict[str, Any], param: str, code: str
-) -> None:
+def test_a_request_that_cannot_be_honoured_is_refused(fields, param, code):
     with pytest.raises(RefusedError) as refused:
         asked(**fields)
     found = refused.value
@@ -201,7 +195,7 @@ def test_a_request_that_cannot_be_honoured_is_refused(
     ],
     ids=["nulls", "says-nothing", "stops"],
 )
-def test_a_field_that_asks_for_nothing_is_taken(fields: dict[str, Any]) -> None:
+def test_a_field_that_asks_for_nothing_is_taken(fields):
     assert asked(**fields).raw == RawPrompt("x")
 
 
@@ -222,7 +216,7 @@ REQUEST: dict[str, Any] = {
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(odd.changed(REQUEST)))))
-def test_any_body_is_a_request_or_refused(body: bytes) -> None:
+def test_any_body_is_a_request_or_refused(body):
     with contextlib.suppress(RefusedError):
         plan = completion_plan(completion_request(body), Settings())
         assert plan.raw is not None and plan.max_tokens is not None and plan.max_tokens > 0
@@ -255,7 +249,7 @@ PREDICTION = {"prediction": {"type": "content", "content": CURRENT}}
 
 
 @pytest.mark.tools
-def test_an_answer_has_openais_shape(complete: Complete) -> None:
+def test_an_answer_has_openais_shape(complete):
     body = complete(**PREDICTION).json
     assert body["object"] == "text_completion" and body["id"].startswith("cmpl-")
     (choice,) = body["choices"]
@@ -279,9 +273,7 @@ def test_an_answer_has_openais_shape(complete: Complete) -> None:
     ],
     ids=["plain", "prediction", "ids", "stop", "cut", "alias"],
 )
-def test_a_stream_has_the_text_of_the_whole_answer(
-    complete: Complete, fields: dict[str, Any]
-) -> None:
+def test_a_stream_has_the_text_of_the_whole_answer(complete, fields):
     whole = complete(**fields).json
     options = {"stream": True, "stream_options": {"include_usage": True}}
     *chunks, last = complete(**options, **fields).chunks
@@ -304,20 +296,20 @@ def test_a_stream_has_the_text_of_the_whole_answer(
     ids=["suffix", "id", "long"],
 )
 def test_a_prompt_that_does_not_fit_the_model_is_a_status_code(
-    complete: Complete, fields: dict[str, Any], param: str | None, word: str, stream: bool
-) -> None:
+    complete, fields, param, word, stream
+):
     answer = complete(**fields, stream=stream)
     assert (answer.status, answer.error["param"]) == (400, param)
     assert word in answer.error["message"]
 
 
 @pytest.mark.tools
-def test_an_unknown_model_is_not_found(complete: Complete) -> None:
+def test_an_unknown_model_is_not_found(complete):
     assert complete(model="gpt-4o").status == 404
 
 
 @pytest.mark.tools
-def test_the_openai_client_completes(server: Running) -> None:
+def test_the_openai_client_completes(server):
     import openai
 
     api = openai.OpenAI(base_url=f"http://127.0.0.1:{server.port}/v1", api_key="any")

@@ -92,9 +92,7 @@ GUESSES: dict[str, Any] = {
 
 @pytest.mark.parametrize("guess", GUESSES.values(), ids=GUESSES)
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_prediction_changes_no_text_and_is_counted(
-    side: Side, plain: str, guess: Any, stream: bool
-) -> None:
+def test_a_prediction_changes_no_text_and_is_counted(side, plain, guess, stream):
     text = guess(plain)
     bare = chat(side).json
     if stream:
@@ -117,12 +115,12 @@ def test_a_prediction_changes_no_text_and_is_counted(
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
-def test_a_hundred_thousand_strange_tokens_change_no_text(side: Side, plain: str) -> None:
+def test_a_hundred_thousand_strange_tokens_change_no_text(side, plain):
     strange = "".join(f"{n:05x} " for n in range(17_000))
     assert said(chat(side, **predicted(strange))) == plain
 
 
-def test_a_prediction_may_come_in_parts(side: Side, plain: str) -> None:
+def test_a_prediction_may_come_in_parts(side, plain):
     parts = [{"type": "text", "text": plain[:7]}, {"type": "text", "text": plain[7:]}]
     whole, cut = chat(side, **predicted(plain)).json, chat(side, **predicted(parts)).json
     assert cut["choices"][0]["message"] == whole["choices"][0]["message"]
@@ -130,9 +128,7 @@ def test_a_prediction_may_come_in_parts(side: Side, plain: str) -> None:
     assert counted[0] == counted[1]
 
 
-def test_several_predictions_change_no_text_and_the_first_is_counted(
-    side: Side, plain: str
-) -> None:
+def test_several_predictions_change_no_text_and_the_first_is_counted(side, plain):
     several = [predicted(text)["prediction"] for text in ("QQQ", plain)]
     for fields in ({"predictions": several}, {**predicted("QQQ"), "predictions": several[1:]}):
         answer = chat(side, **fields)
@@ -141,7 +137,7 @@ def test_several_predictions_change_no_text_and_the_first_is_counted(
         assert details["rejected_prediction_tokens"] == len(side.ids("QQQ"))
 
 
-def test_no_prediction_is_none(side: Side, plain: str) -> None:
+def test_no_prediction_is_none(side, plain):
     assert said(chat(side, prediction=None)) == plain
 
 
@@ -150,9 +146,7 @@ def test_no_prediction_is_none(side: Side, plain: str) -> None:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("at", [3, 10, 25])
-def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(
-    side: Side, plain: str, stream: bool, at: int
-) -> None:
+def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(side, plain, stream, at):
     stop = plain[at : at + 2]
     wanted = plain[: plain.index(stop)]
     for fields in ({}, predicted(plain)):
@@ -165,7 +159,7 @@ def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
 @pytest.mark.parametrize("size", [1, 2, 17, 41])
-def test_the_limit_cuts_and_says_so(side: Side, plain: str, name: str, size: int) -> None:
+def test_the_limit_cuts_and_says_so(side, plain, name, size):
     """Also in the middle of a character."""
     body = {"model": side.model, "temperature": 0, name: size}
     body["messages"] = [{"role": "user", "content": f"Do it.\n```\n{TEXT}\n```\n"}]
@@ -183,7 +177,7 @@ def said_of(body: Any) -> str:
     return found
 
 
-def test_a_stream_begins_with_the_role_and_holds_no_ids(side: Side, plain: str) -> None:
+def test_a_stream_begins_with_the_role_and_holds_no_ids(side, plain):
     answer = chat(side, stream=True, **predicted(plain))
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.chunks[0]["choices"][0]["delta"]["role"] == "assistant"
@@ -195,7 +189,7 @@ def test_a_stream_begins_with_the_role_and_holds_no_ids(side: Side, plain: str) 
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_drawn_answer_depends_on_its_seed_and_on_no_prediction(side: Side, seed: int) -> None:
+def test_a_drawn_answer_depends_on_its_seed_and_on_no_prediction(side, seed):
     drawn = {"temperature": 0.8, "seed": seed}
     first = said(chat(side, **drawn))
     assert said(chat(side, **drawn, **predicted(first))) == first
@@ -228,9 +222,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("fields", "param"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_stand_beside_a_prediction_is_refused(
-    side: Side, fields: dict[str, Any], param: str
-) -> None:
+def test_what_cannot_stand_beside_a_prediction_is_refused(side, fields, param):
     answer = chat(side, **{**predicted("x"), **fields})
     assert answer.status == 400, answer.body
     error = answer.error
@@ -247,12 +239,12 @@ ALLOWED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("fields", ALLOWED.values(), ids=ALLOWED)
-def test_what_says_nothing_is_taken(side: Side, plain: str, fields: dict[str, Any]) -> None:
+def test_what_says_nothing_is_taken(side, plain, fields):
     assert said(chat(side, **predicted(plain), **fields)) == plain
 
 
 @pytest.mark.parametrize("body", [b"{", b"[1]", b"", b'{"prediction": "\xff"}'], ids=repr)
-def test_a_body_that_is_no_request_is_refused(side: Side, body: bytes) -> None:
+def test_a_body_that_is_no_request_is_refused(side, body):
     headers = {"Content-Type": "application/json"}
     answer = side.ask("POST", "/v1/chat/completions", body, headers)
     assert 400 <= answer.status < 500 and answer.body
@@ -261,7 +253,7 @@ def test_a_body_that_is_no_request_is_refused(side: Side, body: bytes) -> None:
 # --- many at once, and those who leave
 
 
-def test_each_of_many_at_once_gets_its_own_answer(side: Side) -> None:
+def test_each_of_many_at_once_gets_its_own_answer(side):
     texts = [f"Username {n} {'x' * n}" for n in range(8)]
     alone = [said(chat(side, text)) for text in texts]
     for wanted in ({3}, set(range(8))):  # one with a prediction among them, then all
@@ -280,7 +272,7 @@ def test_each_of_many_at_once_gets_its_own_answer(side: Side) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_client_that_leaves_frees_the_engine(side: Side, plain: str, stream: bool) -> None:
+def test_a_client_that_leaves_frees_the_engine(side, plain, stream):
     connection = side.connect()
     messages = [{"role": "user", "content": "Do it.\n```\n" + "x y z\n" * 60 + "```\n"}]
     body = {"model": side.model, "messages": messages, "stream": stream, "max_tokens": 900}
@@ -296,7 +288,7 @@ def test_a_client_that_leaves_frees_the_engine(side: Side, plain: str, stream: b
     assert said(chat(side, **predicted(plain))) == plain
 
 
-def test_who_leaves_in_mid_stream_disturbs_nobody(side: Side, plain: str) -> None:
+def test_who_leaves_in_mid_stream_disturbs_nobody(side, plain):
     messages = [{"role": "user", "content": "Do it.\n```\n" + "x y z\n" * 60 + "```\n"}]
     body = {"model": side.model, "messages": messages, "stream": True, "max_tokens": 900}
     body |= {"temperature": 0, **predicted("x y z\n" * 200)}
@@ -325,7 +317,7 @@ VLLMS = pytest.mark.parametrize(
 
 
 @VLLMS
-def test_a_right_prediction_saves_steps(side: Vllm, plain: str) -> None:
+def test_a_right_prediction_saves_steps(side, plain):
     before = side.steps()
     assert said(chat(side)) == plain
     between = side.steps()
@@ -349,7 +341,7 @@ UNTOUCHED: dict[str, dict[str, Any]] = {
 
 @VLLMS
 @pytest.mark.parametrize("fields", UNTOUCHED.values(), ids=UNTOUCHED)
-def test_without_a_prediction_everything_is_vllms(side: Vllm, fields: dict[str, Any]) -> None:
+def test_without_a_prediction_everything_is_vllms(side, fields):
     answer = chat(side, **fields)
     assert answer.status == 200, answer.body
     choices = answer.json["choices"]
@@ -359,7 +351,7 @@ def test_without_a_prediction_everything_is_vllms(side: Vllm, fields: dict[str, 
 
 
 @VLLMS
-def test_json_mode_beside_a_prediction_writes_the_same_json(side: Vllm) -> None:
+def test_json_mode_beside_a_prediction_writes_the_same_json(side):
     fields = {"response_format": {"type": "json_object"}}
     alone = said(chat(side, **fields))
     assert alone.lstrip().startswith("{")
@@ -368,6 +360,6 @@ def test_json_mode_beside_a_prediction_writes_the_same_json(side: Vllm) -> None:
 
 
 @VLLMS
-def test_an_answer_says_what_was_verified(side: Vllm, plain: str) -> None:
+def test_an_answer_says_what_was_verified(side, plain):
     found = chat(side, **predicted(plain)).json["metrics"]["speculative_decoding"]
     assert 0 < found["num_accepted_draft_tokens"] <= found["num_draft_tokens"]

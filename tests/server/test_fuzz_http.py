@@ -53,7 +53,7 @@ EVENTS: list[dict[str, Any]] = [
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(odd.changed(REQUEST)))))
-def test_any_body_is_a_request_or_refused(body: bytes) -> None:
+def test_any_body_is_a_request_or_refused(body):
     with contextlib.suppress(RefusedError, SpeceditError):
         plan = chat_plan(chat_request(body), Settings())
         assert plan.messages and all(isinstance(m.content, str) for m in plan.messages)
@@ -91,7 +91,7 @@ PLAN = Plan((Message("user", ("x",)),), "```\n", "```", prediction="x = 1\n")
 
 
 @target(streams)
-def test_any_stream_is_an_answer_or_our_error(data: bytes) -> None:
+def test_any_stream_is_an_answer_or_our_error(data):
     opener = Opener()
     opener.data = data
     before = remote.urllib.request.build_opener
@@ -104,7 +104,7 @@ def test_any_stream_is_an_answer_or_our_error(data: bytes) -> None:
 
 
 @target(lambda odd: odd.damaged(odd.choice([b"http://127.0.0.1:8/v1", b"https://[::1]/x", b""])))
-def test_any_address_is_one_or_refused(data: bytes) -> None:
+def test_any_address_is_one_or_refused(data):
     with contextlib.suppress(SpeceditError):
         server = data.decode("latin-1")
         RemoteBackend(Settings(server=server, profile=list(PROFILES)[len(data) % 6]))
@@ -121,7 +121,7 @@ def heads(odd: Odd) -> dict[bytes, bytes]:
 
 
 @target(heads)
-def test_any_head_is_let_in_or_refused_and_only_ours_is_let_in(headers: dict[bytes, bytes]) -> None:
+def test_any_head_is_let_in_or_refused_and_only_ours_is_let_in(headers):
     gate = Access(None, "127.0.0.1", "k")  # type: ignore[arg-type]
     scope = {"type": "http", "path": "/v1/models", "headers": list(headers.items())}
     if gate.refusal(scope) is None:

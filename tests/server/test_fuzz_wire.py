@@ -56,13 +56,13 @@ def read(line: bytes) -> Any:
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(PLAN))))
-def test_any_line_is_a_plan_or_refused(line: bytes) -> None:
+def test_any_line_is_a_plan_or_refused(line):
     with contextlib.suppress(SpeceditError):
         checked(protocol.plan_from(read(line)))
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(odd.choice(EVENTS)))))
-def test_any_line_is_an_event_or_refused(line: bytes) -> None:
+def test_any_line_is_an_event_or_refused(line):
     with contextlib.suppress(SpeceditError):
         checked(protocol.event_from(read(line)))
 
@@ -103,7 +103,7 @@ RECORD = ServerRecord(1, "v", {}, "unix:/nowhere")
 
 
 @target(answers)
-def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
+def test_any_answer_of_a_server_is_events_or_our_error(data):
     SENT.data = data
     with contextlib.suppress(SpeceditError):
         for event in events_of(client.ServerBackend(RECORD), Plan(())):
@@ -113,7 +113,7 @@ def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(asdict(RECORD)))))))
-def test_any_record_of_a_server_is_one_or_none(data: bytes) -> None:
+def test_any_record_of_a_server_is_one_or_none(data):
     place = RuntimeFolder(Path())
     Path("server.json").write_bytes(data)
     with place.lock("server.lock"):

@@ -166,7 +166,7 @@ def record_of(place: runtime.RuntimeFolder) -> ServerRecord:
     return record
 
 
-def test_a_short_storm_leaves_a_server_that_answers(load: Load) -> None:
+def test_a_short_storm_leaves_a_server_that_answers(load):
     load.huge = b"x" * (17 << 20)
     load.run(64, 8, seed=1)
     status = load.settled()
@@ -176,7 +176,7 @@ def test_a_short_storm_leaves_a_server_that_answers(load: Load) -> None:
 
 
 @pytest.mark.long
-def test_a_thousand_requests_from_eight_clients(load: Load) -> None:
+def test_a_thousand_requests_from_eight_clients(load):
     load.run(104, 8, seed=1)
     load.strange(random.Random(0))
     load.too_large(random.Random(0))

@@ -50,9 +50,7 @@ def counts(printed: str) -> list[int]:
     return [int(re.search(rf"{name}[:=] ?(\d+)", printed)[1]) for name in names]  # type: ignore[index]
 
 
-def test_the_python_client_streams_and_its_last_chunk_counts_the_prediction(
-    server: Running, tmp_path: Path
-) -> None:
+def test_the_python_client_streams_and_its_last_chunk_counts_the_prediction(server, tmp_path):
     pytest.importorskip("openai")
     printed = ran(server, tmp_path, "python", sys.executable)
     text, _, usage = printed.rpartition("CompletionUsage")
@@ -62,7 +60,7 @@ def test_the_python_client_streams_and_its_last_chunk_counts_the_prediction(
 
 
 @pytest.mark.tools
-def test_the_javascript_client_gets_the_same_counts(server: Running, tmp_path: Path) -> None:
+def test_the_javascript_client_gets_the_same_counts(server, tmp_path):
     if shutil.which("node") is None or not WHERE or not (Path(WHERE) / "openai").is_dir():
         pytest.skip("node or its openai package is not here (SPECEDIT_NODE_MODULES)")
     (tmp_path / "node_modules").symlink_to(WHERE)

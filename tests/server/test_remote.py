@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,7 +68,7 @@ SENT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_each_profile_sends_these_fields_and_no_others(endpoint: Endpoint, profile: str) -> None:
+def test_each_profile_sends_these_fields_and_no_others(endpoint, profile):
     assert answer(backend(endpoint, profile)).text == "a = 2\n"
     assert endpoint.requests == [{**BASE, **SENT[profile]}]
     assert endpoint.paths == ["/v1/chat/completions"]
@@ -77,9 +76,7 @@ def test_each_profile_sends_these_fields_and_no_others(endpoint: Endpoint, profi
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(
-    endpoint: Endpoint, profile: str
-) -> None:
+def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(endpoint, profile):
     answer(backend(endpoint, profile), replace(PLAN, predictions=("b = 1\n", "c = 1\n")))
     (sent,) = endpoint.requests
     b, c = ({"type": "content", "content": f"```python\n{name} = 1\n```"} for name in "bc")
@@ -91,9 +88,7 @@ def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(
 
 
 @pytest.mark.parametrize("profile", ["vllm", "openai", "mistral", "specedit"])
-def test_a_block_is_foreseen_with_its_language_and_without(
-    endpoint: Endpoint, profile: str
-) -> None:
+def test_a_block_is_foreseen_with_its_language_and_without(endpoint, profile):
     named = replace(PLAN, opening="```\n", language="python", prediction="a = 1\nb = 2\nc = 3\n")
     answer(backend(endpoint, profile), named)
     (sent,) = endpoint.requests
@@ -105,15 +100,13 @@ def test_a_block_is_foreseen_with_its_language_and_without(
         assert "predictions" not in sent
 
 
-def test_without_a_prediction_openai_takes_its_newer_limit(endpoint: Endpoint) -> None:
+def test_without_a_prediction_openai_takes_its_newer_limit(endpoint):
     answer(backend(endpoint), replace(PLAN, prediction=None))
     assert endpoint.requests == [{**BASE, **WANTS_USAGE, "max_completion_tokens": 99}]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(
-    endpoint: Endpoint, profile: str
-) -> None:
+def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(endpoint, profile):
     drawn = replace(PLAN, sampling=Sampling(0.7, 0.9, 5), stop=("END",))
     answer(backend(endpoint, profile), drawn)
     (sent,) = endpoint.requests
@@ -122,7 +115,7 @@ def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(
     assert sent["stop"] == ["END"]
 
 
-def test_the_events_are_those_of_any_backend(endpoint: Endpoint) -> None:
+def test_the_events_are_those_of_any_backend(endpoint):
     events = events_of(backend(endpoint), PLAN)
     assert isinstance(events[0], Ready) and events[0].model.engine == "remote"
     written = [e for e in events if isinstance(e, Written)]
@@ -143,7 +136,7 @@ def told(drafted: object, accepted: object) -> bytes:
     return said + f"data: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode()
 
 
-def test_vllm_tells_its_steps_and_what_it_verified(endpoint: Endpoint) -> None:
+def test_vllm_tells_its_steps_and_what_it_verified(endpoint):
     """Of 12 completion tokens 2 are the prediction's that did not appear, and 6 were drafts."""
     endpoint.answer = told(8, 6)
     figures = Figures.of(answer(backend(endpoint, "vllm")), 0.0)
@@ -152,13 +145,13 @@ def test_vllm_tells_its_steps_and_what_it_verified(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("odd", [None, "x", -1, 1 << 50, 1.5, [1]], ids=str)
-def test_what_is_no_count_counts_nothing(endpoint: Endpoint, odd: object) -> None:
+def test_what_is_no_count_counts_nothing(endpoint, odd):
     endpoint.answer = told(odd, odd)
     found = answer(backend(endpoint, "vllm"))
     assert (found.text, found.completion, found.passes) == ("a = 2\n", 10, 10)
 
 
-def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint: Endpoint) -> None:
+def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint):
     for header, said in (("no", True), ("yes", False), ("", False)):
         endpoint.extra = {"x-specedit-exact": header} if header else {}
         asked = backend(endpoint, "vllm")
@@ -166,7 +159,7 @@ def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint: Endpoint) -> 
         assert any("not exact there" in note for note in asked.notes) is said
 
 
-def test_why_a_prediction_is_not_used_is_said(endpoint: Endpoint) -> None:
+def test_why_a_prediction_is_not_used_is_said(endpoint):
     endpoint.extra = {"x-specedit-prediction": "not used: " + "so it is " * 99}
     asked = backend(endpoint, "vllm")
     answer(asked)
@@ -174,7 +167,7 @@ def test_why_a_prediction_is_not_used_is_said(endpoint: Endpoint) -> None:
     assert len(said) < 600
 
 
-def test_a_server_without_the_plugin_is_said(endpoint: Endpoint) -> None:
+def test_a_server_without_the_plugin_is_said(endpoint):
     endpoint.answer = stream("```\na\n```", usage={"prompt_tokens": 5, "completion_tokens": 3})
     asked = backend(endpoint, "vllm")
     answer(asked)
@@ -188,9 +181,7 @@ WINDOW = {
 
 
 @pytest.mark.parametrize("error", WINDOW.values(), ids=WINDOW)
-def test_a_prompt_longer_than_the_window_is_known_as_such(
-    endpoint: Endpoint, error: dict[str, object]
-) -> None:
+def test_a_prompt_longer_than_the_window_is_known_as_such(endpoint, error):
     endpoint.status, endpoint.answer = 400, json.dumps({"error": error}).encode()
     with pytest.raises(TooLong, match=str(error["message"])):
         answer(backend(endpoint, "vllm"))
@@ -206,9 +197,7 @@ TOLD: dict[str, tuple[list[str], str, bool]] = {
 
 
 @pytest.mark.parametrize(("deltas", "text", "closed"), TOLD.values(), ids=TOLD)
-def test_the_answer_is_what_stands_in_the_block(
-    endpoint: Endpoint, deltas: list[str], text: str, closed: bool
-) -> None:
+def test_the_answer_is_what_stands_in_the_block(endpoint, deltas, text, closed):
     endpoint.answer = stream(*deltas)
     found = answer(backend(endpoint))
     assert (found.text, found.closed) == (text, closed)
@@ -219,7 +208,7 @@ block = st.lists(st.text("ab`\n ", max_size=5), max_size=8).map("".join)
 
 @pytest.mark.parametrize("nested", [False, True], ids=["code", "prose"])
 @given(block, st.lists(st.integers(1, 4), max_size=40))
-def test_where_a_stream_is_cut_changes_nothing(nested: bool, text: str, cuts: list[int]) -> None:
+def test_where_a_stream_is_cut_changes_nothing(nested, text, cuts):
     """And the text inside is the one that our own engine's reader takes."""
 
     def read(deltas: list[str]) -> tuple[str, str, bool]:
@@ -240,13 +229,13 @@ def test_where_a_stream_is_cut_changes_nothing(nested: bool, text: str, cuts: li
     assert (found[1], found[2]) == (ours.text(), ours.closed)
 
 
-def test_an_answer_without_a_block_is_no_file(endpoint: Endpoint) -> None:
+def test_an_answer_without_a_block_is_no_file(endpoint):
     endpoint.answer = stream("I cannot do that.")
     with pytest.raises(RefusedEdit):
         answer(backend(endpoint))
 
 
-def test_a_cut_off_answer_says_so(endpoint: Endpoint) -> None:
+def test_a_cut_off_answer_says_so(endpoint):
     endpoint.answer = stream("```\na\n", reason="length", usage=None)
     found = answer(backend(endpoint))
     assert (found.reason, found.text, found.completion) == ("length", "a\n", 0)
@@ -262,9 +251,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("of", ENDLESS.values(), ids=ENDLESS)
-def test_an_answer_has_an_end(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, of: Callable[[], bytes]
-) -> None:
+def test_an_answer_has_an_end(endpoint, monkeypatch, of):
     monkeypatch.setattr(remote, "LONGEST_LINE", 4000)
     monkeypatch.setattr(remote, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
     monkeypatch.setattr(remote, "PIECE", 1000)
@@ -273,15 +260,13 @@ def test_an_answer_has_an_end(
         answer(backend(endpoint))
 
 
-def test_an_answer_that_is_kept_alive_for_ever_has_an_end(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_is_kept_alive_for_ever_has_an_end(endpoint, monkeypatch):
     monkeypatch.setattr(remote, "MOST_S", -1.0)
     with pytest.raises(ServerError, match="does not end"):
         answer(backend(endpoint))
 
 
-def test_an_answer_as_long_as_its_text_deserves_is_taken(endpoint: Endpoint) -> None:
+def test_an_answer_as_long_as_its_text_deserves_is_taken(endpoint):
     text = "x = 1\n" * 50_000
     endpoint.answer = stream("```\n", text, "```")
     assert answer(backend(endpoint), replace(PLAN, least=text)).text == text
@@ -301,7 +286,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("said", ODD.values(), ids=ODD)
-def test_an_answer_of_another_kind_is_said(endpoint: Endpoint, said: bytes) -> None:
+def test_an_answer_of_another_kind_is_said(endpoint, said):
     endpoint.answer = said
     with pytest.raises((ServerError, RefusedEdit)):
         found = answer(backend(endpoint))
@@ -323,9 +308,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize(("variables", "profile", "host", "key"), KEYS.values(), ids=KEYS)
-def test_a_vendors_key_goes_to_the_vendor_only(
-    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], profile: str, host: str, key: str
-) -> None:
+def test_a_vendors_key_goes_to_the_vendor_only(monkeypatch, variables, profile, host, key):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -333,9 +316,7 @@ def test_a_vendors_key_goes_to_the_vendor_only(
     assert api_key(PROFILES[profile], name, scheme != "http") == key
 
 
-def test_the_key_is_sent_and_the_bytes_are_told(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_is_sent_and_the_bytes_are_told(endpoint, monkeypatch):
     monkeypatch.setenv("SPECEDIT_API_KEY", "secret")
     asked = backend(endpoint)
     assert asked.notes == ()
@@ -345,7 +326,7 @@ def test_the_key_is_sent_and_the_bytes_are_told(
     assert asked.notes == (f"{sent:,} bytes were sent to 127.0.0.1",)
 
 
-def test_a_redirect_is_not_followed(endpoint: Endpoint) -> None:
+def test_a_redirect_is_not_followed(endpoint):
     endpoint.status, endpoint.location = 307, endpoint.url + "/elsewhere"
     with pytest.raises(ServerError):
         answer(backend(endpoint))
@@ -356,8 +337,8 @@ def test_a_redirect_is_not_followed(endpoint: Endpoint) -> None:
 
 
 def test_a_server_that_fails_in_mid_run_leaves_a_report_of_what_was_done(
-    endpoint: Endpoint, specedit: Callable[..., Any], tmp_path: Path
-) -> None:
+    endpoint, specedit, tmp_path
+):
     endpoint.breaks_after = 1
     files = [tmp_path / name for name in ("a.py", "b.py", "c.py")]
     for file in files:
@@ -383,26 +364,26 @@ BAD: dict[str, tuple[int, bytes, str]] = {
 
 
 @pytest.mark.parametrize(("status", "body", "said"), BAD.values(), ids=BAD)
-def test_what_goes_wrong_is_said(endpoint: Endpoint, status: int, body: bytes, said: str) -> None:
+def test_what_goes_wrong_is_said(endpoint, status, body, said):
     endpoint.status, endpoint.answer = status, body
     with pytest.raises(ServerError) as raised:
         answer(backend(endpoint))
     assert said in str(raised.value)
 
 
-def test_nobody_there_is_said() -> None:
+def test_nobody_there_is_said():
     nobody = RemoteBackend(Settings(server="http://127.0.0.1:1", model="m"))
     with pytest.raises(ServerError, match=r"127\.0\.0\.1 cannot be reached"):
         answer(nobody)
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "x", "http://u:p@x", "http://x?a=b"])
-def test_what_is_no_url_is_refused(url: str) -> None:
+def test_what_is_no_url_is_refused(url):
     with pytest.raises(UsageError):
         RemoteBackend(Settings(server=url))
 
 
-def test_audit_is_refused(endpoint: Endpoint) -> None:
+def test_audit_is_refused(endpoint):
     with pytest.raises(UsageError):
         answer(backend(endpoint), replace(PLAN, audit=True))
     assert not endpoint.requests
@@ -413,7 +394,7 @@ PATHS = {"": "/v1/chat/completions", "/": "/v1/chat/completions", "/v1": "/v1/ch
 
 
 @pytest.mark.parametrize(("path", "asked"), PATHS.items())
-def test_a_url_is_a_base(endpoint: Endpoint, path: str, asked: str) -> None:
+def test_a_url_is_a_base(endpoint, path, asked):
     url = endpoint.url + path
     answer(RemoteBackend(Settings(server=url, model="m")))
     assert endpoint.paths == [asked]
@@ -423,7 +404,7 @@ def test_a_url_is_a_base(endpoint: Endpoint, path: str, asked: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["specedit", "openai", "plain", "fireworks", "mistral"])
-def test_our_own_server_is_an_endpoint(tmp_path: Path, profile: str) -> None:
+def test_our_own_server_is_an_endpoint(tmp_path, profile):
     script = {"answer": "```\nEmail = 'é😀'\n```"}
     with running(tmp_path, script) as server:
         settings = Settings(server=server.record.url, profile=profile, model="scripted")
@@ -431,14 +412,12 @@ def test_our_own_server_is_an_endpoint(tmp_path: Path, profile: str) -> None:
     assert (found.text, found.closed) == ("Email = 'é😀'\n", True)
 
 
-def test_only_a_url_means_a_remote_server(endpoint: Endpoint) -> None:
+def test_only_a_url_means_a_remote_server(endpoint):
     assert isinstance(connect(Settings(server=endpoint.url)), RemoteBackend)
     assert not isinstance(connect(Settings(server="off")), RemoteBackend)
 
 
-def test_an_edit_tells_what_left_the_machine(
-    endpoint: Endpoint, specedit: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_an_edit_tells_what_left_the_machine(endpoint, specedit, tmp_path):
     (tmp_path / "a.py").write_text("a = 1\n")
     done = specedit("edit", "2", "a.py", "--json", "--server", endpoint.url, cwd=tmp_path)
     report = json.loads(done.stdout)
@@ -447,9 +426,7 @@ def test_an_edit_tells_what_left_the_machine(
 
 
 @pytest.mark.parametrize("usage", [None, {"prompt_tokens": 1, "completion_tokens": 2}], ids=str)
-def test_a_server_that_does_not_know_predictions_is_noticed(
-    endpoint: Endpoint, usage: dict[str, int] | None
-) -> None:
+def test_a_server_that_does_not_know_predictions_is_noticed(endpoint, usage):
     endpoint.answer = stream("```python\n", "a = 2\n", "```", usage=usage)
     asked = backend(endpoint, "vllm")
     answer(asked)
@@ -459,7 +436,7 @@ def test_a_server_that_does_not_know_predictions_is_noticed(
     assert not any("is not used there" in note for note in asked.notes)
 
 
-def test_a_server_that_counts_predictions_is_not_doubted(endpoint: Endpoint) -> None:
+def test_a_server_that_counts_predictions_is_not_doubted(endpoint):
     asked = backend(endpoint, "vllm")
     answer(asked)
     assert not any("is not used there" in note for note in asked.notes)

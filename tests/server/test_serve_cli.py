@@ -87,7 +87,7 @@ def record_of(place: RuntimeFolder) -> ServerRecord:
     return record
 
 
-def test_background_status_stop(specedit: Specedit, place: RuntimeFolder) -> None:
+def test_background_status_stop(specedit, place):
     assert specedit("serve", "status").returncode == 2
     started = specedit("serve", "--background", "--port", "0")
     assert started.returncode == 0 and started.stdout == b""
@@ -103,9 +103,7 @@ def test_background_status_stop(specedit: Specedit, place: RuntimeFolder) -> Non
     assert specedit("serve", "stop").returncode == 0
 
 
-def test_the_result_is_the_same_with_a_server_and_without(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_the_result_is_the_same_with_a_server_and_without(specedit, place, user):
     alone = edit(specedit, user, "--server", "off")
     assert alone["server"] is None and user.read_text() == AFTER
     user.write_text(TEXT)
@@ -123,9 +121,7 @@ CODES: dict[str, tuple[list[str], int]] = {
 }
 
 
-def test_exit_codes_and_patches_are_the_same(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_exit_codes_and_patches_are_the_same(specedit, place, user):
     specedit("serve", "--background", "--socket-only")
     for flags, code in CODES.values():
         command = ["edit", "Username to Email", "user.py", "--diff", *flags]
@@ -135,7 +131,7 @@ def test_exit_codes_and_patches_are_the_same(
         assert served.stdout == alone.stdout
 
 
-def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> None:
+def test_warm_true_starts_one_server_for_many_clients(place):
     settings = resolve({"warm": True}).values
     found: list[str | None] = []
 
@@ -155,15 +151,11 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     assert status["requests"]["answered"] == 4 and status["url"] is None
 
 
-def test_an_edit_with_warm_true_starts_a_server(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_an_edit_with_warm_true_starts_a_server(specedit, place, user):
     assert edit(specedit, user, "--warm")["server"] == f"unix:{place.socket}"
 
 
-def test_a_background_server_with_other_threads_is_replaced(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_background_server_with_other_threads_is_replaced(specedit, place, user):
     specedit("serve", "--background", "--socket-only")
     first = record_of(place).pid
     report = edit(specedit, user, "--threads", "1")
@@ -171,9 +163,7 @@ def test_a_background_server_with_other_threads_is_replaced(
     assert report["server"] and second.pid != first and second.identity["threads"] == "1"
 
 
-def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(specedit, place, user):
     specedit("serve", "--background", "--port", "0", "--alias", "gpt-4o")
     first = record_of(place)
     (edited,) = edit(specedit, user, "--threads", "1")["files"]
@@ -188,9 +178,7 @@ def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(
 USUAL, OTHER = Settings().model, "qwen2.5-coder-0.5b"
 
 
-def test_a_server_of_another_model_is_replaced_and_the_report_says_so(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_server_of_another_model_is_replaced_and_the_report_says_so(specedit, place, user):
     specedit("serve", "--background", "--port", "0")
     first = record_of(place)
     (edited,) = edit(specedit, user, "--model", OTHER)["files"]
@@ -199,9 +187,7 @@ def test_a_server_of_another_model_is_replaced_and_the_report_says_so(
     assert (second.model, second.url) == (OTHER, first.url)
 
 
-def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(
-    specedit: Specedit, place: RuntimeFolder
-) -> None:
+def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(specedit, place):
     specedit("serve", "--background", "--socket-only")
     first = record_of(place)
     refused = specedit("serve", "--host", "127.0.0.1", "--port", "0")
@@ -219,9 +205,7 @@ def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(
     assert record_of(place).identity["threads"] == "1"
 
 
-def test_a_server_whose_record_is_damaged_is_found_again(
-    specedit: Specedit, place: RuntimeFolder
-) -> None:
+def test_a_server_whose_record_is_damaged_is_found_again(specedit, place):
     specedit("serve", "--background", "--socket-only")
     first = record_of(place)
     (place.folder / "server.json").write_text("{")
@@ -229,9 +213,7 @@ def test_a_server_whose_record_is_damaged_is_found_again(
     until(lambda: place.record() == first)
 
 
-def test_a_name_that_no_model_has_ends_no_server(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_name_that_no_model_has_ends_no_server(specedit, place, user):
     specedit("serve", "--background", "--socket-only")
     first = record_of(place).pid
     done = specedit("edit", "x", user, "--engine", "exact", "--model", "qwen2.5-coder-3b0")
@@ -239,9 +221,7 @@ def test_a_name_that_no_model_has_ends_no_server(
     assert record_of(place).pid == first
 
 
-def test_a_terminals_server_is_not_replaced(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_terminals_server_is_not_replaced(specedit, place, user):
     with process("--socket-only", env={}):
         until(lambda: place.record() is not None)
         report = edit(specedit, user, "--threads", "1")
@@ -249,9 +229,7 @@ def test_a_terminals_server_is_not_replaced(
         assert specedit("serve", "--socket-only").returncode == 2  # one server at a time
 
 
-def test_a_server_killed_in_mid_run_loses_nothing(
-    specedit: Specedit, place: RuntimeFolder, user: Path, script: Play
-) -> None:
+def test_a_server_killed_in_mid_run_loses_nothing(specedit, place, user, script):
     calls = script(replace=[["Username", "Email"]], delay_s=0.2)
     specedit("serve", "--background", "--socket-only")
     calls.write_text("")
@@ -271,7 +249,7 @@ def test_a_server_killed_in_mid_run_loses_nothing(
     assert place.record() is None
 
 
-def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) -> None:
+def test_sigterm_ends_a_busy_server_cleanly(place, script):
     script(answer="ab" * 5_000, delay_s=0.02)
     with process("--port", "0", "--draft", "none", env={}) as server:
         until(lambda: place.record() is not None and client.listens(record_of(place)))
@@ -293,9 +271,7 @@ def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) 
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="jobs are stopped on POSIX systems")
-def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
-    specedit: Specedit, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(specedit, place, monkeypatch):
     monkeypatch.setattr(client, "STOP_REQUEST_S", 0.2)
     monkeypatch.setattr(client, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
     with process("--socket-only", env={}) as server:
@@ -307,7 +283,7 @@ def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
     assert place.record() is None and not place.socket.exists()
 
 
-def test_a_port_that_is_taken_is_said_and_that_is_the_end(place: RuntimeFolder) -> None:
+def test_a_port_that_is_taken_is_said_and_that_is_the_end(place):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         with process("--port", port, env={}) as server:
@@ -320,22 +296,18 @@ def test_a_port_that_is_taken_is_said_and_that_is_the_end(place: RuntimeFolder) 
 MESSAGES = [{"role": "user", "content": "x"}]
 
 
-def test_an_idle_server_ends_by_itself(specedit: Specedit, place: RuntimeFolder) -> None:
+def test_an_idle_server_ends_by_itself(specedit, place):
     specedit("serve", "--background", "--socket-only", "--idle-minutes", "0.005")
     until(lambda: place.record() is None and not place.socket.exists())
 
 
 @pytest.mark.parametrize("minutes", ["nan", "inf"])
-def test_a_server_waits_a_finite_time(
-    specedit: Specedit, place: RuntimeFolder, minutes: str
-) -> None:
+def test_a_server_waits_a_finite_time(specedit, place, minutes):
     done = specedit("serve", "--background", "--idle-minutes", minutes)
     assert done.returncode == 2 and b"--idle-minutes" in done.stderr
 
 
-def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
-    place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(place, tmp_path, monkeypatch):
     monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
     with process("--socket-only", env={}) as server:
         _, said = server.communicate(timeout=20)
@@ -344,12 +316,8 @@ def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
 
 @pytest.mark.parametrize("model", ["scripted", "damaged"])
 def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
-    specedit: Specedit,
-    place: RuntimeFolder,
-    tmp_path: Path,
-    model: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    specedit, place, tmp_path, model, monkeypatch
+):
     flags, words = [], b"not a script"
     if model == "scripted":
         monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
@@ -363,18 +331,14 @@ def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
     assert place.record() is None
 
 
-def test_an_edit_whose_server_cannot_load_says_why(
-    specedit: Specedit, place: RuntimeFolder, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_whose_server_cannot_load_says_why(specedit, place, user, monkeypatch):
     monkeypatch.setenv("TESTS_SCRIPT", str(user.parent / "nothing.json"))
     done = specedit("edit", "x", "user.py", "--warm")
     assert done.returncode == 2 and b"not a script" in done.stderr
     assert user.read_text() == TEXT
 
 
-def test_a_running_server_listens_at_a_second_address(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_running_server_listens_at_a_second_address(specedit, place, user):
     assert specedit("serve", "--background", "--socket-only").returncode == 0
     first = record_of(place)
     assert specedit("serve", "--background", "--port", "0").returncode == 0
@@ -410,16 +374,12 @@ OPEN = {"--host 0.0.0.0": ["--host", "0.0.0.0"], "by name": ["--host", "example.
 
 
 @pytest.mark.parametrize("flags", OPEN.values(), ids=OPEN)
-def test_a_host_that_others_reach_needs_a_token(
-    specedit: Specedit, place: RuntimeFolder, flags: list[str]
-) -> None:
+def test_a_host_that_others_reach_needs_a_token(specedit, place, flags):
     done = specedit("serve", *flags)
     assert done.returncode == 2 and b"token" in done.stderr
 
 
-def test_the_token_of_a_background_server_is_in_no_command_line(
-    specedit: Specedit, place: RuntimeFolder
-) -> None:
+def test_the_token_of_a_background_server_is_in_no_command_line(specedit, place):
     specedit("serve", "--background", "--host", "0.0.0.0", "--port", "0", "--token", "s3cret")
     record = record_of(place)
     assert record.token == "s3cret"
@@ -427,9 +387,7 @@ def test_the_token_of_a_background_server_is_in_no_command_line(
         assert b"s3cret" not in Path(f"/proc/{record.pid}/cmdline").read_bytes()
 
 
-def test_warm_reads_a_file_for_the_edit_that_comes(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_warm_reads_a_file_for_the_edit_that_comes(specedit, place, user):
     done = specedit("warm", "user.py")
     assert done.returncode == 0 and b"tokens" in done.stderr and done.stdout == b""
     report = edit(specedit, user)
@@ -437,9 +395,7 @@ def test_warm_reads_a_file_for_the_edit_that_comes(
     assert report["server"] and tokens["reused"] >= len(TEXT)
 
 
-def test_a_client_of_a_server_loads_nothing_heavy(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
+def test_a_client_of_a_server_loads_nothing_heavy(specedit, place, user):
     specedit("serve", "--background", "--socket-only")
     code = (
         "import sys; from specedit.cli import run; run(['edit', 'x', 'user.py', '--check']);"

@@ -51,7 +51,7 @@ def content(chunks: list[dict[str, Any]]) -> str:
 # --- answers
 
 
-def test_an_answer_has_openais_shape(server: Running) -> None:
+def test_an_answer_has_openais_shape(server):
     body = server.chat(TEXT, prediction={"type": "content", "content": TEXT}).json
     assert body["object"] == "chat.completion" and body["id"].startswith("chatcmpl-")
     (choice,) = body["choices"]
@@ -86,7 +86,7 @@ STREAMS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("fields", STREAMS.values(), ids=STREAMS)
-def test_a_stream_says_what_the_whole_answer_says(server: Running, fields: dict[str, Any]) -> None:
+def test_a_stream_says_what_the_whole_answer_says(server, fields):
     whole = server.chat(TEXT, **fields).json
     streamed = server.chat(TEXT, stream=True, **fields)
     assert streamed.headers["content-type"].startswith("text/event-stream")
@@ -98,13 +98,13 @@ def test_a_stream_says_what_the_whole_answer_says(server: Running, fields: dict[
     assert len({c["id"] for c in chunks}) == 1
 
 
-def test_a_prompt_that_was_read_is_reported_as_cached(server: Running) -> None:
+def test_a_prompt_that_was_read_is_reported_as_cached(server):
     first = server.chat(TEXT).json["usage"]
     again = server.chat(TEXT).json["usage"]
     assert again["prompt_tokens_details"]["cached_tokens"] == first["prompt_tokens"] - 1
 
 
-def test_roles_and_parts_become_messages(server: Running) -> None:
+def test_roles_and_parts_become_messages(server):
     parts = [{"type": "text", "text": prompt("a")}, {"type": "text", "text": "b"}]
     echoed = {"role": "assistant", "content": "x", "refusal": None, "tool_calls": None}
     messages = [{"role": "developer", "content": "Be brief."}, echoed]
@@ -116,7 +116,7 @@ def test_roles_and_parts_become_messages(server: Running) -> None:
 # --- refusals
 
 
-def test_a_body_that_is_no_object_is_refused_in_a_sentence(server: Running) -> None:
+def test_a_body_that_is_no_object_is_refused_in_a_sentence(server):
     kind = {"Content-Type": "application/json"}
     answer = server.ask("POST", "/v1/chat/completions", b"[]", kind)
     assert answer.status == 400
@@ -172,9 +172,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.mark.parametrize(("fields", "param", "code"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("predicted", [True, False], ids=["predicted", "plain"])
-def test_what_cannot_be_honoured_is_refused(
-    server: Running, fields: dict[str, Any], param: str, code: str, predicted: bool
-) -> None:
+def test_what_cannot_be_honoured_is_refused(server, fields, param, code, predicted):
     if predicted:
         fields = {"prediction": {"type": "content", "content": "x"}, **fields}
     answer = server.chat("x", **fields)
@@ -195,7 +193,7 @@ ALLOWED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("fields", ALLOWED.values(), ids=ALLOWED)
-def test_what_says_nothing_is_taken(server: Running, fields: dict[str, Any]) -> None:
+def test_what_says_nothing_is_taken(server, fields):
     assert server.chat("x", **fields).status == 200
 
 
@@ -210,12 +208,12 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-def test_a_body_that_is_no_request_is_refused(server: Running, body: bytes) -> None:
+def test_a_body_that_is_no_request_is_refused(server, body):
     answer = server.ask("POST", "/v1/chat/completions", body)
     assert (answer.status, answer.error["type"]) == (400, "invalid_request_error")
 
 
-def test_an_unknown_model_is_not_found(server: Running) -> None:
+def test_an_unknown_model_is_not_found(server):
     answer = server.chat("x", model="gpt-4o")
     assert (answer.status, answer.error["code"]) == (404, "model_not_found")
     assert "scripted" in answer.error["message"]
@@ -226,14 +224,12 @@ def test_an_unknown_model_is_not_found(server: Running) -> None:
     ("method", "path", "status"),
     [("GET", "/v1/nothing", 404), ("GET", "/v1/chat/completions", 405), ("PUT", "/health", 405)],
 )
-def test_other_paths_and_methods_are_refused(
-    server: Running, method: str, path: str, status: int
-) -> None:
+def test_other_paths_and_methods_are_refused(server, method, path, status):
     answer = server.ask(method, path)
     assert answer.status == status and answer.error["message"]
 
 
-def test_a_body_that_is_too_large_is_refused(server: Running) -> None:
+def test_a_body_that_is_too_large_is_refused(server):
     for declared in (True, False):
         data = b"x" * (3 << 20)
         body = data if declared else iter([data])
@@ -246,7 +242,7 @@ def test_a_body_that_is_too_large_is_refused(server: Running) -> None:
 # --- other routes
 
 
-def test_models_health_and_counts(server: Running) -> None:
+def test_models_health_and_counts(server):
     (model,) = server.ask("GET", "/v1/models").json["data"]
     assert (model["id"], model["object"]) == ("scripted", "model")
     assert server.ask("GET", "/v1/models/scripted").json == model
@@ -279,25 +275,23 @@ FOREIGN: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
-def test_a_web_page_cannot_drive_the_model(server: Running, headers: dict[str, str]) -> None:
+def test_a_web_page_cannot_drive_the_model(server, headers):
     for method, path in (("POST", "/v1/chat/completions"), ("GET", "/health")):
         answer = server.ask(method, path, b"{}", headers)
         assert answer.status == 403 and answer.error["type"] == "permission_error"
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "[::1]:8", "LOCALHOST:80"])
-def test_loopback_names_are_ours(server: Running, host: str) -> None:
+def test_loopback_names_are_ours(server, host):
     assert server.ask("GET", "/health", headers={"Host": host}).status == 200
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", RUN), ("GET", STATUS), ("POST", STOP)])
-def test_our_own_protocol_needs_the_socket_or_a_token(
-    server: Running, method: str, path: str
-) -> None:
+def test_our_own_protocol_needs_the_socket_or_a_token(server, method, path):
     assert server.ask(method, path).status == 403
 
 
-def test_a_token_is_asked_of_tcp_but_not_of_the_socket(tmp_path: Path) -> None:
+def test_a_token_is_asked_of_tcp_but_not_of_the_socket(tmp_path):
     with running(tmp_path, REPLACE, token="secret") as server:
         right = {"Authorization": "Bearer secret"}
         assert server.ask("GET", "/v1/models").status == 401
@@ -314,7 +308,7 @@ def test_a_token_is_asked_of_tcp_but_not_of_the_socket(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
-def test_a_token_may_have_any_letters(tmp_path: Path, coding: str) -> None:
+def test_a_token_may_have_any_letters(tmp_path, coding):
     with running(tmp_path, REPLACE, token="schlüssel") as server:
         given = {"Authorization": "Bearer schlüssel".encode(coding).decode("latin-1")}
         assert server.ask("GET", "/v1/models", headers=given).status == 200
@@ -322,7 +316,7 @@ def test_a_token_may_have_any_letters(tmp_path: Path, coding: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["a\nb", " a", "a\x7f"])
-def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path, token: str) -> None:
+def test_a_token_that_no_header_can_carry_is_refused(tmp_path, token):
     with pytest.raises(ServerError, match="token"):
         serve(Settings(), Options(token=token), RuntimeFolder(tmp_path))
 
@@ -330,7 +324,7 @@ def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path, token: str)
 # --- what it survives
 
 
-def test_a_slow_sender_is_cut_off(server: Running) -> None:
+def test_a_slow_sender_is_cut_off(server):
     head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
     for sent, answer in ((head + b"{", b"HTTP/1.1 408"), (head[:40], b"")):
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
@@ -339,7 +333,7 @@ def test_a_slow_sender_is_cut_off(server: Running) -> None:
             assert got == answer
 
 
-def test_text_comes_while_it_is_written(slow: Running) -> None:
+def test_text_comes_while_it_is_written(slow):
     connection = slow.connect()
     body = {"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "x"}]}
     connection.request("POST", "/v1/chat/completions", json.dumps(body))
@@ -350,7 +344,7 @@ def test_text_comes_while_it_is_written(slow: Running) -> None:
     connection.close()
 
 
-def test_a_full_queue_says_when_to_come_back(slow: Running) -> None:
+def test_a_full_queue_says_when_to_come_back(slow):
     body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
     connections: list[http.client.HTTPConnection] = []
     for taken in (1, 2, 3):
@@ -367,7 +361,7 @@ def test_a_full_queue_says_when_to_come_back(slow: Running) -> None:
 
 
 @pytest.mark.parametrize("sent", ["nothing", "half a head", "half a body"])
-def test_connections_whose_request_does_not_arrive_make_room(tmp_path: Path, sent: str) -> None:
+def test_connections_whose_request_does_not_arrive_make_room(tmp_path, sent):
     limits = Limits(tcp_connections=4)
     head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
     data = {"nothing": b"", "half a head": head[:40], "half a body": head + b"{"}[sent]
@@ -383,7 +377,7 @@ def test_connections_whose_request_does_not_arrive_make_room(tmp_path: Path, sen
             assert connections[0].recv(1) == b""
 
 
-def test_busy_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path: Path) -> None:
+def test_busy_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path):
     script = {"answer": "ab" * 5_000, "delay_s": 0.02}
     limits = Limits(tcp_connections=2)
     body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
@@ -420,8 +414,8 @@ MANY: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("fields", "limit"), MANY.values(), ids=MANY)
 def test_a_request_that_cannot_fit_is_refused_before_it_is_tokenized(
-    tmp_path: Path, fields: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, fields, limit, monkeypatch
+):
     with running(tmp_path, REPLACE) as server:
         body = {"model": "scripted", "messages": [{"role": "user", "content": "x"}], **fields}
         monkeypatch.setattr(ScriptedTokenizer, "encode", None)
@@ -433,7 +427,7 @@ def test_a_request_that_cannot_fit_is_refused_before_it_is_tokenized(
 # --- real clients
 
 
-def test_the_openai_client_just_works(server: Running) -> None:
+def test_the_openai_client_just_works(server):
     import openai
 
     api = openai.OpenAI(base_url=f"http://127.0.0.1:{server.port}/v1", api_key="any")

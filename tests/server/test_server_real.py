@@ -48,7 +48,7 @@ def answer(backend: ServerBackend | LocalBackend, asked: Plan) -> Answer:
     return backend.run(asked, Progress())
 
 
-def test_a_second_instruction_reads_the_file_from_the_cache(server: ServerBackend) -> None:
+def test_a_second_instruction_reads_the_file_from_the_cache(server):
     first = answer(server, plan("Rename add_argument to add_option."))
     part = plan("Say what an empty file is for.", lines=20)  # begins as the long one does
     other = answer(server, part)
@@ -62,7 +62,7 @@ def test_a_second_instruction_reads_the_file_from_the_cache(server: ServerBacken
     assert (warm.text, warm.logits_digest) == (fresh.text, fresh.logits_digest)
 
 
-def test_the_server_answers_as_this_process_does(server: ServerBackend) -> None:
+def test_the_server_answers_as_this_process_does(server):
     asked = plan("Rename add_argument to add_option.", lines=12, tokens=60)
     there, local = answer(server, asked), LocalBackend(SETTINGS)
     here = answer(local, asked)
@@ -70,7 +70,7 @@ def test_the_server_answers_as_this_process_does(server: ServerBackend) -> None:
     assert (there.text, there.logits_digest) == (here.text, here.logits_digest)
 
 
-def test_the_first_text_comes_with_the_first_pass(server: ServerBackend) -> None:
+def test_the_first_text_comes_with_the_first_pass(server):
     events = events_of(server, plan("Rename add_argument to add_option.", lines=12))
     first = next(e for e in events if isinstance(e, Written))
     assert first.pieces and len(first.pieces) == len(first.chunk.tokens)

@@ -13,7 +13,6 @@ from specedit import errors
 from specedit.decode import Chunk, Tally
 from specedit.edit.backend import (
     Answer,
-    Event,
     Loading,
     Message,
     ModelInfo,
@@ -72,12 +71,12 @@ events = st.one_of(
 
 
 @given(plans)
-def test_a_plan_crosses_unchanged(plan: Plan) -> None:
+def test_a_plan_crosses_unchanged(plan):
     assert protocol.plan_from(stored.parsed(protocol.dump(asdict(plan)))) == plan
 
 
 @given(events)
-def test_an_event_crosses_unchanged_on_one_ascii_line(event: Event) -> None:
+def test_an_event_crosses_unchanged_on_one_ascii_line(event):
     line = protocol.dump(protocol.event_json(event))
     assert line.isascii() and line.count(b"\n") == 1
     assert protocol.event_from(json.loads(line)) == event
@@ -91,7 +90,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
-def test_an_error_is_raised_again_as_what_it_was(kind: type[SpeceditError]) -> None:
+def test_an_error_is_raised_again_as_what_it_was(kind):
     line = json.loads(protocol.dump(protocol.error_json(kind("what", hint="now"))))
     with pytest.raises(kind) as raised:
         protocol.event_from(line)
@@ -99,7 +98,7 @@ def test_an_error_is_raised_again_as_what_it_was(kind: type[SpeceditError]) -> N
     assert (raised.value.message, raised.value.hint) == ("what", "now")
 
 
-def test_an_unknown_line_is_the_servers_fault() -> None:
+def test_an_unknown_line_is_the_servers_fault():
     with pytest.raises(ServerError):
         protocol.event_from({"event": "new"})
 
@@ -118,13 +117,13 @@ ids = st.lists(st.integers(0, 4), max_size=40)
 
 
 @given(ids, ids)
-def test_appeared_is_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
+def test_appeared_is_the_longest_common_subsequence(a, b):
     assert appeared(a, b) == longest_common(a, b)
 
 
-def test_a_hundred_thousand_strange_tokens_are_counted() -> None:
+def test_a_hundred_thousand_strange_tokens_are_counted():
     assert appeared(range(100_000), [*range(50_000, 51_000), 7]) == 1_000
 
 
-def test_every_field_of_a_plan_crosses() -> None:
+def test_every_field_of_a_plan_crosses():
     assert {f.name for f in fields(Plan)} == set(asdict(Plan(()))) == set(PLAN)

@@ -66,7 +66,7 @@ def pyproject(odd: Odd) -> bytes:
 
 
 @target(pyproject)
-def test_any_pyproject_is_read_or_refused_and_none_has_power(data: bytes) -> None:
+def test_any_pyproject_is_read_or_refused_and_none_has_power(data):
     Path("pyproject.toml").write_bytes(data)
     with contextlib.suppress(SpeceditError):
         found = resolve(environ={})
@@ -76,7 +76,7 @@ def test_any_pyproject_is_read_or_refused_and_none_has_power(data: bytes) -> Non
 
 
 @target(lambda odd: b"[tool.specedit]\n" + lines(odd))
-def test_any_trusted_table_is_taken_or_refused_and_leads_nowhere(data: bytes) -> None:
+def test_any_trusted_table_is_taken_or_refused_and_leads_nowhere(data):
     Path("pyproject.toml").write_bytes(data)
     with contextlib.suppress(SpeceditError):
         said = repository(Path())
@@ -89,7 +89,7 @@ def test_any_trusted_table_is_taken_or_refused_and_leads_nowhere(data: bytes) ->
 
 
 @target(lambda odd: (odd.damaged(lines(odd)), odd.choice(names()), odd.value(1)))
-def test_any_file_of_the_user_is_read_changed_or_left(given: tuple[bytes, str, Any]) -> None:
+def test_any_file_of_the_user_is_read_changed_or_left(given):
     data, name, value = given
     user_file().write_bytes(data)
     with contextlib.suppress(SpeceditError):
@@ -100,7 +100,7 @@ def test_any_file_of_the_user_is_read_changed_or_left(given: tuple[bytes, str, A
 
 
 @target(lambda odd: odd.damaged(b'{"/x": {"digest": "y", "trusted": true}}'))
-def test_any_record_of_trust_is_read_or_counts_for_nothing(data: bytes) -> None:
+def test_any_record_of_trust_is_read_or_counts_for_nothing(data):
     layers.trusted_file().write_bytes(data)
     layers.trusted_file().chmod(0o600)
     for word in layers.decisions().values():
@@ -118,13 +118,13 @@ def rule_tables(odd: Odd) -> list[dict[str, Any]]:
 
 
 @target(rule_tables)
-def test_any_rules_are_taken_or_refused(tables: list[dict[str, Any]]) -> None:
+def test_any_rules_are_taken_or_refused(tables):
     with contextlib.suppress(SpeceditError):
         for one in rules(tables):
             one.wants("src/a.py")
 
 
 @target(lambda odd: odd.some([n.upper() for n in [*names(), "x", ""]], odd.word))
-def test_any_variables_are_taken_or_refused(found: dict[str, str]) -> None:
+def test_any_variables_are_taken_or_refused(found):
     with contextlib.suppress(SpeceditError):
         resolve(environ={f"SPECEDIT_{name}": text for name, text in found.items()})

@@ -17,7 +17,7 @@ def project(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_without_anything_every_value_is_its_default(tmp_path: Path) -> None:
+def test_without_anything_every_value_is_its_default(tmp_path):
     found = resolve(start=tmp_path, environ={})
     assert found.values == Settings()
     assert set(found.origins.values()) == {"default"}
@@ -40,21 +40,14 @@ def test_without_anything_every_value_is_its_default(tmp_path: Path) -> None:
     ],
     ids=["default", "file", "variable", "flag", "flag not given"],
 )
-def test_precedence(
-    tmp_path: Path,
-    toml: str,
-    environ: dict[str, str],
-    flags: dict[str, object],
-    expected: str,
-    origin: str,
-) -> None:
+def test_precedence(tmp_path, toml, environ, flags, expected, origin):
     project(tmp_path, f"[tool.specedit]\n{toml}\n")
     found = resolve(flags, start=tmp_path, environ=environ)
     assert found.values.scope == expected
     assert Path(found.origins["scope"]).name == origin
 
 
-def test_the_nearest_pyproject_is_the_one(tmp_path: Path) -> None:
+def test_the_nearest_pyproject_is_the_one(tmp_path):
     project(tmp_path, "[tool.specedit]\nthreads = 3\n")
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
@@ -73,7 +66,7 @@ def test_the_nearest_pyproject_is_the_one(tmp_path: Path) -> None:
         ("MODEL", "some/where", "some/where"),
     ],
 )
-def test_variables_have_types(tmp_path: Path, name: str, text: str, value: object) -> None:
+def test_variables_have_types(tmp_path, name, text, value):
     found = resolve(start=tmp_path, environ={f"SPECEDIT_{name}": text})
     assert getattr(found.values, name.lower()) == value
 
@@ -104,13 +97,7 @@ def test_variables_have_types(tmp_path: Path, name: str, text: str, value: objec
         ("", {}, {"nonsense": 1}, ["nonsense"]),
     ],
 )
-def test_a_mistake_is_named_with_the_way_out(
-    tmp_path: Path,
-    toml: str,
-    environ: dict[str, str],
-    flags: dict[str, object],
-    says: list[str],
-) -> None:
+def test_a_mistake_is_named_with_the_way_out(tmp_path, toml, environ, flags, says):
     project(tmp_path, f"[tool.specedit]\n{toml}\n")
     with pytest.raises(UsageError) as error:
         resolve(flags, start=tmp_path, environ=environ)
@@ -118,27 +105,27 @@ def test_a_mistake_is_named_with_the_way_out(
 
 
 @pytest.mark.parametrize("text", ["tool = 3", "tool = [1]", "[tool]\nspecedit = 3"])
-def test_a_tool_that_is_no_table_is_said(tmp_path: Path, text: str) -> None:
+def test_a_tool_that_is_no_table_is_said(tmp_path, text):
     with pytest.raises(UsageError, match="must be a table"):
         resolve(start=project(tmp_path, text), environ={})
 
 
-def test_a_byte_order_mark_is_no_statement(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_statement(tmp_path):
     project(tmp_path, "\ufeff[tool.specedit]\nthreads = 7\n")
     assert resolve(start=tmp_path, environ={}).values.threads == 7
 
 
-def test_a_list_of_drafters_is_a_value_too(tmp_path: Path) -> None:
+def test_a_list_of_drafters_is_a_value_too(tmp_path):
     project(tmp_path, '[tool.specedit]\ndraft = ["lookup", "prediction"]\n')
     assert resolve(start=tmp_path, environ={}).values.draft == "lookup,prediction"
 
 
-def test_places_and_secrets_are_no_settings(tmp_path: Path) -> None:
+def test_places_and_secrets_are_no_settings(tmp_path):
     environ = {"SPECEDIT_HOME": "/x", "SPECEDIT_API_KEY": "k", "SPECEDIT_TOKEN": "t"}
     assert resolve(start=tmp_path, environ=environ).values == Settings()
 
 
-def test_no_value_is_so_long_that_it_hides_the_others(tmp_path: Path) -> None:
+def test_no_value_is_so_long_that_it_hides_the_others(tmp_path):
     (tmp_path / "pyproject.toml").write_text(f'[tool.specedit]\nserver = "{"x" * 5000}"\n')
     resolved = resolve(start=tmp_path)
     assert resolved.repository is not None

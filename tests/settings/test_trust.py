@@ -71,7 +71,7 @@ def tastes() -> list[str]:
     return [name for name in names() if not is_restricted(name)]
 
 
-def test_open_settings_are_listed_here_and_all_others_are_restricted() -> None:
+def test_open_settings_are_listed_here_and_all_others_are_restricted():
     assert tastes() == [
         *("threads", "draft", "max_tokens", "temperature", "sampling", "seed", "scope"),
         *("no_model", "tries", "test_timeout", "focus", "verbose", "hook", "repeat"),
@@ -93,8 +93,8 @@ COMMANDS = {
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
-    cloned: Cloned, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
+    cloned, monkeypatch, words
+):
     model = cloned.root / "m"
     model.mkdir()
     (model / "config.json").write_text("{}")
@@ -143,8 +143,8 @@ INVALID = {
 
 @pytest.mark.parametrize(("name", "value"), INVALID.values(), ids=INVALID)
 def test_guarantee_10_an_invalid_restricted_value_is_ignored_until_the_repository_is_trusted(
-    cloned: Cloned, name: str, value: object
-) -> None:
+    cloned, name, value
+):
     text = json.dumps(value)
     text = text if not isinstance(value, dict) else "{a = 1}"
     (cloned.root / "pyproject.toml").write_text(f"[tool.specedit]\n{name} = {text}\n")
@@ -158,13 +158,13 @@ def test_guarantee_10_an_invalid_restricted_value_is_ignored_until_the_repositor
     assert code == 2 and name in err
 
 
-def test_taste_counts_at_once_and_says_nothing(cloned: Cloned) -> None:
+def test_taste_counts_at_once_and_says_nothing(cloned):
     cloned.says(scope="code", threads=3)
     code, out, err = cloned.run("config", "threads", "--json")
     assert (code, json.loads(out)["threads"]["value"], err) == (0, 3, "")
 
 
-def test_a_trusted_repository_is_believed_until_it_says_something_else(cloned: Cloned) -> None:
+def test_a_trusted_repository_is_believed_until_it_says_something_else(cloned):
     cloned.says(server=cloned.stranger.url, profile="plain")
     code, _, err = cloned.run("trust")
     assert code == 0 and cloned.stranger.url in err and "no key" in err
@@ -177,7 +177,7 @@ def test_a_trusted_repository_is_believed_until_it_says_something_else(cloned: C
     assert len(cloned.stranger.requests) == 1
 
 
-def test_trust_is_of_a_place_and_a_table_however_it_is_laid_out(cloned: Cloned) -> None:
+def test_trust_is_of_a_place_and_a_table_however_it_is_laid_out(cloned):
     cloned.says(quiet=True, threads=2)
     cloned.run("trust", str(cloned.root / "a.py"))
     assert resolve().values.quiet
@@ -194,7 +194,7 @@ def test_trust_is_of_a_place_and_a_table_however_it_is_laid_out(cloned: Cloned) 
     assert resolve(start=elsewhere).ignored == ("quiet",)
 
 
-def test_trust_list_and_forget(cloned: Cloned) -> None:
+def test_trust_list_and_forget(cloned):
     assert cloned.run("trust", "--list")[1] == ""
     cloned.says(quiet=True)
     cloned.run("trust")
@@ -213,9 +213,7 @@ def test_trust_list_and_forget(cloned: Cloned) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="modes and owners")
 @pytest.mark.parametrize("spoil", ["group may write", "no JSON", "odd JSON", "too deep"])
-def test_a_record_that_anybody_may_have_written_counts_for_nothing(
-    cloned: Cloned, spoil: str
-) -> None:
+def test_a_record_that_anybody_may_have_written_counts_for_nothing(cloned, spoil):
     cloned.says(quiet=True)
     cloned.run("trust")
     assert resolve().values.quiet
@@ -230,18 +228,18 @@ def test_a_record_that_anybody_may_have_written_counts_for_nothing(
     assert resolve().values.quiet
 
 
-def test_only_the_users_own_quiet_keeps_the_line_back(cloned: Cloned) -> None:
+def test_only_the_users_own_quiet_keeps_the_line_back(cloned):
     cloned.says(server=cloned.stranger.url, quiet=True)
     assert "server, quiet ignored" in cloned.run("edit", "x", "a.py")[2]
     assert "ignored" not in cloned.run("edit", "x", "a.py", "-q")[2]
 
 
-def test_what_the_user_says_too_is_not_said_to_be_ignored(cloned: Cloned) -> None:
+def test_what_the_user_says_too_is_not_said_to_be_ignored(cloned):
     cloned.says(server=cloned.stranger.url)
     assert "ignored" not in cloned.run("edit", "x", "a.py", "--server", "off")[2]
 
 
-def test_the_python_api_goes_through_the_same_door(cloned: Cloned) -> None:
+def test_the_python_api_goes_through_the_same_door(cloned):
     from specedit import Editor
 
     cloned.says(server=cloned.stranger.url)
@@ -252,9 +250,7 @@ def test_the_python_api_goes_through_the_same_door(cloned: Cloned) -> None:
 # --- keys
 
 
-def test_a_key_goes_only_to_a_server_that_the_user_named(
-    cloned: Cloned, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_goes_only_to_a_server_that_the_user_named(cloned, monkeypatch):
     def key_sent() -> str | None:
         assert cloned.run("edit", "x", "a.py")[0] in (0, 1)  # the second changes nothing
         return cloned.stranger.headers[-1].get("authorization")
@@ -274,7 +270,7 @@ def test_a_key_goes_only_to_a_server_that_the_user_named(
     assert key_sent() == "Bearer the key"
 
 
-def test_a_key_that_is_no_header_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_no_header_is_refused(monkeypatch):
     monkeypatch.setenv("SPECEDIT_API_KEY", "k\r\nX: y")
     with pytest.raises(UsageError, match="key"):
         connect(Settings(server="http://127.0.0.1:1"))
@@ -288,9 +284,7 @@ def test_a_key_that_is_no_header_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     ["../x", "/etc/x", "~/x", "sub/../../x", "out/secret", "link", ".git/hooks/x", "sub/.GIT/x"],
 )
 @pytest.mark.parametrize("name", ["prediction", "model"])
-def test_a_path_that_a_trusted_repository_gives_stays_inside_it(
-    cloned: Cloned, name: str, value: str
-) -> None:
+def test_a_path_that_a_trusted_repository_gives_stays_inside_it(cloned, name, value):
     (cloned.root / "out").symlink_to(cloned.root.parent)
     (cloned.root / "link").symlink_to(cloned.root.parent / "secret")
     (cloned.root / "sub").mkdir()
@@ -300,9 +294,7 @@ def test_a_path_that_a_trusted_repository_gives_stays_inside_it(
         resolve()
 
 
-def test_a_path_inside_counts_from_the_repository_and_not_from_here(
-    cloned: Cloned, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_inside_counts_from_the_repository_and_not_from_here(cloned, monkeypatch):
     sub = cloned.root / "sub"
     sub.mkdir()
     cloned.says(prediction="runs/t.py", model="./m")
@@ -314,7 +306,7 @@ def test_a_path_inside_counts_from_the_repository_and_not_from_here(
 
 
 @pytest.mark.parametrize("name", [Settings().model, "owner/name"])
-def test_a_folder_by_a_models_name_is_not_that_model(cloned: Cloned, name: str) -> None:
+def test_a_folder_by_a_models_name_is_not_that_model(cloned, name):
     before = identity(Settings(model=name))
     (cloned.root / name).mkdir(parents=True)
     assert identity(Settings(model=name)) == before
@@ -326,7 +318,7 @@ def test_a_folder_by_a_models_name_is_not_that_model(cloned: Cloned, name: str) 
 # --- the user's own file
 
 
-def test_the_users_file_is_set_shown_and_taken_back(cloned: Cloned) -> None:
+def test_the_users_file_is_set_shown_and_taken_back(cloned):
     path = user_file()
     assert cloned.run("config", "--user")[1] == f"# {path}\n"
     path.write_text("# mine\nthreads = 1 # few\nserver = 'off'\n")
@@ -360,17 +352,15 @@ def test_the_users_file_is_set_shown_and_taken_back(cloned: Cloned) -> None:
     ],
 )
 def test_what_cannot_be_the_users_setting_is_reported_and_changes_nothing(
-    cloned: Cloned, before: str, words: list[str], says: str
-) -> None:
+    cloned, before, words, says
+):
     user_file().write_text(before)
     code, _, err = cloned.run("config", *words)
     assert code == 2 and says in err
     assert user_file().read_text() == before
 
 
-def test_flag_over_variable_over_repository_over_users_file(
-    cloned: Cloned, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flag_over_variable_over_repository_over_users_file(cloned, monkeypatch):
     user_file().write_text("max_tokens = 1\nserver = 'off'\ntemperature = 0.5\nseed = 1\n")
     cloned.says(max_tokens=2, server="http://stranger", seed=2)
     result = resolve({"seed": 4}, environ={"SPECEDIT_SEED": "3", "SPECEDIT_TRIES": "3"})
@@ -383,9 +373,7 @@ def test_flag_over_variable_over_repository_over_users_file(
     assert resolve().values.server == "http://stranger"
 
 
-def test_a_home_in_the_users_file_is_that_home(
-    cloned: Cloned, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_in_the_users_file_is_that_home(cloned, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     user_file().write_text("model = '~/models/m.gguf'\n")
     assert resolve().values.model == "/home/me/models/m.gguf"
@@ -394,7 +382,7 @@ def test_a_home_in_the_users_file_is_that_home(
 # --- code that lies in the repository
 
 
-def test_modules_in_the_current_folder_are_not_ours(cloned: Cloned) -> None:
+def test_modules_in_the_current_folder_are_not_ours(cloned):
     """`python -m specedit`, as a person may type it; the hook is asked in its own test."""
     import subprocess
 

@@ -29,7 +29,7 @@ def apply(before: str, after: str, chosen: list[Hunk]) -> str:
 
 
 @given(TEXT, TEXT)
-def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after: str) -> None:
+def test_all_hunks_applied_are_the_new_text_and_none_the_old(before, after):
     result = hunks(before, after)
     assert apply(before, after, result) == after
     assert apply(before, after, []) == before
@@ -37,7 +37,7 @@ def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after:
 
 
 @given(TEXT, TEXT)
-def test_hunks_count_what_they_show(before: str, after: str) -> None:
+def test_hunks_count_what_they_show(before, after):
     result = hunks(before, after)
     total = counts(before, after)
     assert total.hunks == len(result)
@@ -53,7 +53,7 @@ def _lines(text: str) -> list[str]:
     return text.split("\n") if not text.endswith("\n") and text else text.split("\n")[:-1]
 
 
-def test_one_hunk_of_two_may_be_applied() -> None:
+def test_one_hunk_of_two_may_be_applied():
     before = "".join(f"{n}\n" for n in range(30))
     after = before.replace("3\n", "three\n", 1).replace("25\n", "twenty-five\n")
     first, second = hunks(before, after)
@@ -62,7 +62,7 @@ def test_one_hunk_of_two_may_be_applied() -> None:
     assert (first.first_line, second.first_line) == (4, 26)
 
 
-def test_words_that_changed_are_marked_in_both_lines() -> None:
+def test_words_that_changed_are_marked_in_both_lines():
     assert word_spans("return self.username", "return self.email") == (((12, 20),), ((12, 17),))
     assert word_spans("same", "same") == ((), ())
     (hunk,) = hunks("a\nold name\n", "a\nnew name\n")
@@ -72,7 +72,7 @@ def test_words_that_changed_are_marked_in_both_lines() -> None:
     ]
 
 
-def test_a_missing_final_newline_is_a_change() -> None:
+def test_a_missing_final_newline_is_a_change():
     (hunk,) = hunks("a\n", "a")
     assert [(line.kind, line.ends) for line in hunk.lines] == [("-", True), ("+", False)]
 
@@ -100,7 +100,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(before=BYTES.filter(bool), after=BYTES.filter(bool))
-def test_git_takes_every_patch(repository: Path, before: bytes, after: bytes) -> None:
+def test_git_takes_every_patch(repository, before, after):
     if before != after:
         assert _git_takes(repository, "a.txt", before, after) == after
 
@@ -122,17 +122,17 @@ def test_git_takes_every_patch(repository: Path, before: bytes, after: bytes) ->
     ],
     ids=repr,
 )
-def test_git_takes_every_name(repository: Path, name: str) -> None:
+def test_git_takes_every_name(repository, name):
     assert _git_takes(repository, name, b"one\ntwo\n", b"one\n2") == b"one\n2"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
-def test_git_takes_a_patch_of_any_encoding(repository: Path, encoding: str) -> None:
+def test_git_takes_a_patch_of_any_encoding(repository, encoding):
     before, after = "één\ntwee\n".encode(encoding), "één\nzwei\n".encode(encoding)
     assert _git_takes(repository, "a.txt", before, after) == after
 
 
-def test_no_change_is_no_patch() -> None:
+def test_no_change_is_no_patch():
     assert patch("a", b"x", b"x") == b""
 
 
@@ -142,9 +142,7 @@ def test_no_change_is_no_patch() -> None:
     after=st.lists(st.sampled_from("\nabcdefgh"), max_size=30),
     careful=st.sampled_from([0, 20, 1_000_000]),
 )
-def test_opcodes_alternate_and_make_one_text_of_the_other(
-    before: list[str], after: list[str], careful: int
-) -> None:
+def test_opcodes_alternate_and_make_one_text_of_the_other(before, after, careful):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "CAREFUL", careful)
         codes = lines.opcodes(before, after)
@@ -168,7 +166,5 @@ def test_opcodes_alternate_and_make_one_text_of_the_other(
         ("", [0], [(1, 1)]),
     ],
 )
-def test_places_have_the_line_and_column_that_an_editor_shows(
-    text: str | bytes, offsets: list[int], expected: list[tuple[int, int]]
-) -> None:
+def test_places_have_the_line_and_column_that_an_editor_shows(text, offsets, expected):
     assert list(lines.places_of(text, offsets)) == expected

@@ -1,7 +1,5 @@
 """Names as words."""
 
-from __future__ import annotations
-
 import pytest
 
 from specedit.syntax.identifiers import derived, mentions, plural, sought, variants, words_of
@@ -20,7 +18,7 @@ from specedit.syntax.identifiers import derived, mentions, plural, sought, varia
         ("größe", ["gr", "öß", "e"]),
     ],
 )
-def test_words(name: str, words: list[str]) -> None:
+def test_words(name, words):
     assert words_of(name) == words
 
 
@@ -28,7 +26,7 @@ def test_words(name: str, words: list[str]) -> None:
     ("word", "many"),
     [("user", "users"), ("box", "boxes"), ("city", "cities"), ("day", "days"), ("ID", "IDS")],
 )
-def test_plurals(word: str, many: str) -> None:
+def test_plurals(word, many):
     assert plural(word) == many
 
 
@@ -46,26 +44,26 @@ def test_plurals(word: str, many: str) -> None:
         ("userNames", "emailAddresses"),
     ],
 )
-def test_each_spelling_has_its_counterpart(there: str, written: str) -> None:
+def test_each_spelling_has_its_counterpart(there, written):
     assert variants("userName", "emailAddress")[there] == written
 
 
-def test_one_plain_word_is_prose() -> None:
+def test_one_plain_word_is_prose():
     result = variants("Username", "EmailAddress")
     assert result["Username"] == "EmailAddress"
     assert result["username"] == "email address"
 
 
-def test_short_and_everyday_names_have_no_other_spelling() -> None:
+def test_short_and_everyday_names_have_no_other_spelling():
     assert variants("v", "value") == {"v": "value"}
     assert variants("to", "target") == {"to": "target"}
 
 
-def test_a_spelling_that_stays_is_no_change() -> None:
+def test_a_spelling_that_stays_is_no_change():
     assert "server" not in variants("Server", "server")
 
 
-def test_all_spellings_of_a_name_are_sought() -> None:
+def test_all_spellings_of_a_name_are_sought():
     assert {"user_name", "user-name", "user name"} <= {*sought("userName", derived=True)}
 
 
@@ -85,7 +83,7 @@ def test_all_spellings_of_a_name_are_sought() -> None:
         ("user", None),
     ],
 )
-def test_derived_names_keep_their_spelling(name: str, written: str | None) -> None:
+def test_derived_names_keep_their_spelling(name, written):
     assert derived(name, "username", "email") == written
 
 
@@ -97,10 +95,10 @@ def test_derived_names_keep_their_spelling(name: str, written: str | None) -> No
         ("MAX_USERNAME", "MAX_EMAIL_ADDRESS"),
     ],
 )
-def test_derived_names_of_several_words(name: str, written: str) -> None:
+def test_derived_names_of_several_words(name, written):
     assert derived(name, "username", "email_address") == written
 
 
-def test_mentions_are_whole_words() -> None:
+def test_mentions_are_whole_words():
     results = list(mentions("a username, usernameless $username", {"username": "email"}))
     assert results == [(2, "username", "email")]

@@ -1,7 +1,5 @@
 """Languages by name, faults, and outlines, in every grammar."""
 
-from __future__ import annotations
-
 import pytest
 
 from specedit.errors import TooComplex
@@ -44,7 +42,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", PARSED)
-def test_every_grammar_parses_its_language_and_sees_what_does_not(name: str) -> None:
+def test_every_grammar_parses_its_language_and_sees_what_does_not(name):
     language = BY_NAME[name]
     assert errors(RIGHT[name], language) == []
     wrong = errors(WRONG.get(name, RIGHT[name] + "((("), language)
@@ -67,12 +65,12 @@ def test_every_grammar_parses_its_language_and_sees_what_does_not(name: str) -> 
         ("a.unknown", "", None),
     ],
 )
-def test_languages_by_name_and_text(name: str, text: str, language: str | None) -> None:
+def test_languages_by_name_and_text(name, text, language):
     result = language_of(name, text)
     assert (result.name if result else None) == language
 
 
-def test_no_grammar_is_none_not_nothing() -> None:
+def test_no_grammar_is_none_not_nothing():
     assert errors("select", BY_NAME["sql"]) is None
     assert errors("x", None) is None
     assert symbols("x", None) == []
@@ -124,12 +122,12 @@ def test_no_grammar_is_none_not_nothing() -> None:
         ("bash", "f() {\n  :\n}\n", [("f", 1, 3)]),
     ],
 )  # fmt: skip
-def test_outlines(name: str, text: str, expected: list[tuple[str, int, int]]) -> None:
+def test_outlines(name, text, expected):
     result = symbols(text, BY_NAME[name])
     assert [(one.qualified, one.first_line, one.last_line) for one in result] == expected
 
 
-def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
+def test_a_symbol_is_found_by_the_last_parts_of_its_name():
     text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\n"
     assert [one.qualified for one in find_symbol(text, BY_NAME["python"], "m")] == ["A.m", "B.m"]
     assert [one.first_line for one in find_symbol(text, BY_NAME["python"], "B.m")] == [4]
@@ -145,16 +143,14 @@ def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
         pytest.param("go", '"' * 60_000, "bytes with syntax errors", id="faults"),
     ],
 )
-def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(
-    monkeypatch: pytest.MonkeyPatch, name: str, text: str, reason: str
-) -> None:
+def test_a_text_that_takes_too_much_work_is_refused_at_any_speed(monkeypatch, name, text, reason):
     monkeypatch.setattr(trees, "MOST_SECONDS", (3600.0, 0.0))
     for _ in range(2):
         with pytest.raises(TooComplex, match=reason):
             errors(text, BY_NAME[name])
 
 
-def test_minified_code_with_an_error_is_read() -> None:
+def test_minified_code_with_an_error_is_read():
     text = 'function t(e,n){return e.attr(n,"name")||null};' * 2_000
     assert [fault.what for fault in errors(f"{text}}}", BY_NAME["javascript"]) or ()] == [
         "unexpected `}`"

@@ -171,13 +171,13 @@ def fresh(kind: str, depth: int = 3) -> Network:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_comes_back_as_it_was_written(kind: str, tmp_path: Path) -> None:
+def test_a_file_comes_back_as_it_was_written(kind, tmp_path):
     heads = written(tmp_path / "h.safetensors", fresh(kind), "d" * 64, texts=3, accepted=(0.5,))
     assert heads.about.sizes == sizes(kind) and heads.ids == LIKELY.tolist()
     assert heads.about.texts == 3 and heads.about.accepted == (0.5,)
 
 
-def test_heads_of_another_model_are_refused_by_name(tmp_path: Path) -> None:
+def test_heads_of_another_model_are_refused_by_name(tmp_path):
     folder = HeadsFolder(tmp_path, "d" * 64)
     written(folder.file("medusa"), fresh("medusa"), "e" * 64)
     with pytest.raises(UsageError, match="heads of small, and the model is other") as error:
@@ -186,7 +186,7 @@ def test_heads_of_another_model_are_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.001, 0.02, 0.5, 0.999])
-def test_a_file_that_is_cut_off_is_refused(keep: float, tmp_path: Path) -> None:
+def test_a_file_that_is_cut_off_is_refused(keep, tmp_path):
     path = tmp_path / "h.safetensors"
     written(path, fresh("chained"), "d" * 64)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
@@ -195,7 +195,7 @@ def test_a_file_that_is_cut_off_is_refused(keep: float, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.003, 0.3, 0.99])
-def test_a_file_in_which_a_byte_is_another_is_refused(share: float, tmp_path: Path) -> None:
+def test_a_file_in_which_a_byte_is_another_is_refused(share, tmp_path):
     path = tmp_path / "h.safetensors"
     written(path, fresh("chained"), "d" * 64)
     data = bytearray(path.read_bytes())
@@ -205,7 +205,7 @@ def test_a_file_in_which_a_byte_is_another_is_refused(share: float, tmp_path: Pa
         open_heads(path)
 
 
-def test_a_foreign_safetensors_file_is_refused(tmp_path: Path) -> None:
+def test_a_foreign_safetensors_file_is_refused(tmp_path):
     path = tmp_path / "h.safetensors"
     header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 4)
@@ -214,7 +214,7 @@ def test_a_foreign_safetensors_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("deep", ["[", '{"a":'])
-def test_a_header_that_is_nested_too_deep_is_refused(deep: str, tmp_path: Path) -> None:
+def test_a_header_that_is_nested_too_deep_is_refused(deep, tmp_path):
     path = tmp_path / "h.safetensors"
     header = (deep * 100_000).encode()
     header += b" " * (-(8 + len(header)) % 64)
@@ -223,7 +223,7 @@ def test_a_header_that_is_nested_too_deep_is_refused(deep: str, tmp_path: Path) 
         open_heads(path)
 
 
-def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path: Path) -> None:
+def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path):
     network = fresh("chained")
     about = About(replace(network.sizes, inner=128), "small", "d", (1.0,) * 3, VOCABULARY)
     path = tmp_path / "h.safetensors"
@@ -236,9 +236,7 @@ def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_kernels_guess_what_the_network_says(
-    kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
-) -> None:
+def test_the_kernels_guess_what_the_network_says(kind, engine, weights, tmp_path):
 
     network = fresh(kind)
     heads = written(tmp_path / "h.safetensors", network, weights.source)
@@ -262,9 +260,7 @@ def test_the_kernels_guess_what_the_network_says(
             assert np.allclose(guess.chances, near, atol=0.35)
 
 
-def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
-    engine: ExactEngine, weights: Any, tmp_path: Path
-) -> None:
+def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(engine, weights, tmp_path):
     network = fresh("chained")
     about = About(network.sizes, "small", weights.source, (1.0,) * 3, 16)
     write(tmp_path / "h", about, {**network.packed(), "ids": np.arange(16, dtype=np.int32)})
@@ -281,9 +277,7 @@ def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
 
 
 @pytest.mark.parametrize("kind", ends(KINDS))
-def test_training_lowers_the_loss_and_raises_acceptance(
-    kind: str, learnt: tuple[Rows, Rows], weights: Any
-) -> None:
+def test_training_lowers_the_loss_and_raises_acceptance(kind, learnt, weights):
     learn, held = learnt
     teacher = Teacher(weights)
     learner = learner_of(learn, teacher, kind)
@@ -299,9 +293,7 @@ def test_training_lowers_the_loss_and_raises_acceptance(
     assert all(0.2 < s < 2.1 for s in watched.sharpness(learner.network))
 
 
-def test_training_goes_on_where_it_stopped(
-    learnt: tuple[Rows, Rows], weights: Any, tmp_path: Path
-) -> None:
+def test_training_goes_on_where_it_stopped(learnt, weights, tmp_path):
     learner = learner_of(learnt[0], Teacher(weights))
     for _ in range(3):
         learner.one_step(1)
@@ -337,9 +329,7 @@ def answer(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_guarantee_1_heads_change_the_speed_and_never_the_text(
-    kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
-) -> None:
+def test_guarantee_1_heads_change_the_speed_and_never_the_text(kind, engine, weights, tmp_path):
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source)
     guesser = Guesser(engine.passes, heads)
     drafter = HeadsDrafter(guesser)
@@ -354,8 +344,8 @@ def test_guarantee_1_heads_change_the_speed_and_never_the_text(
 @pytest.mark.parametrize("sharpness", [0.5, 20.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
-    kind: str, sharpness: float, engine: ExactEngine, weights: Any, tmp_path: Path
-) -> None:
+    kind, sharpness, engine, weights, tmp_path
+):
     """Also where they are sure of themselves."""
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source, sharpness)
     guesser = Guesser(engine.passes, heads)
@@ -374,7 +364,7 @@ def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_
     assert spent <= (1.05 * ids + 2) * curve.seconds(1)
 
 
-def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_path: Path) -> None:
+def test_heads_that_learnt_save_passes(engine, weights, tmp_path):
     learn = told(engine, 60)
     learner = learner_of(learn, Teacher(weights))
     for _ in range(90):
@@ -389,9 +379,7 @@ def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_pa
     assert found == plain and passes < 0.7 * many, (passes, many)
 
 
-def test_a_tree_names_parents_before_children_and_likelier_ids_first(
-    engine: ExactEngine, weights: Any, tmp_path: Path
-) -> None:
+def test_a_tree_names_parents_before_children_and_likelier_ids_first(engine, weights, tmp_path):
     heads = written(tmp_path / "h.safetensors", fresh("chained"), weights.source, sharpness=3.0)
     guesser = Guesser(engine.passes, heads)
     drafter = HeadsDrafter(guesser)
@@ -427,7 +415,7 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_only_tracked_code_is_learnt_from(repository: Path) -> None:
+def test_only_tracked_code_is_learnt_from(repository):
     found = read_texts([repository])
     assert {Path(text.name).name for text in found} == {f"m{n}.py" for n in range(6)}
     assert 0 < sum(text.held for text in found) < len(found)
@@ -437,7 +425,7 @@ def test_only_tracked_code_is_learnt_from(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "", "   \n" * 300])
-def test_a_folder_without_text_is_an_error(content: str | None, tmp_path: Path) -> None:
+def test_a_folder_without_text_is_an_error(content, tmp_path):
     made_here = Repository.init(tmp_path)
     if content is not None:
         (tmp_path / "empty.py").write_text(content)
@@ -451,12 +439,8 @@ def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
 
 
 def test_training_reads_answers_learns_and_continues(
-    engine: ExactEngine,
-    weights: Any,
-    repository: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    engine, weights, repository, tmp_path, monkeypatch
+):
     monkeypatch.setattr(reading, "ANSWER", 12)
     texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
     stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 3.0))
@@ -480,7 +464,7 @@ def test_training_reads_answers_learns_and_continues(
     assert not folder.path.exists()
 
 
-def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) -> None:
+def test_answers_written_at_once_are_those_of_each_alone(engine):
     prompts = [[5, 6, 7], [9], [*range(30)], [3, 3, 3, 3]]
     alone = [answer(engine, [], 16, prompt)[0] for prompt in prompts]
     end = alone[0][9]
@@ -502,9 +486,7 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
 
 
 @pytest.mark.parametrize("when", ["read", "learn"])
-def test_an_interrupted_run_loses_nothing(
-    when: str, engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_loses_nothing(when, engine, weights, repository, tmp_path):
     texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
     stages = train.train(target(engine, weights), texts, folder, sizes("chained"), 6.0)
     for stage in stages:
@@ -518,12 +500,8 @@ def test_an_interrupted_run_loses_nothing(
 
 
 def test_too_little_disk_space_is_an_error_before_anything_is_done(
-    engine: ExactEngine,
-    weights: Any,
-    repository: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    engine, weights, repository, tmp_path, monkeypatch
+):
     monkeypatch.setattr(store, "free", lambda path: 1000)
     folder, texts = HeadsFolder(tmp_path / "store", weights.source), read_texts([repository])
     with pytest.raises(ModelError, match="not enough disk space for training heads"):
@@ -532,7 +510,7 @@ def test_too_little_disk_space_is_an_error_before_anything_is_done(
 
 @pytest.mark.parametrize("name", ["rows.bin", "names.jsonl"])
 @pytest.mark.parametrize("lost", [1, 50])
-def test_rows_that_a_kill_cut_off_are_dropped(name: str, lost: int, tmp_path: Path) -> None:
+def test_rows_that_a_kill_cut_off_are_dropped(name, lost, tmp_path):
     store = RowStore(tmp_path, 8)
     for number in range(3):
         states = np.full((10, 8), number, np.float32)
@@ -549,7 +527,7 @@ def test_rows_that_a_kill_cut_off_are_dropped(name: str, lost: int, tmp_path: Pa
 # -- those in the package --------------------------------------------------------------------------
 
 
-def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> None:
+def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue():
     from specedit.models import catalogue
 
     found = [item for item in head_file.entries(Path("/nowhere")) if item.shipped]
@@ -564,7 +542,7 @@ def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> N
         assert about.note.startswith("Learnt from") and about.accepted[0] > 0.3
 
 
-def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
+def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path):
     path = tmp_path / "h.safetensors"
     written(path, fresh("chained"), "d" * 64)
     code = (
@@ -579,7 +557,7 @@ def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_heads_of_the_package_are_in_its_wheel() -> None:
+def test_the_heads_of_the_package_are_in_its_wheel():
     """The build leaves out what `.gitignore` names."""
     root = Path(__file__).parents[2]
     lines = (root / ".gitignore").read_text(encoding="utf-8").splitlines()

@@ -15,7 +15,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from command_line import Specedit
 from events import feed
 
 from specedit.decode import FREE, Chunk
@@ -100,9 +99,7 @@ def opened(browser: str, tmp_path: Path) -> Callable[[Path], str]:
 
 
 @in_a_browser
-def test_a_browser_shows_tokens_by_origin_and_passes_on_a_time_line(
-    opened: Callable[[Path], str], tmp_path: Path
-) -> None:
+def test_a_browser_shows_tokens_by_origin_and_passes_on_a_time_line(opened, tmp_path):
     target = tmp_path / "run.html"
     target.write_text(page(read(trace(tmp_path / "t", RUN))), encoding="utf-8")
     document = opened(target)
@@ -118,7 +115,7 @@ def test_a_browser_shows_tokens_by_origin_and_passes_on_a_time_line(
 
 
 @in_a_browser
-def test_pointing_at_a_token_lights_its_pass(opened: Callable[[Path], str], tmp_path: Path) -> None:
+def test_pointing_at_a_token_lights_its_pass(opened, tmp_path):
     text = page(read(trace(tmp_path / "t", RUN)))
     point = (
         "<script>document.querySelector('span[data-pass=\"2\"]')"
@@ -132,9 +129,7 @@ def test_pointing_at_a_token_lights_its_pass(opened: Callable[[Path], str], tmp_
 
 
 @in_a_browser
-def test_hostile_text_stays_text_in_a_browser(
-    opened: Callable[[Path], str], tmp_path: Path
-) -> None:
+def test_hostile_text_stays_text_in_a_browser(opened, tmp_path):
     events = [passed(text, source=FREE) for text in HOSTILE]
     target = tmp_path / "run.html"
     source = trace(tmp_path / "t", events, file=HOSTILE[0])
@@ -147,14 +142,14 @@ def test_hostile_text_stays_text_in_a_browser(
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_makes_no_tags(tmp_path: Path, text: str) -> None:
+def test_hostile_text_makes_no_tags(tmp_path, text):
     """Whatever a token, a name or a source is called, the page's tags are those of a tame one."""
     tame = trace(tmp_path / "tame", [passed("x", source="s")], file="x")
     wild = trace(tmp_path / "wild", [passed(text, source=text[:30])], file=text)
     assert Tags(page(read(wild))).tags == Tags(page(read(tame))).tags
 
 
-def test_a_page_asks_for_nothing(tmp_path: Path) -> None:
+def test_a_page_asks_for_nothing(tmp_path):
     text = page(read(trace(tmp_path / "t", RUN)))
     result = Tags(text)
     assert not {"link", "img", "iframe", "object", "base", "form"} & set(result.tags)
@@ -163,9 +158,7 @@ def test_a_page_asks_for_nothing(tmp_path: Path) -> None:
     assert "://" not in text and "@import" not in text and "url(" not in text
 
 
-def test_view_writes_the_page_beside_the_trace_and_prints_its_path(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
-) -> None:
+def test_view_writes_the_page_beside_the_trace_and_prints_its_path(specedit, tmp_path):
     source = trace(tmp_path / "run.jsonl", RUN)
     for _ in range(2):  # the second time it replaces the page
         done = specedit("view", "run.jsonl", cwd=tmp_path)
@@ -177,9 +170,7 @@ def test_view_writes_the_page_beside_the_trace_and_prints_its_path(
 
 
 @pytest.mark.parametrize("words", [["t.jsonl", "-o", "t.jsonl"], ["t.html"]], ids=str)
-def test_view_does_not_overwrite_the_trace_it_reads(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path, words: list[str]
-) -> None:
+def test_view_does_not_overwrite_the_trace_it_reads(specedit, tmp_path, words):
     place = trace(tmp_path / words[0], RUN)
     before = place.read_bytes()
     done = specedit("view", *words, cwd=tmp_path)
@@ -187,9 +178,7 @@ def test_view_does_not_overwrite_the_trace_it_reads(
     assert place.read_bytes() == before
 
 
-def test_view_overwrites_no_page_that_is_not_its_own(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
-) -> None:
+def test_view_overwrites_no_page_that_is_not_its_own(specedit, tmp_path):
     trace(tmp_path / "run.jsonl", RUN)
     (tmp_path / "run.html").write_text("<p>mine</p>", encoding="utf-8")
     done = specedit("view", "run.jsonl", cwd=tmp_path)
@@ -208,9 +197,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @in_a_browser
-def test_every_page_of_the_manuals_site_fits_and_has_no_broken_link(
-    browser: str, inside: Specedit, tmp_path: Path
-) -> None:
+def test_every_page_of_the_manuals_site_fits_and_has_no_broken_link(browser, inside, tmp_path):
     site = tmp_path / "site"
     assert inside("help", "--html", site).returncode == 0
     names = sorted(path.name for path in site.iterdir())
@@ -231,7 +218,7 @@ def test_every_page_of_the_manuals_site_fits_and_has_no_broken_link(
     assert f"<title>all {len(names)} pages are right</title>" in done.stdout.decode("utf-8")
 
 
-def test_a_folder_with_other_pages_is_not_changed(inside: Specedit, tmp_path: Path) -> None:
+def test_a_folder_with_other_pages_is_not_changed(inside, tmp_path):
     (tmp_path / "edit.html").write_text("mine")
     done = inside("help", "--html", tmp_path)
     assert done.returncode == 2 and b"edit.html" in done.stderr

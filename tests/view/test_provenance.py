@@ -77,7 +77,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("events", "expected"), CASES)
-def test_each_part_has_its_origin(events: list[Written], expected: list[tuple[str, str]]) -> None:
+def test_each_part_has_its_origin(events, expected):
     assert spelled(events) == expected
 
 
@@ -103,7 +103,7 @@ def runs(draw: st.DrawFn) -> list[Written]:
 
 
 @given(runs())
-def test_parts_cover_the_text_without_gaps(events: list[Written]) -> None:
+def test_parts_cover_the_text_without_gaps(events):
     result = prov.of(events)
     assert result.text == "".join(e.text for e in events)
     edges = [0, *(p.end for p in result.parts)]
@@ -112,7 +112,7 @@ def test_parts_cover_the_text_without_gaps(events: list[Written]) -> None:
 
 
 @given(runs(), st.data())
-def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
+def test_seconds_add_up(events, data):
     result = prov.of(events)
     cut = data.draw(st.integers(0, len(result.text)))
     whole = result.seconds(0, cut) + result.seconds(cut, len(result.text))
@@ -121,7 +121,7 @@ def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
 
 
 @given(runs(), st.text(st.sampled_from("ab\n"), max_size=8))
-def test_parts_keep_their_text_where_more_follows(events: list[Written], tail: str) -> None:
+def test_parts_keep_their_text_where_more_follows(events, tail):
     answer = prov.of(events)
     placed = answer.onto(answer.text + tail)
     assert [placed.text[p.start : p.end] for p in placed.parts] == [
@@ -129,7 +129,7 @@ def test_parts_keep_their_text_where_more_follows(events: list[Written], tail: s
     ]
 
 
-def test_an_answer_is_found_by_its_lines_when_a_part_was_not_applied() -> None:
+def test_an_answer_is_found_by_its_lines_when_a_part_was_not_applied():
     answer = prov.of([written("one\n", "two\n", "three\n", accepted=2, proposed=4)])
     placed = answer.onto("zero\none\nTWO\nthree\n")
     assert [(p.kind, placed.text[p.start : p.end]) for p in placed.parts] == [

@@ -53,8 +53,8 @@ def repo(tmp_path: Path, script: Callable[..., Path], monkeypatch: pytest.Monkey
     ids=lambda words: " ".join(words[:2]).replace(RED, ""),
 )
 def test_names_and_settings_of_a_repository_are_shown_and_not_obeyed(
-    repo: Path, inside: Specedit, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    repo, inside, words, monkeypatch
+):
     monkeypatch.setenv("SPECEDIT_RUNTIME", "/dev/null/nowhere")
     if words == ("config",):
         Path("pyproject.toml").write_text('[tool.specedit]\ndraft = "\\u001b[31m[/b]"\n')
@@ -66,7 +66,7 @@ def test_names_and_settings_of_a_repository_are_shown_and_not_obeyed(
         assert b"\nspecedit: all is well" not in done.stderr
 
 
-def test_the_question_about_a_link_shows_the_whole_of_both_names(repo: Path) -> None:
+def test_the_question_about_a_link_shows_the_whole_of_both_names(repo):
     _, shown = at_a_terminal(b"n\n", "edit", "x", f"l{RED}.py")
     question = shown.partition("[y/N]")[0]
     assert "home\u241b[31m" in question and "\x1b" not in question

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
-import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -37,7 +35,7 @@ def trace(path: Path, *events: Event, file: str = "a.py") -> Path:
     return path
 
 
-def test_one_line_per_pass_with_the_fields_of_the_contract(tmp_path: Path) -> None:
+def test_one_line_per_pass_with_the_fields_of_the_contract(tmp_path):
     path = trace(tmp_path / "t", READY, PREFILL, passed("a", "b", accepted=1), passed("c"), ANSWER)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     fields = {"width", "proposed", "accepted", "source", "seconds", "tokens"}
@@ -55,7 +53,7 @@ def test_one_line_per_pass_with_the_fields_of_the_contract(tmp_path: Path) -> No
     assert lines[1]["end"]["reason"] == "stop"
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_what_was_written_is_read(tmp_path):
     events = [passed("a", "b", accepted=1), passed("c")]
     (run,) = read(trace(tmp_path / "t", READY, PREFILL, *events, ANSWER))
     assert [p.written for p in run.passes] == events
@@ -64,7 +62,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert run.end["completion"] == 4
 
 
-def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
+def test_files_and_repeated_files_are_runs_of_their_own(tmp_path):
     with closing(TraceWriter(tmp_path / "t")) as writer:
         for file in ("a.py", "b.py", "b.py"):
             feed(writer, file, READY, PREFILL, passed(file), passed("."), ANSWER)
@@ -74,7 +72,7 @@ def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
     ]
 
 
-def test_an_interrupted_run_keeps_every_pass_it_made(tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_every_pass_it_made(tmp_path):
     (run,) = read(trace(tmp_path / "t", READY, PREFILL, passed("a"), passed("b")))
     assert [p.written.text for p in run.passes] == ["a", "b"]
     assert run.end == {}
@@ -83,13 +81,13 @@ def test_an_interrupted_run_keeps_every_pass_it_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "file", ["a b.py", "-x", "new\nline.py", 'quote".py', "bad-\udcff.py", "</script>"]
 )
-def test_any_name_survives(tmp_path: Path, file: str) -> None:
+def test_any_name_survives(tmp_path, file):
     (run,) = read(trace(tmp_path / "t", passed("a"), ANSWER, file=file))
     assert run.file == file
 
 
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=5))
-def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, pieces: list[str]) -> None:
+def test_any_text_survives(tmp_path_factory, pieces):
     event = passed(*pieces)
     path = trace(tmp_path_factory.mktemp("t") / "t", event, ANSWER)
     (run,) = read(path)
@@ -113,26 +111,19 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, pieces: lis
         ),
     ],
 )
-def test_what_is_no_trace_is_refused_with_the_line(
-    tmp_path: Path, content: bytes, where: str
-) -> None:
+def test_what_is_no_trace_is_refused_with_the_line(tmp_path, content, where):
     (tmp_path / "t").write_bytes(content)
     with pytest.raises(InputError, match=where):
         read(tmp_path / "t")
 
 
-def test_a_trace_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:
+def test_a_trace_that_cannot_be_written_is_reported_at_once(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         TraceWriter(tmp_path / "missing" / "t")
 
 
 @pytest.mark.parametrize("compare", [False, True], ids=["alone", "compared"])
-def test_a_trace_adds_up_to_the_report(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
-    script: Callable[..., Path],
-    tmp_path: Path,
-    compare: bool,
-) -> None:
+def test_a_trace_adds_up_to_the_report(specedit, script, tmp_path, compare):
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("username = 1\nprint(username)\n" * 3)
     script(replace=[["username", "email"]])
@@ -163,13 +154,7 @@ SOURCE = b"username = 1\n"
         pytest.param(["a.py", "--trace", "notes"], "exists, and is not a trace", id="foreign"),
     ],
 )
-def test_a_trace_takes_the_place_of_no_other_file(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
-    script: Callable[..., Path],
-    tmp_path: Path,
-    words: list[str],
-    says: str,
-) -> None:
+def test_a_trace_takes_the_place_of_no_other_file(specedit, script, tmp_path, words, says):
     held = {"a.py": SOURCE, "b.py": SOURCE, "notes": b"mine\n"}
     for name, data in held.items():
         (tmp_path / name).write_bytes(data)
@@ -181,11 +166,7 @@ def test_a_trace_takes_the_place_of_no_other_file(
     assert {name: (tmp_path / name).read_bytes() for name in held} == held
 
 
-def test_an_older_trace_goes_when_there_is_a_newer_one(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
-    script: Callable[..., Path],
-    tmp_path: Path,
-) -> None:
+def test_an_older_trace_goes_when_there_is_a_newer_one(specedit, script, tmp_path):
     older = trace(tmp_path / "t", passed("a"), ANSWER, file="old.py").read_bytes()
     (tmp_path / "a.py").write_bytes(SOURCE)
     script(replace=[["username", "email"]])
@@ -195,11 +176,7 @@ def test_an_older_trace_goes_when_there_is_a_newer_one(
     assert [run.file for run in read(tmp_path / "t")] == ["a.py"]
 
 
-def test_a_trace_may_go_into_a_device(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
-    script: Callable[..., Path],
-    tmp_path: Path,
-) -> None:
+def test_a_trace_may_go_into_a_device(specedit, script, tmp_path):
     (tmp_path / "a.py").write_bytes(SOURCE)
     script(replace=[["username", "email"]])
     done = specedit("edit", "x", "a.py", "--trace", "/dev/null", cwd=tmp_path)
@@ -211,11 +188,8 @@ def test_a_trace_may_go_into_a_device(
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are Unix's")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644], ids=oct)
 def test_a_trace_and_its_page_are_as_closed_as_the_file_they_are_about(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
-    script: Callable[..., Path],
-    tmp_path: Path,
-    mode: int,
-) -> None:
+    specedit, script, tmp_path, mode
+):
     source = tmp_path / "a.py"
     source.write_text("username = 1\n")
     source.chmod(mode)
@@ -229,9 +203,7 @@ def test_a_trace_and_its_page_are_as_closed_as_the_file_they_are_about(
 
 
 @pytest.mark.parametrize("where", ["link", "folder/t", "./sub/../link", ".git/hooks/t"])
-def test_no_link_of_a_repository_says_where_a_trace_goes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str
-) -> None:
+def test_no_link_of_a_repository_says_where_a_trace_goes(monkeypatch, tmp_path, where):
     outside, root = tmp_path / "home", tmp_path / "clone"
     outside.mkdir()
     (root / ".git" / "hooks").mkdir(parents=True)
@@ -245,7 +217,7 @@ def test_no_link_of_a_repository_says_where_a_trace_goes(
     TraceWriter("t").close()
 
 
-def test_a_trace_that_is_nested_without_end_is_no_trace(tmp_path: Path) -> None:
+def test_a_trace_that_is_nested_without_end_is_no_trace(tmp_path):
     place = tmp_path / "t.jsonl"
     text = "[" * 200_000
     place.write_text(text)

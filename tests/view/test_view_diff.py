@@ -68,24 +68,24 @@ def provenance() -> prov.Provenance:
     return prov.of([first, second])
 
 
-def test_an_unchanged_file_shows_nothing() -> None:
+def test_an_unchanged_file_shows_nothing():
     assert shown(BEFORE, BEFORE) == ""
 
 
-def test_new_lines_are_in_what_they_define() -> None:
+def test_new_lines_are_in_what_they_define():
     added = "\n    def email(self):\n        return 1\n"
     after = BEFORE + "\n    def last(self):\n        return 2\n"
     assert "in User.email" in shown(after, after.replace(BEFORE, BEFORE + added))
     assert "in User.last" in shown(after, after + "        # more\n")
 
 
-def test_narrow_is_unified_and_wide_is_side_by_side() -> None:
+def test_narrow_is_unified_and_wide_is_side_by_side():
     narrow, wide = shown(BEFORE, AFTER, 80), shown(BEFORE, AFTER, 150)
     assert "- " in narrow and "│" not in narrow
     assert re.search(r"def username\(self\):\s+│\s+2\s+\+\s+def email\(self\):", wide)
 
 
-def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means() -> None:
+def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means():
     text = shown(BEFORE, AFTER, 100, provenance=provenance())
     assert re.search(r"·●●» \+     def email", text)
     assert re.search(r"»»»» \+         return", text)
@@ -95,33 +95,33 @@ def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means(
     assert "looked up" not in text
 
 
-def test_each_hunk_says_its_seconds() -> None:
+def test_each_hunk_says_its_seconds():
     assert re.search(
         r"line 2 (in .* )?─ 0\.[3-7] s ", shown(BEFORE, AFTER, provenance=provenance())
     )
 
 
-def test_a_terminal_without_unicode_gets_ascii() -> None:
+def test_a_terminal_without_unicode_gets_ascii():
     text = shown(BEFORE, AFTER, provenance=provenance(), encoding="ascii")
     assert text.isascii()
     assert ".**> +" in text
 
 
-def test_changed_words_are_marked_and_code_is_coloured() -> None:
+def test_changed_words_are_marked_and_code_is_coloured():
     text = shown(BEFORE, AFTER, colours="truecolor")
     marked = re.findall(r"\x1b\[[0-9;]*1;[0-9;]*48;2;[0-9;]*m([^\x1b]*)", text)
     assert "email" in marked and "username" in marked
     assert re.search(r"\x1b\[[0-9;]*m(def|return)\x1b", text)
 
 
-def test_without_colours_changed_words_are_still_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_colours_changed_words_are_still_marked(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     text = shown(BEFORE, AFTER, colours="truecolor")
     assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|38;|48;)", text)
     assert "\x1b[1;4memail\x1b[0m" in text
 
 
-def test_a_missing_final_newline_is_reported() -> None:
+def test_a_missing_final_newline_is_reported():
     assert "no newline at the end" in shown("a\nb", "a\nb\n")
     assert "no newline at the end" in shown("a\nb", "a\nb\n", 150)
 
@@ -131,16 +131,14 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\x08\x9b31m\u202e\u2066 [bold]x[/] :smile:"
 
 @pytest.mark.parametrize("width", [60, 150])
 @pytest.mark.parametrize("colours", [None, "truecolor"])
-def test_text_cannot_drive_the_terminal(width: int, colours: str | None) -> None:
+def test_text_cannot_drive_the_terminal(width, colours):
     path = "evil\x1b[2J\n.py"
     text = plain(shown(f"a\n{HOSTILE}\n", f"b\n{HOSTILE}!\n", width, colours, path=path))
     assert not set(text) & set("\x1b\x07\x08\r\x9b\u202e\u2066")
     assert "[bold]x[/] :smile:" in text
 
 
-def test_a_patch_on_a_terminal_is_coloured_and_cannot_drive_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_patch_on_a_terminal_is_coloured_and_cannot_drive_it(monkeypatch):
     class Terminal(io.StringIO):
         encoding = "utf-8"  # type: ignore[assignment]
 
@@ -182,9 +180,7 @@ def read(sides: list[str], digits: int, numbers: int) -> tuple[dict[int, str], d
 
 @examples(60)
 @given(LINES, LINES, st.integers(0, 20), st.sampled_from([12, 40, 79, 140, 200]))
-def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(
-    before: list[str], after: list[str], alike: int, width: int
-) -> None:
+def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(before, after, alike, width):
     common = [f"common {number}" for number in range(alike)]
     before = [before[0], *common, *before[1:]]
     after = [after[0], *common, *after[1:]]
@@ -212,14 +208,14 @@ def kept(text: str, changed: dict[int, str]) -> list[str]:
     return [n for number, n in enumerate(text.split("\n"), 1) if number not in changed and n]
 
 
-def test_a_line_of_many_characters_is_cut_with_a_word_about_it() -> None:
+def test_a_line_of_many_characters_is_cut_with_a_word_about_it():
     long = "x" * 50_000
     text = shown(f"a\n{long}\n", f"b\n{long}\n")
     assert "…and 48,000 more characters" in text
     assert len(text) < 20_000
 
 
-def test_lines_of_a_string_that_spans_several_keep_its_colour() -> None:
+def test_lines_of_a_string_that_spans_several_keep_its_colour():
     text = 'x = """\ndef no():\n"""\n'
     lines = colours.code_lines(text, "a.py", "ansi_dark")
     assert [line.plain for line in lines] == ['x = """', "def no():", '"""', ""]
@@ -227,14 +223,14 @@ def test_lines_of_a_string_that_spans_several_keep_its_colour() -> None:
     assert len(inks) == 1
 
 
-def test_provenance_of_a_part_of_a_file_falls_on_its_lines() -> None:
+def test_provenance_of_a_part_of_a_file_falls_on_its_lines():
     text = "before\n" + AFTER + "behind\n"
     placed = provenance().onto(text)
     assert set(placed.kinds(0, len("before\n"))) == set()
     assert FREE in placed.kinds(len("before\n"), len(text))
 
 
-def test_each_hunk_says_which_definition_it_is_in() -> None:
+def test_each_hunk_says_which_definition_it_is_in():
     before = (
         "x = 1\n\n\nclass User:\n    def name(self):\n        return 1\n" + "\n" * 9 + "y = 2\n"
     )

@@ -75,21 +75,21 @@ def line(display: live.Live) -> str:
         pytest.param(Console(file=io.StringIO(), force_terminal=True), id="a file, FORCE_COLOR"),
     ],
 )
-def test_nothing_is_drawn_without_a_terminal(to: Console) -> None:
+def test_nothing_is_drawn_without_a_terminal(to):
     with live.Live(to) as display:
         display.begin("a.py", BEFORE)
         feed(display, "a.py", *EVENTS)
     assert to.file.getvalue() == ""  # type: ignore[attr-defined]
 
 
-def test_quiet_draws_nothing() -> None:
+def test_quiet_draws_nothing():
     to = terminal()
     with live.Live(to, quiet=True) as display:
         feed(display, "a.py", *EVENTS)
     assert to.file.getvalue() == ""  # type: ignore[attr-defined]
 
 
-def test_all_is_removed_at_the_end() -> None:
+def test_all_is_removed_at_the_end():
     to = terminal()
     with live.Live(to) as display:
         display.begin("a.py", BEFORE)
@@ -139,8 +139,8 @@ class Order:
     ids=["a part", "regions"],
 )
 def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentation(
-    instruction: str, symbol: str | None, answer: str, line: int, rows: list[str]
-) -> None:
+    instruction, symbol, answer, line, rows
+):
     source, settings = Source.from_bytes("a.py", PART.encode()), Settings(focus="1")
     job = plan_edit(source, instruction, settings, symbol=symbol)
     if symbol is None:
@@ -155,7 +155,7 @@ def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentati
     assert [row for row in drawn if row[:1] in ("+", "-")] == rows
 
 
-def test_a_download_shows_bytes_rate_and_time_left() -> None:
+def test_a_download_shows_bytes_rate_and_time_left():
     display = live.Live(terminal())
     feed(display, "a.py", EVENTS[0])
     display._phase.since -= 2
@@ -164,7 +164,7 @@ def test_a_download_shows_bytes_rate_and_time_left() -> None:
     assert "Fetching tiny  50%  2.0 s left  1.0 MB of 2.0 MB  500.0 kB/s" in text
 
 
-def test_a_resumed_download_counts_only_what_it_fetched() -> None:
+def test_a_resumed_download_counts_only_what_it_fetched():
     display = live.Live(terminal())
     feed(display, "a.py", Loading("Fetching tiny", 800, 1000, "bytes"))
     display._phase.since -= 10
@@ -172,7 +172,7 @@ def test_a_resumed_download_counts_only_what_it_fetched() -> None:
     assert "10.0 s left" in line(display) and "10 bytes/s" in line(display)
 
 
-def test_prefill_has_a_bar_and_decoding_its_pace() -> None:
+def test_prefill_has_a_bar_and_decoding_its_pace():
     display = live.Live(terminal())
     display.begin("a.py", BEFORE)
     feed(display, "a.py", Prefill(64, 128, 0, 0.1))
@@ -183,21 +183,21 @@ def test_prefill_has_a_bar_and_decoding_its_pace() -> None:
         assert words in text
 
 
-def test_a_short_wait_is_not_worth_a_word() -> None:
+def test_a_short_wait_is_not_worth_a_word():
     display = live.Live(terminal())
     assert line(display) == ""
     display._phase.since = time.monotonic() - 1
     assert "starting" in line(display)
 
 
-def test_several_files_are_counted() -> None:
+def test_several_files_are_counted():
     display = live.Live(terminal(), files=["a.py", "b.py", "c.py"])
     display.finish("a.py")
     feed(display, "a.py", Prefill(1, 2, 0, 0.1))
     assert "[2/3]" in shown(display, display.console)
 
 
-def test_a_run_that_starts_over_grows_anew() -> None:
+def test_a_run_that_starts_over_grows_anew():
     display = live.Live(terminal())
     display.begin("a.py", BEFORE)
     feed(display, "a.py", EVENTS[2], written("first try\n"), EVENTS[2], *EVENTS[5:9])
@@ -207,7 +207,7 @@ def test_a_run_that_starts_over_grows_anew() -> None:
 
 
 @pytest.mark.parametrize("width", [10, 20, 40, 60, 200])
-def test_any_width_holds_the_line(width: int) -> None:
+def test_any_width_holds_the_line(width):
     display = live.Live(terminal(width))
     display.begin("a/long/path/to/some/file.py", BEFORE)
     for event in EVENTS[:-1]:
@@ -217,7 +217,7 @@ def test_any_width_holds_the_line(width: int) -> None:
 
 
 @pytest.mark.parametrize("height", [3, 6, 24])
-def test_the_growing_change_leaves_room_for_the_line(height: int) -> None:
+def test_the_growing_change_leaves_room_for_the_line(height):
     to = terminal(height=height)
     growing = ChangeSoFar(to, "a.py", BEFORE)
     for one in AFTER.splitlines():
@@ -228,7 +228,7 @@ def test_the_growing_change_leaves_room_for_the_line(height: int) -> None:
         assert "+ b" in "\n".join(r.plain for r in rows)
 
 
-def test_what_is_not_written_yet_is_not_shown_as_removed() -> None:
+def test_what_is_not_written_yet_is_not_shown_as_removed():
     for end in range(1, AFTER.count("\n")):
         answer = "".join(part + "\n" for part in AFTER.split("\n")[:end])
         shown = [one.text for h in so_far(BEFORE, answer) for one in h.lines if one.kind == "-"]
@@ -239,7 +239,7 @@ def test_what_is_not_written_yet_is_not_shown_as_removed() -> None:
     st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
     st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
 )
-def test_the_added_lines_so_far_are_lines_of_the_answer(old: list[str], new: list[str]) -> None:
+def test_the_added_lines_so_far_are_lines_of_the_answer(old, new):
     before, answer = ("".join(one + "\n" for one in side) for side in (old, new))
     result = so_far(before, answer)
     assert sum(h.added for h in result) <= len(new)
@@ -248,7 +248,7 @@ def test_the_added_lines_so_far_are_lines_of_the_answer(old: list[str], new: lis
         assert result == hunks(before, answer) == []
 
 
-def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
+def test_while_the_test_command_runs_its_last_line_is_shown():
     with live.Live(terminal()) as display:
         feed(display, "a.py", *EVENTS)
         display.judging(Judging(1, "pytest -q", "collected 7 items"))
@@ -269,7 +269,7 @@ def shown(display: live.Live, console: Console) -> str:
     return console.end_capture()
 
 
-def test_a_second_question_about_a_file_is_no_comparison() -> None:
+def test_a_second_question_about_a_file_is_no_comparison():
     console = terminal()
     with live.Live(console, ["a.py"]) as display:
         display.begin("a.py", BEFORE)
@@ -282,7 +282,7 @@ def test_a_second_question_about_a_file_is_no_comparison() -> None:
         assert "decoding again without drafts" in shown(display, console)
 
 
-def test_over_several_files_each_bar_has_a_line_of_its_own() -> None:
+def test_over_several_files_each_bar_has_a_line_of_its_own():
     display = live.Live(terminal(160), ["a.py", "b.py"])
     display.begin("a.py", BEFORE)
     feed(display, "a.py", *EVENTS[:-1])

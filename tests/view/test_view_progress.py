@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +15,7 @@ class Clock:
         return self.now
 
 
-def test_time_left_counts_from_the_first_question_and_by_size() -> None:
+def test_time_left_counts_from_the_first_question_and_by_size():
     clock = Clock()
     progress = FilesProgress({"skipped": 600, "small": 100, "large": 300}, clock)
     assert progress.left() is None
@@ -34,7 +32,7 @@ def test_time_left_counts_from_the_first_question_and_by_size() -> None:
     assert (progress.finished, progress.files) == (2, 3)
 
 
-def test_nothing_is_shown_before_it_is_known() -> None:
+def test_nothing_is_shown_before_it_is_known():
     clock = Clock()
     progress = FilesProgress({"a": 10, "b": 10}, clock)
     progress.begin()
@@ -46,7 +44,7 @@ def test_nothing_is_shown_before_it_is_known() -> None:
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=9), st.floats(0, 1))
-def test_the_share_only_grows_and_ends_at_one(weights: list[int], part: float) -> None:
+def test_the_share_only_grows_and_ends_at_one(weights, part):
     progress = FilesProgress({str(n): weight for n, weight in enumerate(weights)})
     last = progress.share()
     for name in map(str, range(len(weights))):
@@ -57,7 +55,7 @@ def test_the_share_only_grows_and_ends_at_one(weights: list[int], part: float) -
     assert last == 1
 
 
-def test_a_file_that_cannot_be_asked_weighs_nothing(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_asked_weighs_nothing(tmp_path):
     (tmp_path / "a").write_text("four")
     names = [str(tmp_path / "a"), str(tmp_path / "b")]
     assert sizes(names) == {names[0]: 4, names[1]: 0}

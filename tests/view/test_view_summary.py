@@ -53,25 +53,25 @@ def message(report: Report, *, verbose: bool = False, quiet: bool = False) -> st
     return to.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_one_line_has_seconds_tokens_passes_and_acceptance() -> None:
+def test_one_line_has_seconds_tokens_passes_and_acceptance():
     assert message(Report("edit", (EDITED,), MODEL)) == (
         "User.cs: edited, 2 hunks, +2 -3 · 3.9 s · 127 tokens · 19 passes · 60% accepted\n"
     )
 
 
-def test_a_load_that_a_warm_server_would_save_is_shown() -> None:
+def test_a_load_that_a_warm_server_would_save_is_shown():
     slow = replace(EDITED, figures=replace(FIGURES, load_s=2.0, total_s=5.9))
     assert " · 5.9 s (load 2.0) · 127 tokens" in message(Report("edit", (slow,), MODEL))
 
 
-def test_several_files_have_one_summary() -> None:
+def test_several_files_have_one_summary():
     text = message(Report("edit", (EDITED, EDITED, REFUSED), MODEL))
     assert "3 files: 2 edited, 1 refused, +4 -6 · 7.9 s" in text
     assert text.count(" · ") == 4
     assert "254 tokens · 38 passes" in text
 
 
-def test_problems_notes_and_the_kept_answer_are_reported() -> None:
+def test_problems_notes_and_the_kept_answer_are_reported():
     text = message(Report("edit", (REFUSED,)))
     assert text.splitlines() == [
         "b.cs: not checked",
@@ -82,23 +82,23 @@ def test_problems_notes_and_the_kept_answer_are_reported() -> None:
     ]
 
 
-def test_what_was_reverted_is_shown_to_those_who_ask() -> None:
+def test_what_was_reverted_is_shown_to_those_who_ask():
     edit = replace(EDITED, findings=(Finding("reverted", "reverted: white space"),))
     assert "reverted" not in message(Report("edit", (edit,)))
     assert "reverted: white space" in message(Report("edit", (edit,)), verbose=True)
 
 
-def test_quiet_says_problems_only() -> None:
+def test_quiet_says_problems_only():
     assert message(Report("edit", (EDITED,)), quiet=True) == ""
     assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
 
 
-def test_plain_decoding_has_no_acceptance() -> None:
+def test_plain_decoding_has_no_acceptance():
     edit = Edit("a", "edited", figures=Figures(completion=5, passes=5, decode_s=1.0))
     assert message(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
 
 
-def test_verbose_is_a_table_of_every_figure() -> None:
+def test_verbose_is_a_table_of_every_figure():
     text = message(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
     for words in (
         "prompt tokens",
@@ -112,7 +112,7 @@ def test_verbose_is_a_table_of_every_figure() -> None:
     assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
 
 
-def test_files_that_are_one_change_with_a_broken_one_share_a_line() -> None:
+def test_files_that_are_one_change_with_a_broken_one_share_a_line():
     held = [
         Edit(f"{at}.cs", "refused", findings=(Finding("held", "not written", refuses=True),))
         for at in range(12)
@@ -124,11 +124,11 @@ def test_files_that_are_one_change_with_a_broken_one_share_a_line() -> None:
     assert last_but_one.endswith("7.cs and 4 more")
 
 
-def test_a_run_without_a_model_has_no_table_of_zeros() -> None:
+def test_a_run_without_a_model_has_no_table_of_zeros():
     assert "passes" not in message(Report("rename", (REFUSED, REFUSED)), verbose=True)
 
 
-def test_tries_that_no_test_judged_have_no_table() -> None:
+def test_tries_that_no_test_judged_have_no_table():
     tries = tuple(Try(n, figures=FIGURES, noted="the answer changes nothing") for n in (1, 2))
     assert "greedy" not in message(Report("edit", (replace(EDITED, tries=tries),)))
     judged = tuple(replace(one, test_s=1.0) for one in tries)
@@ -136,7 +136,7 @@ def test_tries_that_no_test_judged_have_no_table() -> None:
 
 
 @pytest.mark.parametrize(("identical", "words"), [(True, "the same text"), (False, "ANOTHER TEXT")])
-def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> None:
+def test_a_comparison_says_what_was_measured(identical, words):
     one = Compared(11.2, 12.4, 127, identical, 4.148, 3.18)
     edit = Edit("a", "edited", b"a", b"b", figures=FIGURES, compared=one)
     text = message(Report("edit", (edit,)))
@@ -144,7 +144,7 @@ def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> Non
     assert "decoding 4.1 times as fast with drafts, 3.2 with the prompt" in text
 
 
-def test_hostile_words_stay_words() -> None:
+def test_hostile_words_stay_words():
     edit = Edit(
         "a\x1b[2J\nb",
         "failed",
@@ -159,11 +159,11 @@ def test_hostile_words_stay_words() -> None:
     ("value", "words"),
     [(0, "0 ms"), (0.0123, "12 ms"), (0.2, "0.2 s"), (59.94, "59.9 s"), (61, "1 min 01 s")],
 )
-def test_seconds_are_readable(value: float, words: str) -> None:
+def test_seconds_are_readable(value, words):
     assert seconds(value) == words
 
 
-def test_counting() -> None:
+def test_counting():
     assert [count(n, "pass", "passes") for n in (1, 2, 1234)] == [
         "1 pass",
         "2 passes",
@@ -171,7 +171,7 @@ def test_counting() -> None:
     ]
 
 
-def test_what_a_first_use_took_is_named_step_by_step() -> None:
+def test_what_a_first_use_took_is_named_step_by_step():
     steps = {"Fetching tiny": 120.0, "Converting tiny": 60.0, "Loading tiny": 3.0}
     message = summary.prepared(steps)
     assert message is not None and "once for this model" in message.plain
@@ -186,7 +186,7 @@ def left(number: int) -> Edit:
     return Edit(f"{number:02}.md", "unchanged", b"a", b"a", findings=(message,))
 
 
-def test_files_that_share_a_reason_share_a_line_that_names_them() -> None:
+def test_files_that_share_a_reason_share_a_line_that_names_them():
     why = "holds `Old` on line 1, but is no code"
     few = message(Report("rename", (EDITED, *map(left, range(3)))))
     assert f"3 files left as they are: {why}: 00.md, 01.md, 02.md\n" in few
@@ -195,7 +195,7 @@ def test_files_that_share_a_reason_share_a_line_that_names_them() -> None:
     assert "18.md, 19.md\n" in message(many, verbose=True)
 
 
-def test_the_seconds_of_tests_stand_beside_those_of_the_model() -> None:
+def test_the_seconds_of_tests_stand_beside_those_of_the_model():
     failed = Try(1, test=Judgement(1, "no product"), test_s=2.0)
     same = Try(2, test=Judgement(1, "no product"), same_as=1)
     kept = Try(3, test=Judgement(0), test_s=1.5, kept=True)

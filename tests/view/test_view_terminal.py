@@ -77,8 +77,8 @@ def prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @in_a_terminal
 def test_the_change_grows_above_the_progress_line_and_stays_coloured_at_the_end(
-    terminal: Callable[..., Look], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    terminal, tmp_path, monkeypatch
+):
     prepare(tmp_path, monkeypatch)
     look = terminal("edit", "Rename it.", "a.py", width=120)
     done = look(r"finished")
@@ -91,9 +91,7 @@ def test_the_change_grows_above_the_progress_line_and_stays_coloured_at_the_end(
 
 
 @in_a_terminal
-def test_no_color_is_honoured(
-    terminal: Callable[..., Look], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_color_is_honoured(terminal, tmp_path, monkeypatch):
     prepare(tmp_path, monkeypatch)
     look = terminal("edit", "Rename it.", "a.py", environment={"NO_COLOR": "1"}, width=60)
     done = look(r"finished")

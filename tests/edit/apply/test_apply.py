@@ -52,9 +52,7 @@ EDIT = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\r\r\n"], ids=repr)
 @pytest.mark.parametrize("styled", [True, False], ids=["as the file", "plain"])
-def test_line_ends_outside_of_a_change_stay(
-    inside: Run, repo: Repository, newline: str, styled: bool
-) -> None:
+def test_line_ends_outside_of_a_change_stay(inside, repo, newline, styled):
     (repo.root / "shop.py").write_bytes(SHOP.replace("\n", newline).encode())
     change = EDIT.replace("\n", newline) if styled else EDIT
     done = inside("apply", "shop.py", "--no-model", stdin=change.encode())
@@ -66,7 +64,7 @@ def test_line_ends_outside_of_a_change_stay(
     st.lists(st.sampled_from(STATEMENTS), min_size=3, max_size=8),
     st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=3),
 )
-def test_an_ambiguity_names_as_many_lines_as_it_counts(body: list[str], shown: list[str]) -> None:
+def test_an_ambiguity_names_as_many_lines_as_it_counts(body, shown):
     text = "def h(a):\n" + "".join(f"    {line}\n" for line in body)
     change = "# ...\n" + "".join(f"    {line}\n" for line in shown) + "# ...\n"
     parts = parts_of(changes_of(change), "a.py")
@@ -77,9 +75,7 @@ def test_an_ambiguity_names_as_many_lines_as_it_counts(body: list[str], shown: l
 
 @cases(CASES, "others")
 @pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
-def test_a_part_that_is_not_carried_out_refuses_the_change(
-    inside: Run, repo: Repository, part: str, words: str, first: bool
-) -> None:
+def test_a_part_that_is_not_carried_out_refuses_the_change(inside, repo, part, words, first):
     change = part + EDIT if first else EDIT + part
     done = inside("apply", "--no-model", stdin=change.encode())
     assert done.returncode == 2 and words in done.stderr.decode()
@@ -103,9 +99,7 @@ def test_a_part_that_is_not_carried_out_refuses_the_change(
     ],
     ids=["an empty block", "a patch that moves"],
 )
-def test_an_empty_block_and_a_moved_file_refuse_the_change(
-    inside: Run, repo: Repository, change: str, words: str
-) -> None:
+def test_an_empty_block_and_a_moved_file_refuse_the_change(inside, repo, change, words):
     snippet = "def first(items):\n    return items[-1]\n"
     done = inside("apply", "--no-model", stdin=change.format(snippet).encode())
     assert done.returncode == 2 and words in done.stderr.decode()
@@ -121,9 +115,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 @cases(CASES, "merged")
-def test_every_form_is_merged_without_a_model_and_undone(
-    inside: Run, repo: Repository, change: str, changes: list[list[str]]
-) -> None:
+def test_every_form_is_merged_without_a_model_and_undone(inside, repo, change, changes):
     wanted = changed(SHOP, *changes)
     done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
     assert (done.returncode, repo.read("shop.py")) == (0, wanted), done.stderr.decode()
@@ -133,7 +125,7 @@ def test_every_form_is_merged_without_a_model_and_undone(
     assert inside("undo").returncode == 0 and repo.read("shop.py") == SHOP
 
 
-def test_a_new_method_stands_behind_the_one_it_is_shown_with(inside: Run, repo: Repository) -> None:
+def test_a_new_method_stands_behind_the_one_it_is_shown_with(inside, repo):
     head = "class A {\n  foo() {\n    return 1;\n  }\n\n  bar() {\n    return "
     repo.write("a.ts", head + "2;\n  }\n}\n")
     methods = "  bar() {\n    return 3;\n  }\n\n  baz() {\n    return 4;\n  }\n"
@@ -142,9 +134,7 @@ def test_a_new_method_stands_behind_the_one_it_is_shown_with(inside: Run, repo: 
     assert repo.read("a.ts") == head + "3;\n  }\n\n  baz() {\n    return 4;\n  }\n}\n"
 
 
-def test_guarantee_11_a_snippet_that_leaves_a_definition_out_is_refused(
-    inside: Run, repo: Repository
-) -> None:
+def test_guarantee_11_a_snippet_that_leaves_a_definition_out_is_refused(inside, repo):
     change = (
         "# ...\n    def __init__(self, items):\n        self.items = items\n\n"
         "    def count(self):\n        return len(self.items)\n# ...\n"
@@ -170,15 +160,13 @@ def test_guarantee_11_a_snippet_that_leaves_a_definition_out_is_refused(
     ],
     ids=["push-remove-pop"],
 )
-def test_guarantee_11_a_new_method_takes_no_other_ones_place(
-    inside: Run, repo: Repository, before: str, change: str, wanted: str
-) -> None:
+def test_guarantee_11_a_new_method_takes_no_other_ones_place(inside, repo, before, change, wanted):
     repo.write("s.py", before)
     done = inside("apply", "s.py", "--no-model", stdin=change.encode())
     assert (done.returncode, repo.read("s.py")) == (0, wanted), done.stderr.decode()
 
 
-def test_a_comment_that_stands_for_members_is_not_written(inside: Run, repo: Repository) -> None:
+def test_a_comment_that_stands_for_members_is_not_written(inside, repo):
     old = (
         "class W {\n    static final int FACTORY = 1;\n    int size;\n\n    void write() {\n"
         "        put(size);\n    }\n\n    void close() {\n        size = 0;\n    }\n}\n"
@@ -205,9 +193,7 @@ READINGS = {  # what the model writes behind the new line, what the file becomes
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("name", READINGS)
-def test_the_model_decides_between_readings(
-    inside: Run, repo: Repository, script: Play, name: str, ending: str
-) -> None:
+def test_the_model_decides_between_readings(inside, repo, script, name, ending):
     path = repo.root / "shop.py"
     path.write_bytes(SHOP.replace("\n", ending).encode())
     answer, change = READINGS[name]
@@ -233,9 +219,7 @@ ANSWERS = {  # none of them follows a reading
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_that_follows_no_reading_is_refused(
-    inside: Run, repo: Repository, script: Play, name: str
-) -> None:
+def test_an_answer_that_follows_no_reading_is_refused(inside, repo, script, name):
     script(answer=ANSWERS[name])
     done = inside("apply", "shop.py", "--json", stdin=DOUBTFUL.encode())
     assert done.returncode == 2 and repo.read("shop.py") == SHOP
@@ -245,9 +229,7 @@ def test_an_answer_that_follows_no_reading_is_refused(
     assert b"may replace this line, or stand beside it (line 29)" in done.stderr
 
 
-def test_the_other_parts_are_merged_and_are_not_open(
-    inside: Run, repo: Repository, script: Play
-) -> None:
+def test_the_other_parts_are_merged_and_are_not_open(inside, repo, script):
     script(answer="        return True\n```")
     both = f"{form('import-between-its-neighbours')}{DOUBTFUL}"
     done = inside("apply", "shop.py", "--json", stdin=both.encode())
@@ -257,9 +239,7 @@ def test_the_other_parts_are_merged_and_are_not_open(
     assert [one["how"] for one in parts] == ["matched", "model"]
 
 
-def test_a_snippet_after_a_doubtful_one_is_merged_too(
-    inside: Run, repo: Repository, script: Play
-) -> None:
+def test_a_snippet_after_a_doubtful_one_is_merged_too(inside, repo, script):
     script(answer="        return True\n```")
     imports = form("import-between-its-neighbours")
     both = f"```python\n{DOUBTFUL}```\n\n```python\n{imports}```\n"
@@ -268,9 +248,7 @@ def test_a_snippet_after_a_doubtful_one_is_merged_too(
     assert repo.read("shop.py") == wanted, done.stderr.decode()
 
 
-def test_a_model_that_was_trained_to_merge_has_its_own_prompt(
-    inside: Run, repo: Repository, script: Play
-) -> None:
+def test_a_model_that_was_trained_to_merge_has_its_own_prompt(inside, repo, script):
     script(answer="        return True\n</updated-code>")
     done = inside("apply", "shop.py", "--model", "fastapply-1.5b", stdin=DOUBTFUL.encode())
     assert repo.read("shop.py") == changed(SHOP, READINGS["replaced"][1]), done.stderr.decode()
@@ -295,9 +273,7 @@ def of_job(settings: Settings) -> list[Plan]:
     [(["--no-model"], "--no-model"), ([], "specedit model pull")],
     ids=["not-wanted", "not-here"],
 )
-def test_without_a_model_what_is_doubtful_is_refused(
-    inside: Run, repo: Repository, script: Play, flags: list[str], message: str
-) -> None:
+def test_without_a_model_what_is_doubtful_is_refused(inside, repo, script, flags, message):
     calls = script(answer="        return True\n```") if flags else None
     done = inside("apply", "shop.py", *flags, stdin=DOUBTFUL.encode())
     text = done.stderr.decode()
@@ -309,9 +285,7 @@ def test_without_a_model_what_is_doubtful_is_refused(
 
 
 @cases(CASES, "refused")
-def test_bad_input_is_an_error_and_nothing_is_written(
-    inside: Run, repo: Repository, change: str, message: str
-) -> None:
+def test_bad_input_is_an_error_and_nothing_is_written(inside, repo, change, message):
     done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
     assert done.returncode == 2 and message in done.stderr.decode()
     assert b"in the instruction" not in done.stderr, "a change has none"
@@ -319,9 +293,7 @@ def test_bad_input_is_an_error_and_nothing_is_written(
     assert repo.read("shop.py") == SHOP and repo.git("status", "--short") == ""
 
 
-def test_equal_parts_are_looked_for_once_and_refused_in_one_line(
-    inside: Run, repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equal_parts_are_looked_for_once_and_refused_in_one_line(inside, repo, monkeypatch):
     looked: list[Sequence[str]] = []
     runs = FileIndex.runs
 
@@ -338,7 +310,7 @@ def test_equal_parts_are_looked_for_once_and_refused_in_one_line(
     assert len(looked) <= 2 * 40  # `_loose` looks once for each
 
 
-def test_a_change_that_was_taken_for_the_file_is_named(inside: Run, repo: Repository) -> None:
+def test_a_change_that_was_taken_for_the_file_is_named(inside, repo):
     repo.write("change.txt", form("search-replace"))
     done = inside("apply", "change.txt", stdin=b"")
     assert done.returncode == 2 and b"Nothing came from stdin" in done.stderr
@@ -353,9 +325,7 @@ SWAPPED = {  # the file of the change, which is given first, and its text
 
 
 @pytest.mark.parametrize("name", SWAPPED)
-def test_a_change_given_before_its_file_is_refused_and_stays(
-    inside: Run, repo: Repository, name: str
-) -> None:
+def test_a_change_given_before_its_file_is_refused_and_stays(inside, repo, name):
     path, change = SWAPPED[name]
     repo.write(path, change)
     done = inside("apply", path, "shop.py", "--no-model")
@@ -367,9 +337,7 @@ def test_a_change_given_before_its_file_is_refused_and_stays(
     ("path", "change"),
     [("shop.py", "snippet.py"), ("shop.py", "snippet.txt"), ("notes.txt", "notes.diff")],
 )
-def test_a_file_given_before_its_change_does_not_look_swapped(
-    inside: Run, repo: Repository, path: str, change: str
-) -> None:
+def test_a_file_given_before_its_change_does_not_look_swapped(inside, repo, path, change):
     snippet = form("method-without-its-class")
     repo.write("snippet.py", snippet)
     repo.write("snippet.txt", snippet)
@@ -379,7 +347,7 @@ def test_a_file_given_before_its_change_does_not_look_swapped(
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_binary_input_is_an_error(inside: Run, repo: Repository) -> None:
+def test_binary_input_is_an_error(inside, repo):
     assert inside("apply", "shop.py", stdin=b"\x00\x01\xff").returncode == 2
     repo.write("data.bin", "a\0b")
     done = inside("apply", "data.bin", "-", stdin=form("search-replace").encode())
@@ -387,9 +355,7 @@ def test_binary_input_is_an_error(inside: Run, repo: Repository) -> None:
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
-def test_line_ends_and_a_missing_final_newline_stay(
-    inside: Run, repo: Repository, ending: str
-) -> None:
+def test_line_ends_and_a_missing_final_newline_stay(inside, repo, ending):
     path = repo.root / "shop.py"
     path.write_bytes(SHOP.rstrip("\n").replace("\n", ending).encode())
     change = form("snippet-with-elisions").replace("\n", "\r\n")
@@ -397,7 +363,7 @@ def test_line_ends_and_a_missing_final_newline_stay(
     assert path.read_bytes() == TOTAL.rstrip("\n").replace("\n", ending).encode()
 
 
-def test_several_files_change_together_or_not_at_all(inside: Run, repo: Repository) -> None:
+def test_several_files_change_together_or_not_at_all(inside, repo):
     good = f"shop.py\n{form('search-replace')}"
     user = "User.cs\n<<<<<<< SEARCH\n    int Age;\n=======\n    int Years;\n>>>>>>> REPLACE\n"
     done = inside("apply", stdin=f"{good}\n{user.replace('int Age', 'int Name')}".encode())
@@ -414,7 +380,7 @@ def test_several_files_change_together_or_not_at_all(inside: Run, repo: Reposito
 
 
 @pytest.mark.parametrize("path", ["/etc/hostname", "../outside.py", "src/../../outside.py"])
-def test_a_change_cannot_name_files_outside(inside: Run, repo: Repository, path: str) -> None:
+def test_a_change_cannot_name_files_outside(inside, repo, path):
     (repo.root.parent / "outside.py").write_text("x = 1\n")
     change = f"{path}\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n"
     done = inside("apply", stdin=change.encode())
@@ -422,9 +388,7 @@ def test_a_change_cannot_name_files_outside(inside: Run, repo: Repository, path:
 
 
 @pytest.mark.parametrize("path", [".git/config", "b/../.GIT/hooks/pre-commit", "lib/.git/config"])
-def test_a_change_cannot_name_files_in_a_git_folder(
-    inside: Run, repo: Repository, path: str
-) -> None:
+def test_a_change_cannot_name_files_in_a_git_folder(inside, repo, path):
     (repo.root / "b").mkdir()
     place = Path(os.path.normpath(repo.root / path))
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -441,7 +405,7 @@ def objects(done: Done) -> Any:
     return json.loads(done.stdout)
 
 
-def test_json_says_how_each_part_was_merged(inside: Run, repo: Repository) -> None:
+def test_json_says_how_each_part_was_merged(inside, repo):
     change = form("import-between-its-neighbours").encode()
     found = objects(inside("apply", "shop.py", "--json", stdin=change))
     assert found["command"] == "apply" and found["model"] is None
@@ -453,7 +417,7 @@ def test_json_says_how_each_part_was_merged(inside: Run, repo: Repository) -> No
     assert [one["line"] for one in finding["places"]] == [14, 26]
 
 
-def test_check_and_diff_write_nothing(inside: Run, repo: Repository) -> None:
+def test_check_and_diff_write_nothing(inside, repo):
     change = form("search-replace").encode()
     assert inside("apply", "shop.py", "--check", stdin=change).returncode == 1
     done = inside("apply", "shop.py", "--diff", stdin=change)
@@ -464,7 +428,7 @@ def test_check_and_diff_write_nothing(inside: Run, repo: Repository) -> None:
     assert repo.read("shop.py") == TOTAL
 
 
-def test_a_change_of_5000_lines_is_merged(inside: Run, repo: Repository) -> None:
+def test_a_change_of_5000_lines_is_merged(inside, repo):
     old = "".join(f"def f{n}(a):\n    x = a + {n}\n    return x\n\n\n" for n in range(1000))
     repo.write("large.py", old)
     new = old.replace("return x", "return x + 1")
@@ -481,7 +445,7 @@ sys.exit(code)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a process's own peak memory")
-def test_60000_lines_are_replaced_in_200_mb(repo: Repository, tmp_path: Path) -> None:
+def test_60000_lines_are_replaced_in_200_mb(repo, tmp_path):
     lines = [f"v{number} = {number}\n" for number in range(60_000)]
     repo.write("large.py", "".join(lines))
     new = [line.replace("v", "w") for line in lines]
@@ -506,9 +470,7 @@ NAMED = {
 
 @pytest.mark.parametrize("path", ["LICENSE", ".gitignore", ".eslintrc.js"])
 @pytest.mark.parametrize("form", NAMED)
-def test_a_change_names_files_without_a_dot_or_with_one_in_front(
-    inside: Run, repo: Repository, form: str, path: str
-) -> None:
+def test_a_change_names_files_without_a_dot_or_with_one_in_front(inside, repo, form, path):
     repo.write(path, "first\nold\nlast\n")
     done = inside("apply", "-", stdin=NAMED[form].replace("LICENSE", path).encode())
     assert repo.read(path) == "first\nnew\nlast\n", done.stderr.decode()
@@ -517,7 +479,7 @@ def test_a_change_names_files_without_a_dot_or_with_one_in_front(
 
 
 @pytest.mark.parametrize("piped", [True, False])
-def test_a_change_that_is_too_large_is_named(inside: Run, repo: Repository, piped: bool) -> None:
+def test_a_change_that_is_too_large_is_named(inside, repo, piped):
     change = "x = 2\n" * 400_000
     repo.write("change.py", change)
     rest = {"stdin": change.encode()} if piped else {}
@@ -525,7 +487,7 @@ def test_a_change_that_is_too_large_is_named(inside: Run, repo: Repository, pipe
     assert done.returncode == 2 and b"The change has 2.4 million characters" in done.stderr
 
 
-def test_the_python_api_merges_and_writes(repo: Repository, script: Play) -> None:
+def test_the_python_api_merges_and_writes(repo, script):
     from specedit import Editor
 
     with Editor() as editor:

@@ -20,30 +20,26 @@ def lines(text: str) -> list[str]:
 
 @cases("edit/apply/snippets.toml", "merged")
 def test_a_snippet_says_what_it_replaces_and_removes_and_the_rest_stays(
-    name: str, text: str, snippet: str, changes: list[list[str]]
-) -> None:
+    name, text, snippet, changes
+):
     result, reasons = merged(name, text, snippet)
     assert result is not None, reasons
     assert lines(result) == lines(changed(text, *changes))
 
 
 @cases("edit/apply/snippets.toml", "refused")
-def test_a_snippet_that_may_mean_two_things_is_refused(
-    name: str, text: str, snippet: str, words: str
-) -> None:
+def test_a_snippet_that_may_mean_two_things_is_refused(name, text, snippet, words):
     result, reasons = merged(name, text, snippet)
     assert result is None and words in reasons
 
 
 @cases("edit/apply/snippets.toml", "lost")
-def test_guarantee_11_what_would_be_lost_refuses_a_snippet(
-    name: str, text: str, snippet: str, words: str
-) -> None:
+def test_guarantee_11_what_would_be_lost_refuses_a_snippet(name, text, snippet, words):
     result, reasons = merged(name, text, snippet)
     assert result is None and words in reasons
 
 
-def test_a_snippet_of_thousands_of_definitions_is_refused_at_once() -> None:
+def test_a_snippet_of_thousands_of_definitions_is_refused_at_once():
     text = "".join(f"value_{number} = {number}\n" for number in range(5_001))
     after, why = merged("a.py", text, text.replace(" = ", " = -"))
     assert after is None and "too long to compare" in why
