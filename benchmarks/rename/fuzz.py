@@ -220,13 +220,10 @@ def problem_of(root: Path, check: str) -> str:
 
 def written(root: Path, texts: dict[str, str]) -> dict[str, bytes]:
     """Write these files; what they were before."""
-    before = {path: (root / path).read_bytes() for path in texts}
+    before = {path: read(root / path, any_encoding=True) for path in texts}
     for path, text in texts.items():
-        crlf = b"\r\n" in before[path]
-        data = text.replace("\n", "\r\n") if crlf else text
-        mark = b"\xef\xbb\xbf" if before[path].startswith(b"\xef\xbb\xbf") else b""
-        (root / path).write_bytes(mark + data.encode("utf-8", "surrogatepass"))
-    return before
+        (root / path).write_bytes(before[path].encode(text))
+    return {path: source.data for path, source in before.items()}
 
 
 def restore(root: Path, before: dict[str, bytes]) -> None:
@@ -243,7 +240,10 @@ def measured(package: Package, count: int, seed: int, rename: Rename) -> dict[st
             raise InputError(f"{package.name} fails its check before any rename: {problem[-600:]}")
         paths = files_of(root)
         found = candidates(root, package)
-        texts = {path: read(root / path).text for path in {name.path for name in found}}
+        texts = {
+            path: read(root / path, any_encoding=True).text
+            for path in {name.path for name in found}
+        }
         wanted = chosen(found, texts, count, f"{seed} {package.name}")
         rows: list[dict[str, Any]] = []
         for at in range(0, len(wanted), TOGETHER):
@@ -295,7 +295,7 @@ def merged(root: Path, renames: list[dict[str, tuple[Place, ...]]]) -> dict[str,
     """The texts after several renames of the same texts; of places that overlap, the first."""
     texts = {}
     for path in {path for rename in renames for path in rename}:
-        text, end, parts = read(root / path).text, 0, []
+        text, end, parts = read(root / path, any_encoding=True).text, 0, []
         for place in sorted((p for rename in renames for p in rename.get(path, ())), key=_offset):
             if place.offset >= end:
                 parts += [text[end : place.offset], place.replacement]

@@ -82,7 +82,7 @@ def of_files(
 
 def _read(name: str, allowed: Path | None, root: Path, skips: bool) -> Source:
     try:
-        source = sources.read(name, root)
+        source = sources.read(name, root, any_encoding=skips)
     except InputError as problem:
         if skips:
             raise Skipped(f"not renamed: {problem.reason}", hint=problem.hint) from problem

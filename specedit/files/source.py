@@ -44,16 +44,26 @@ class Source:
 
     @classmethod
     def from_bytes(
-        cls, name: str, data: bytes, path: Path | None = None, root: Path = Path()
+        cls,
+        name: str,
+        data: bytes,
+        path: Path | None = None,
+        root: Path = Path(),
+        *,
+        any_encoding: bool = False,
     ) -> Source:
-        """Text from bytes, or an InputError that says why they are not text."""
+        """Text from bytes, or an InputError that says why they are not text. `any_encoding`: a text
+        that is not UTF-8 is read byte by byte, so that its ASCII is right, whatever it is in."""
         if len(data) > MAX_FILE_BYTES:
             raise _too_large(name, len(data))
         encoding, bom = _encoding(name, data)
         try:
             raw = data[len(bom) :].decode(encoding)
         except UnicodeDecodeError as error:
-            raise _not_text(name, encoding, len(bom) + error.start, data) from error
+            if not any_encoding or encoding != "utf-8" or bom or b"\0" in data:
+                raise _not_text(name, encoding, len(bom) + error.start, data) from error
+            encoding = "latin-1"
+            raw = data.decode(encoding)
         if not raw:
             raise InputError("the file is empty", file=name, hint="There is no text to edit.")
         if "\0" in raw:
@@ -102,7 +112,7 @@ class Source:
             ) from error
 
 
-def read(path: str | Path, root: Path = Path()) -> Source:
+def read(path: str | Path, root: Path = Path(), *, any_encoding: bool = False) -> Source:
     """The source at `path`, which counts from `root`; symlinks are followed, so that the target is
     what gets written."""
     name, place = os.fspath(path), root / path
@@ -125,7 +135,7 @@ def read(path: str | Path, root: Path = Path()) -> Source:
     except (OSError, RuntimeError, ValueError) as error:  # loops, "\0" in a name, permissions
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot be read: {reason}", file=name) from error
-    return Source.from_bytes(name, data, real, root)
+    return Source.from_bytes(name, data, real, root, any_encoding=any_encoding)
 
 
 def _encoding(name: str, data: bytes) -> tuple[str, bytes]:

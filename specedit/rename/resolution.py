@@ -143,28 +143,30 @@ def resolve_name(
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     bare = name.lstrip("$")
     result = meanings_over(list(typings.values()), bare)
-    one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
+    resolved = ResolvedName(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
         first = next(iter(typings.values()))
-        own = [each for each in one.candidates if has_sigil(each, first)]
-        one.candidates = own or one.candidates
-    theirs = [each for each in one.candidates if _is_foreign(one, each, is_here)]
-    ours = [each for each in one.candidates if each not in theirs]
+        own = [each for each in resolved.candidates if has_sigil(each, first)]
+        resolved.candidates = own or resolved.candidates
+    theirs = [each for each in resolved.candidates if _is_foreign(resolved, each, is_here)]
+    ours = [each for each in resolved.candidates if each not in theirs]
     if at is not None:
-        one.chosen = _pointed_at(one, ours, at)
+        resolved.chosen = _pointed_at(resolved, ours, at)
     elif owner:
-        one.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
+        resolved.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
     else:
-        one.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        one.chosen = [each for each in one.chosen if not _is_literal(one, each)] or one.chosen
-    _take_in(one, ours)
-    stored = list(stored_parameters(one.chosen, ours, one.rules))
+        resolved.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
+        resolved.chosen = [
+            each for each in resolved.chosen if not _is_literal(resolved, each)
+        ] or resolved.chosen
+    _take_in(resolved, ours)
+    stored = list(stored_parameters(resolved.chosen, ours, resolved.rules))
     if derived:
-        one.chosen += {id(each): each for each, _ in stored}.values()
+        resolved.chosen += {id(each): each for each, _ in stored}.values()
     for _, leaf in () if derived else stored:
-        one.doubt(one.path_of(leaf), stays_as_parameter(leaf, bare), (leaf.line,))
-    _sort_out(one, theirs)
-    return one
+        resolved.doubt(resolved.path_of(leaf), stays_as_parameter(leaf, bare), (leaf.line,))
+    _sort_out(resolved, theirs)
+    return resolved
 
 
 def locals_too(resolved: ResolvedName) -> None:
@@ -207,7 +209,7 @@ def _pointed_at(
 def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
     """Uses that can mean nothing else, as far as the files show: renamed, with a note."""
     members = [each for each in ours if each.is_member and not _is_literal(resolved_name, each)]
-    chosen_members = [each for each in resolved_name.chosen if each.is_member]
+    chosen_members = [each for each in resolved_name.chosen if _is_member(resolved_name, each)]
     single = [each for each in resolved_name.chosen if not each.is_member and not _is_local(each)]
     every = all(each in resolved_name.chosen for each in members)
     resolved = resolves(resolved_name.rules)
@@ -273,6 +275,7 @@ def _only_of(
 
 def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """What stays: known to be something else, or undecided."""
+    of_class = any(_is_member(resolved, it) for it in resolved.chosen)
     for each in resolved.candidates:
         if each in resolved.chosen:
             continue
@@ -290,9 +293,9 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
                 FOREIGN: f"it may be a member of {each.module or 'an import'}",
                 "import": "where it comes from was not found",
             }.get(each.kind, "")
-        elif _is_literal(resolved, each) and not _is_used(each) and not types:
+        elif _is_literal(resolved, each) and not _is_used(each) and not types and of_class:
             why = "an object literal of no known type has it"
-        elif any(it.is_member for it in resolved.chosen) and _extends_unknown(resolved, each):
+        elif of_class and _extends_unknown(resolved, each):
             why = "what its class extends is not known"
         elif each.is_member and any(_extends_unknown(resolved, it) for it in resolved.chosen):
             why = "what the renamed one's class extends is not known"
@@ -436,6 +439,12 @@ def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     owners = [declared.member_of for declared in each.declared]
     nameless = resolved.rules.nameless
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
+
+
+def _is_member(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether it is a member, and not a function that an object literal stands in for."""
+    named = any(owner.node.type not in resolved.rules.nameless for owner in each.owners)
+    return each.is_member and (named or all(it.member_of for it in each.declared if it.is_own))
 
 
 def _is_used(each: Meaning) -> bool:

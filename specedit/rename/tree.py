@@ -186,7 +186,7 @@ class Tree:
         place = self.root / path
         if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
             raise InputError("cannot be read: not a regular file, or too large", file=path)
-        return read_source(place).text if place.stat().st_size else ""
+        return read_source(place, any_encoding=True).text if place.stat().st_size else ""
 
 
 VENDORED = frozenset({"vendor", "node_modules", "third_party", "third-party", "bower_components"})

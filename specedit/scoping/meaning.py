@@ -149,9 +149,9 @@ class _Sorting:
             if declaration.after and self._rebinds(declaration)
         }
         in_builds = {
-            id(one.scope)
-            for one in rebinding
-            if self.rules.is_conditional(one.node, scopes_of(one).text)
+            id(binding.scope)
+            for binding in rebinding
+            if self.rules.is_conditional(binding.node, scopes_of(binding).text)
         }
         for declaration in self.declared:
             sort = self._sort(declaration)
@@ -242,10 +242,18 @@ class _Sorting:
                 )
                 for member in mine[:1] if wanted else []:
                     self._join(member, wanted[0])
+        if len(self._holders()) > 1:
+            for typing in self.typings:
+                for member, other in self.rules.same_members(typing, self.name):
+                    self._join(member, other)
         self._join_implied()
 
     def _owners(self) -> Iterator[tuple[Typing, Owner]]:
         return ((typing, owner) for typing in self.typings for owner in typing.scopes.owners)
+
+    def _holders(self) -> set[int]:
+        """What has the name as a member of its own, by id."""
+        return {id(each.member_of) for each in self.declared if each.member_of is not None}
 
     def _overrides(self, one: Hashable, other: Hashable) -> bool:
         """Fields hide where methods override; a field never overrides a method."""

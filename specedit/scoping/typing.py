@@ -307,6 +307,8 @@ class Typing(Lookup):
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
         if kind in rules.selves or text in rules.self_words:
+            if rules.is_called_on(node):
+                return self.type_of(rules.called_on(self, node), deep + 1)
             result = self.enclosing(node)
             return (result,) if result else None
         if kind in rules.supers or text in rules.super_words:
@@ -576,8 +578,8 @@ class Typing(Lookup):
         if receiver is not None:
             members = self.members(self.type_of(receiver, deep) or (), name, True)
             return self.resolved(members[0]) if members else None
-        one = self.lookup(name, leaf, "call") or self.lookup(name, leaf, "type")
-        return self.resolved(one)
+        declared = self.lookup(name, leaf, "call") or self.lookup(name, leaf, "type")
+        return self.resolved(declared)
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""

@@ -96,7 +96,11 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
     if edit.before == edit.after or not edit.before or not edit.after:
         return set()
     try:
-        before, after = (Source.from_bytes(edit.path, d).text for d in (edit.before, edit.after))
+        sources = (
+            Source.from_bytes(edit.path, data, any_encoding=True)
+            for data in (edit.before, edit.after)
+        )
+        before, after = (source.text for source in sources)
     except SpeceditError:
         return set()
     if before == after:

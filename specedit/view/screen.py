@@ -193,7 +193,7 @@ class Screen(Sink):
     def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""
         self._live.stop()
-        after = Source.from_bytes(source.name, edit.after).text
+        after = Source.from_bytes(source.name, edit.after, any_encoding=True).text
         texts = source.text, after
         frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
         self._print(diff_view.title(edit.path, hunks(*texts)))

@@ -1,7 +1,6 @@
 """A rename of a work tree from the command line: one change or none, and what is said of it."""
 
-from __future__ import annotations
-
+import codecs
 import json
 import sys
 from pathlib import Path
@@ -424,9 +423,9 @@ def test_generated_and_vendored_files_stay_and_are_named(desk):
 
 
 def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk):
-    use = b"from shop.user import User\n\nprint(User().user_name)  # caf\xe9\n"
+    wide = codecs.BOM_UTF16_LE + b"user_name"
     bundle = b"var user_name;" + b"x" * 500_000
-    for path, data in {"old.py": use, "bundle.js": bundle}.items():
+    for path, data in {"old.py": wide, "bundle.js": bundle}.items():
         (desk.repo.root / path).write_bytes(data)
     code, _, err = desk.specedit(*CODE, "--strict")
     assert code == 2 and touched(desk) == set() and "one change with" in " ".join(err.split())
@@ -434,7 +433,7 @@ def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk):
     assert code == 0 and touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
     reports = {one["path"]: one for one in json.loads(out)["files"]}
     for path, reason in {
-        "old.py": "not UTF-8: byte 0xe9",
+        "old.py": "not UTF-16: byte",
         "bundle.js": "a line of 500,014",
     }.items():
         (finding,) = reports[path]["findings"]
@@ -442,6 +441,15 @@ def test_a_file_that_is_not_text_stays_and_is_named_with_the_reason(desk):
         assert f"not renamed: {reason}" in finding["text"]
         assert f"{path}: not renamed: {reason}" in err
     assert desk.specedit(*CODE, "old.py", "shop/page.py")[0] == 2  # the user named it
+
+
+def test_a_file_in_another_encoding_is_renamed_byte_by_byte(desk):
+    use = b"from shop.user import User\n\nprint(User().user_name)  # caf\xe9\r\n"
+    (desk.repo.root / "old.py").write_bytes(use)
+    code, _, err = desk.specedit(*CODE)
+    assert code == 0, err
+    assert (desk.repo.root / "old.py").read_bytes() == use.replace(b"user_name", b"login")
+    assert desk.specedit("edit", "x", "old.py")[0] == 2  # an edit by a model is of UTF-8 alone
 
 
 def test_a_file_that_does_not_parse_is_said(desk):

@@ -30,8 +30,14 @@ class C(Rules):
         """What the included files declare, and what the linker takes for the same."""
         own = project.path(here.scopes)
         seen = _included(project, own)
+        found = False
         for path in seen:
-            yield from project.top_level(path, name)
+            for declared in project.top_level(path, name):
+                found = True
+                yield declared
+        if own.endswith(HEADERS) and not found:
+            for path in _beside(project, own):
+                yield from project.top_level(path, name)
         mine = [declared for declared in project.top_level(own, name) if _is_linked(here, declared)]
         if not mine:
             announced = rf"\b(?:struct|union|class)\s+{re.escape(name)}\b"
@@ -158,7 +164,8 @@ RULES = C(
 
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
+HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", *HEADERS)
 
 
 def _included(project: Project, path: str) -> list[str]:
@@ -168,15 +175,28 @@ def _included(project: Project, path: str) -> list[str]:
         results: list[str] = []
         waiting = [path]
         while waiting:
-            one = waiting.pop(0)
-            for text in INCLUDE.findall(project.text(one) or ""):
-                there = _file(project, one, text)
+            file = waiting.pop(0)
+            for text in INCLUDE.findall(project.text(file) or ""):
+                there = _file(project, file, text)
                 if there is not None and there not in results and there != path:
                     results.append(there)
                     waiting.append(there)
         return results
 
     return project.remembered(("included", path), follow)
+
+
+def _beside(project: Project, path: str) -> list[str]:
+    """What the files that include a header include beside it: a header may rely on that."""
+
+    def search() -> list[str]:
+        word = rf"#[ \t]*include.*\b{re.escape(posixpath.basename(path))}[\">]"
+        holding = project.matching(word, SOURCES)
+        users = [user for user in holding if path in _included(project, user)]
+        every = {other: None for user in users for other in (*_included(project, user), user)}
+        return [other for other in every if other.endswith(HEADERS) and other != path]
+
+    return project.remembered(("beside", path), search)
 
 
 def _is_linked(here: Typing, declared: Declared) -> bool:

@@ -7,18 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from specedit.scoping.languages.javascript_modules import JavaScriptModules, moved_imports
+from specedit.scoping.languages.javascript_modules import (
+    MOCKS,
+    JavaScriptModules,
+    moved_imports,
+    resolve,
+)
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import DEEP, Known, Typing
+from specedit.scoping.typing import DEEP, Known, Typing, type_part
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of, last_of
 
 EACH = frozenset({"every", "filter", "find", "findIndex", "flatMap", "forEach", "map", "some"})
+_COMPARES = frozenset(
+    {"toEqual", "toStrictEqual", "toMatchObject", "toContainEqual", "deepEqual", "deepStrictEqual"}
+)
 ADDS = frozenset({"push", "unshift", "add", "fill", "includes", "indexOf"})  # to a list
 
 
@@ -29,7 +37,7 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
         return None
     typed = _context_type(typing, node, parent, deep)
     if typed is not None:
-        return typing.named_type(typed, deep + 1)
+        return typing.named_type(_awaited(typing, typed), deep + 1)
     if node.place == "assignment_expression.right":
         left = parent.part("left")
         gives_out = left is not None and typing.scopes.text(left) == "module.exports"
@@ -39,9 +47,68 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
         return typing.type_of_declared(result[0], deep + 1) if result else None
-    if parent.type in ("parenthesized_expression", "ternary_expression"):
+    if parent.type in ("parenthesized_expression", "ternary_expression") or _is_result(node):
         return owner_of_literal(typing, parent, deep + 1)
+    if parent.type == "array":
+        expected = _compared(typing, parent)
+        return typing.element_of(expected, deep + 1) if expected is not None else None
+    if (module := _mocked(typing, node)) is not None:
+        return (module,)
+    return typing.type_of(_compared(typing, node), deep + 1)
+
+
+def _mocked(typing: Typing, node: Branch) -> Owner | None:
+    """The module that an object stands for: `jest.mock("./m", () => ({…}))`."""
+    function = node.parent
+    if function is not None and function.type == "return_statement":
+        above = (up for up in node.up() if typing.rules.scopes.get(up.type) == "function")
+        function = next(above, None)
+    elif node.place != "arrow_function.body":
+        return None
+    arguments = function.parent if function is not None else None
+    callee = arguments.at("^ function") if arguments is not None else None
+    if arguments is None or callee is None or typing.scopes.text(callee) not in MOCKS:
+        return None
+    source = typing.scopes.text(arguments.named_children()[0]).strip("'\"`")
+    path = resolve(typing.project, typing.project.path(typing.scopes), source)
+    module = typing.project.module(path) if path is not None else None
+    return module.owner if module is not None else None
+
+
+def _compared(typing: Typing, node: Branch) -> Branch | None:
+    """What a test compares an argument with: `expect(cart).toEqual(…)`, `deepEqual(cart, …)`."""
+    arguments = node.parent
+    call = arguments.parent if arguments is not None and arguments.type == "arguments" else None
+    leaf = typing.called_leaf(call) if call is not None else None
+    if arguments is None or leaf is None or typing.scopes.text(leaf) not in _COMPARES:
+        return None
+    first = arguments.named_children()[0]
+    if first is not node:
+        return first
+    for inner in call.walk() if call is not None else ():
+        if inner.type == "call_expression" and inner is not call:
+            function, listed = inner.part("function"), inner.part("arguments")
+            if function is not None and typing.scopes.text(function) == "expect":
+                return first_of(listed) if listed is not None else None
     return None
+
+
+def _is_result(node: Branch) -> bool:
+    """Whether a node is what `a ?? b`, `a || b` or `a && b` may give."""
+    around = node.parent
+    if around is None or around.type != "binary_expression":
+        return False
+    either = around.first("??", "||") is not None
+    return either or (around.first("&&") is not None and node.field == "right")
+
+
+def _awaited(typing: Typing, typed: Branch) -> Branch:
+    """The type of what an `async` function returns, of the promise that it gives."""
+    if typed.field != "return_type" or typed.parent is None or typed.parent.first("async") is None:
+        return typed
+    listed = next((x for x in typed.walk() if x.type in typing.rules.arguments), None)
+    promised = (typing.over(typed) or typing).head(typed) in typing.rules.awaited
+    return (first_of(listed) or typed) if promised and listed is not None else typed
 
 
 def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
@@ -124,6 +191,11 @@ def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Br
         return typing.element(typed)
     if parent.type == "arguments" and parent.parent is not None:
         return _parameter_type(typing, parent, node)
+    key = parent.part("key") if node.place == "pair.value" and node.type == "array" else None
+    if key is not None and parent.parent is not None:
+        around = owner_of_literal(typing, parent.parent, deep + 1)
+        result = typing.members(around or (), typing.scopes.text(key).strip("'\""))
+        return type_part(result[0], typing.rules) if result else None
     return None
 
 
@@ -141,6 +213,9 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         owners = typing.type_of(typing.rules.receiver(member))
         result = typing.members(owners or (), typing.scopes.label(member))
         declared = next((declared for declared in result if _takes(declared, at)), None)
+    elif callee.type in typing.rules.calls and callee.part("function") is not None:
+        function = _given_by_call(typing, callee)
+        return _parameter_of(function, at) if function is not None else None
     if declared is None:
         return None
     function = declared.node
@@ -150,10 +225,29 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         function = next((declared.node for declared in result if _takes(declared, at)), function)
     elif declared.kind not in FUNCTIONS:
         function = typing.rules.value_part(declared) or function
+    return _parameter_of(function, at)
+
+
+def _parameter_of(function: Branch, at: int) -> Branch | None:
+    """The type of a function's parameter."""
     parameters = function.part("parameters")
     if parameters is None or at >= len(parameters.named_children()):
         return None
     return parameters.named_children()[at].part("type")
+
+
+def _given_by_call(typing: Typing, call: Branch) -> Branch | None:
+    """The function that a call gives: `fold(onLeft)(either)`."""
+    leaf = typing.called_leaf(call)
+    called = typing.called(leaf) if leaf is not None else None
+    if called is None:
+        return None
+    function = called.node if called.kind in FUNCTIONS else typing.rules.value_part(called)
+    if function is None:
+        return None
+    typed = function.part("return_type")
+    given = first_of(typed) if typed is not None else function.part("body")
+    return given if given is not None and given.part("parameters") is not None else None
 
 
 def _takes(function: Declared, at: int) -> bool:
@@ -231,9 +325,11 @@ class JavaScript(JavaScriptModules):
 
     def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
         """The type of another project that an object literal is meant for, and what may read one
-        that is given to it; `new`."""
+        that is given to it; `new`, and the language itself."""
         if item.kind == "method" and item.name == "constructor":
             return "`new`, which calls it", True
+        if item.owner is not None and item.name == "prototype":
+            return "the language, which reads it", True
         if item.owner is None or item.owner.node.type not in self.nameless:
             return super().required_by(typing, item)
         known = owner_of_literal(typing, item.owner.node)
@@ -250,6 +346,35 @@ class JavaScript(JavaScriptModules):
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
+
+    def is_called_on(self, node: Branch) -> bool:
+        """In `x.save = function () {…}`, and in a function that is given away."""
+        around = _function_around(node)
+        holder = around.parent if around is not None else None
+        if around is None or holder is None or around.type != "function_expression":
+            return False
+        alone = holder.type == "arguments" and holder.named_children()[-1] is around
+        return alone or around.at("^ left property") is not None
+
+    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
+        """`x` of `x.save = function () {…}` and of `x.prototype.save = …`."""
+        around = _function_around(node)
+        target = around.at("^ left object") if around is not None else None
+        last = target.part("property") if target is not None else None
+        of_class = last is not None and typing.scopes.text(last) == "prototype"
+        return target.part("object") if target is not None and of_class else target
+
+
+def _function_around(node: Branch) -> Branch | None:
+    """The function around a place that has a `this` of its own."""
+    functions = (up for up in node.up() if up.type in _OWN_THIS)
+    return next(functions, None)
+
+
+_OWN_THIS = places(
+    "function_expression function_declaration generator_function generator_function_declaration",
+    "method_definition class_static_block class_body",
+)
 
 
 def _given_to_another(typing: Typing, literal: Branch) -> tuple[str, bool] | None:

@@ -24,7 +24,8 @@ from specedit.syntax.branch import Branch
 ENDS = ("", ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 CONFIGS = ("tsconfig.json", "jsconfig.json")
-CALLS = frozenset({"require", "import", "jest.mock", "vi.mock", "require.resolve"})
+MOCKS = frozenset({"jest.mock", "jest.doMock", "vi.mock", "vi.doMock"})
+CALLS = frozenset({"require", "import", "require.resolve"}) | MOCKS
 SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 
 
@@ -32,7 +33,8 @@ def resolve(project: Project, path: str, source: str) -> str | None:
     """The file of the tree that an import means; None outside of the tree."""
     folder = posixpath.dirname(path)
     if source.startswith("."):
-        return _file(project, posixpath.normpath(posixpath.join(folder, source)))
+        place = posixpath.normpath(posixpath.join(folder, source))
+        return _file(project, place) or _entry_file(project, place)
     for place in (*_mapped(project, folder, source), *_packages(project, source)):
         result = _file(project, posixpath.normpath(place))
         if result is not None:
@@ -47,6 +49,25 @@ def _file(project: Project, place: str) -> str | None:
     tries += [stem + written for written in WRITTEN.get(end, ())]
     tries += [posixpath.join(place, "index" + end) for end in ENDS[1:]]
     return next((path for path in tries if path in project.paths), None)
+
+
+def _entry_file(project: Project, folder: str) -> str | None:
+    """The file that an import of a package's own folder means."""
+    folder = "" if folder == "." else folder
+    text = _json(project, posixpath.join(folder, "package.json"))
+    found = (_file(project, posixpath.normpath(place)) for place in _entries(folder, text))
+    return next((path for path in found if path is not None), None)
+
+
+def _entries(folder: str, text: dict[str, Any]) -> Iterator[str]:
+    """Where a package begins: as its package.json says, or the source that such a file is made
+    of."""
+    fields = [text.get(field) for field in ("types", "source", "module", "main")]
+    written = [field for field in fields if isinstance(field, str)]
+    yield from (posixpath.join(folder, field) for field in written)
+    for field in written:
+        yield posixpath.join(folder, "src", posixpath.basename(field).partition(".")[0])
+    yield from (posixpath.join(folder, name) for name in ("src", "", "lib"))
 
 
 def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
@@ -107,10 +128,7 @@ def _packages(project: Project, source: str) -> Iterator[str]:
 
     for name, (folder, text) in project.remembered("packages", read).items():
         if source == name:
-            for field in ("types", "source", "module", "main"):
-                if isinstance(text.get(field), str):
-                    yield posixpath.join(folder, text[field])
-            yield from (posixpath.join(folder, name) for name in ("src", "", "lib"))
+            yield from _entries(folder, text)
         elif source.startswith(name + "/"):
             rest = source[len(name) + 1 :]
             yield from (posixpath.join(folder, rest), posixpath.join(folder, "src", rest))

@@ -121,7 +121,7 @@ class Rules(Tables):
         """The module that a call gives: `require("x")`."""
         return None
 
-    def is_instance(self, one: Declared) -> bool:
+    def is_instance(self, declared: Declared) -> bool:
         """Whether a parameter is the instance that a method is called on."""
         return False
 
@@ -186,7 +186,7 @@ class Rules(Tables):
         """The namespace that a name stands for which no file declares as a whole."""
         return None
 
-    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
+    def file_of(self, project: Project, here: Typing, declared: Declared) -> Owner | None:
         """The module that a declaration takes in from another file: `mod x;`."""
         return None
 
@@ -271,13 +271,22 @@ class Rules(Tables):
         """Whether a class says what it extends by a value that is known when it runs alone."""
         return False
 
-    def is_read_from_values(self, project: Project, one: Declared) -> bool:
+    def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """Whether what a module declares may be read from a value of unknown type."""
         return True
 
     def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """Whether a member's type allows that it is called."""
         return declared.kind in FUNCTIONS or self.fields_are_called
+
+    def is_called_on(self, node: Branch) -> bool:
+        """Whether `this` is something else than the class around it."""
+        return False
+
+    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
+        """What `this` stands for where it is not the class around it; None where that is not
+        known."""
+        return None
 
     # what a use of unknown class says: `languages.calls`
 
@@ -319,7 +328,7 @@ class Rules(Tables):
         return None
 
     def member_out_of(
-        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
         """The class of a member, also where its generic class is given it. `known`: without."""
         return known
@@ -365,10 +374,14 @@ class Rules(Tables):
             return name.parent.named_after(name.end) if name.parent is not None else None
         return node.part("value") or node.part("right")
 
+    def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
+        """Pairs of members of a name that are one thing because of how a file uses their types."""
+        yield from ()
+
     # writing
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         """What to write at a place where it is more than the new name. `split`: the place means
         another thing, too, which keeps its name."""

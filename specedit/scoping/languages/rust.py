@@ -195,6 +195,20 @@ def _variant(typing: Typing, kind: Branch, pattern: Branch, deep: int) -> Declar
     return None
 
 
+def _taken_as(uses: Uses, leaf: Branch) -> Hashable:
+    """What a list of `use` gives another name: `use a::{X as Y}`."""
+    alias = leaf.at("^ alias")
+    imported = uses.scopes.by_leaf.get(id(alias)) if alias is not None else None
+    if imported is None:
+        return uses.bare(leaf, "any")
+    found = uses.typing.project.imported_declarations(uses.typing, imported)
+    own = [declared for declared in found or () if declared.name == uses.name]
+    if own:
+        return own[0]
+    path = uses.rules.module_of(uses.scopes, imported)
+    return FOREIGN, path.split("::")[0]
+
+
 class Rust(RustModules):
     def prepare(self, root: Branch, data: bytes) -> None:
         read_macros(root, data)
@@ -273,7 +287,7 @@ class Rust(RustModules):
             return [(UNKNOWN, METHOD)]
         if leaf.place == "macro_invocation.macro":
             return [uses.bare(leaf, "macro")]
-        return None
+        return [_taken_as(uses, leaf)] if leaf.place == "use_as_clause.path" else None
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
         return taken_out(typing, node, deep)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from specedit.scoping.languages import javascript
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.typescript_shapes import same_members
 from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Known, Typing
@@ -57,6 +58,9 @@ class TypeScript(javascript.JavaScript):
                     return known
             below = up
         return None
+
+    def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
+        return same_members(typing, name)
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
