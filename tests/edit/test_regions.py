@@ -38,10 +38,8 @@ def picked(text: str, instruction: str, name: str = "a.py") -> list[str]:
     """The names of the blocks that words alone choose; [] is the whole file."""
     given = source(text, name)
     found = blocks_of(given.text, given.language)
-    return [
-        one.block.name
-        for one in choose(evidence_of(given.text, found, instruction), instruction).blocks
-    ]
+    chosen = choose(evidence_of(given.text, found, instruction), instruction)
+    return [block.name for block in chosen.blocks]
 
 
 # blocks
@@ -186,7 +184,7 @@ def test_chances_are_a_probability():
     text = python()
     found = blocks_of(text, language_of("a.py"))
     for instruction in ("weigh_lemon_4", "", "lemon"):
-        chances = [one.chance for one in likely(evidence_of(text, found, instruction))]
+        chances = likely(evidence_of(text, found, instruction)).values()
         assert sum(chances) == pytest.approx(1)
         assert min(chances) >= 0
 

@@ -46,6 +46,7 @@ class Block:
     name: str = ""  # "Class.member"
     kind: str = "lines"  # of the definition; "imports", "comment", or "lines" outside of any
     head: bool = True  # it holds the definition's first line
+    why: str = ""  # of lines that the instruction points at: how
 
     @property
     def lines(self) -> int:

@@ -19,7 +19,6 @@ from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
     MAX_BLOCK_LINES,
     MOST_LISTED,
-    TARGET,
     Block,
     BlockListing,
     blocks_of,
@@ -36,7 +35,7 @@ from specedit.edit.regions.choice import (
     with_named,
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
-from specedit.edit.regions.targets import EditTarget, targets_of
+from specedit.edit.regions.targets import targets_of
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
@@ -166,8 +165,9 @@ def ask_model(
     """The blocks that the model names when it is shown the outline."""
     outline = listing_of(job.about.text, blocks)
     if len(outline.names) > MOST_LISTED:
-        best = sorted(likely(evidence), key=lambda likely: -likely.chance)[:MOST_LISTED]
-        outline = listing_of(job.about.text, blocks, frozenset(likely.block for likely in best))
+        chances = likely(evidence)
+        best = sorted(chances, key=lambda block: -chances[block])[:MOST_LISTED]
+        outline = listing_of(job.about.text, blocks, frozenset(best))
     return _asked(job, outline, backend, sink)
 
 
@@ -198,29 +198,27 @@ def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
 
 
 def _regions(
-    source: Source, blocks: Sequence[Block], targets: Sequence[EditTarget]
+    source: Source, blocks: Sequence[Block], targets: Sequence[Block]
 ) -> tuple[RegionJob, ...]:
     """A region for each target, with the comments above it; none inside of another."""
-    spans = [_with_lead(target, blocks) for target in targets]
     regions: list[RegionJob] = []
-    for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda pair: pair[0]):
-        if regions and first <= regions[-1].lines[1]:
-            continue
-        block = Block(first, last, target.symbol, TARGET)
-        regions.append(replace(region_job(source, [block], 1.0), why=target.why))
+    with_comments = [_with_comments(target, blocks) for target in targets]
+    for target in sorted(with_comments, key=lambda target: (target.first, target.last)):
+        if not regions or target.first > regions[-1].lines[1]:
+            regions.append(replace(region_job(source, [target], 1.0), why=target.why))
     return tuple(regions)
 
 
-def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
-    """The lines of a target with the comments right above it."""
-    heads = (block for block in blocks if block.head and block.name == target.symbol)
+def _with_comments(target: Block, blocks: Sequence[Block]) -> Block:
+    """A target with the comments right above it."""
+    heads = (block for block in blocks if block.head and block.name == target.name)
     starts = (block.first for block in heads if block.first <= target.first <= block.last)
-    return next(starts, target.first), target.last
+    return replace(target, first=next(starts, target.first))
 
 
-def _is_one_function(targets: Sequence[EditTarget], symbols: Sequence[Symbol]) -> bool:
+def _is_one_function(targets: Sequence[Block], symbols: Sequence[Symbol]) -> bool:
     """Whether an instruction names one function and nothing else."""
-    named = [symbol for symbol in symbols if symbol.qualified in {each.symbol for each in targets}]
+    named = [symbol for symbol in symbols if symbol.qualified in {each.name for each in targets}]
     return len(targets) == 1 and len(named) == 1 and named[0].kind in CALLABLE
 
 
@@ -263,7 +261,7 @@ def _whole(job: Job, why: str) -> Job:
 
 
 def _some(job: Job, choice: BlockChoice) -> Job:
-    chances = {block.block: block.chance for block in choice.blocks}
+    chances = choice.blocks
     regions = tuple(
         replace(
             region_job(job.about, group, min(1.0, sum(chances[block] for block in group))),
