@@ -55,7 +55,7 @@ def repeating(folder: str) -> list[tuple[str, ...]]:
     for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "tests")):
         subprocess.run(["git", *words], cwd=folder, check=True)
     place.write_text(TESTS.replace(*EXAMPLE))
-    return [("git", "diff", "-U0"), ("specedit", "repeat")]
+    return [("git", "diff", "-U0"), ("specedit", "repeat", "--yes")]
 
 
 def main(picture: str) -> None:

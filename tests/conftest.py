@@ -1,7 +1,5 @@
 """Shared by all tests: a store of their own, no settings from outside, the real 0.5B model."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

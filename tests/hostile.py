@@ -3,8 +3,6 @@
 A reader is a forked process with a limit of time and memory. `read` gives what became of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource
@@ -15,81 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from case_files import read_file
+
 NAME, OTHER = "Username", "Email"
 
-# Repeated as they are; `@` stands for the name.
-REPEATED = (
-    *("(", ")", "[", "{", "}", "<", ">", "'", '"', "`", '"""', "\\", "\n", "\r\n", " ", "\t", ";"),
-    *(
-        "/*",
-        "*/",
-        "//\n",
-        "#",
-        "# @\n",
-        "// @\n",
-        "/* @ */",
-        "a.",
-        "@.",
-        "@::",
-        "@->",
-        "a?.b",
-        "@(",
-    ),
-    *(
-        "a[",
-        "a<",
-        "@<",
-        ".f()",
-        ".f(@)\n",
-        "@,",
-        "@ ",
-        "@\n",
-        "@ = @\n",
-        "@ = @;\n",
-        "a + ",
-        "@ + ",
-    ),
-    *("!", "-", "*", "&", "not ", "new ", "await ", "a ? ", "a ? b : ", "x => ", "lambda: ", "@: "),
-    *('f"{', "`${", "${", '"#{', "$(", "<<A\n", "r#", "if (a) ", "if a:\n", "else ", "return "),
-    *("class A {", "class @ {\n", "def f():\n", "f(function() {", "function f() {\n", "fn f() {\n"),
-    *(
-        "namespace a {",
-        "let @ = @;\n",
-        "@Username\n",
-        "#[a]",
-        "#if a\n",
-        "#define @ @\n",
-        "import @\n",
-    ),
-    *("case a:\n", "int @;\n", "$@ = ", "=", ",", "0", "é", "日", "\0", "<a>", "</", "|", "a || "),
-    *(
-        "begin ",
-        "end\n",
-        "do ",
-        "try {",
-        "a\n  .b",
-        "let ",
-        "@{",
-        "({[",
-        "*/ /*",
-        "'''",
-        "=begin\n",
-    ),
-)
-# Opened and closed again as often.
-NESTED = (
-    *(("(", ")"), ("[", "]"), ("{", "}"), ("f(", ")"), ("a[", "]"), ("a<", ">"), ("<a>", "</a>")),
-    *(
-        ("/*", "*/"),
-        ("if (a) {", "}"),
-        ("class A { ", "}"),
-        ("@(", ")"),
-        ("{@: ", "}"),
-        ("(@ + ", ")"),
-    ),
-    *(("function f() {", "}"), ("begin\n", "end\n"), ('"${', '}"'), ("`${", "}`"), ("x => {", "}")),
-    *(("def f\n", "end\n"), ("mod a {", "}"), ("fn f() {", "}"), ("((@) => ", ")"), ("{{", "}}")),
-)
+PIECES = read_file("hostile.toml")
+REPEATED, NESTED = PIECES["repeated"], PIECES["nested"]
 
 
 def repeated(piece: str, size: int) -> str:
@@ -124,76 +53,7 @@ class Frame:
     inside: tuple[str, str]
 
 
-C_LIKE = ("int Username = 1;\n", "\nint last = Username;\n")
-FRAMES = {
-    "python": Frame(
-        ".py",
-        ("Username = 1\n", "\nlast = Username\n"),
-        ("def f(Username):\n  x = ", "\n  return Username\n"),
-    ),
-    "javascript": Frame(
-        ".js",
-        ("let Username = 1;\n", "\nlet last = Username;\n"),
-        ("function f(Username) {\n  x = ", "\n  return Username;\n}\n"),
-    ),
-    "typescript": Frame(
-        ".ts",
-        ("let Username = 1;\n", "\nlet last = Username;\n"),
-        ("function f(Username: T) {\n  x = ", "\n  return Username;\n}\n"),
-    ),
-    "tsx": Frame(
-        ".tsx",
-        ("let Username = 1;\n", "\nlet last = Username;\n"),
-        ("function f(Username: T) {\n  x = ", "\n  return Username;\n}\n"),
-    ),
-    "csharp": Frame(
-        ".cs",
-        ("int Username = 1;\n", "\nint last = Username;\n"),
-        ("class B {\n int f(int Username) {\n  x = ", "\n  return Username;\n}\n}\n"),
-    ),
-    "java": Frame(
-        ".java",
-        ("class Username {}\n", "\nclass B extends Username {}\n"),
-        ("class B {\n int f(int Username) {\n  x = ", "\n  return Username;\n}\n}\n"),
-    ),
-    "go": Frame(
-        ".go",
-        ("package a\nvar Username = 1\n", "\nvar last = Username\n"),
-        ("package a\nfunc f(Username int) int {\n  x = ", "\n  return Username\n}\n"),
-    ),
-    "rust": Frame(
-        ".rs",
-        ("struct Username;\n", "\ntype B = Username;\n"),
-        ("fn f(Username: u8) -> u8 {\n  x = ", "\n  return Username;\n}\n"),
-    ),
-    "c": Frame(".c", C_LIKE, ("int f(int Username) {\n  x = ", "\n  return Username;\n}\n")),
-    "cpp": Frame(".cpp", C_LIKE, ("int f(int Username) {\n  x = ", "\n  return Username;\n}\n")),
-    "ruby": Frame(
-        ".rb",
-        ("Username = 1\n", "\nlast = Username\n"),
-        ("def f(a)\n  Username = 1\n  x = ", "\n  return Username\nend\n"),
-    ),
-    "php": Frame(
-        ".php",
-        ("<?php\n$Username = 1;\n", "\n$last = $Username;\n"),
-        ("<?php\nfunction f($Username) {\n  $x = ", "\n  return $Username;\n}\n"),
-    ),
-    "kotlin": Frame(
-        ".kt",
-        ("val Username = 1\n", "\nval last = Username\n"),
-        ("fun f(Username: Int): Int {\n  x = ", "\n  return Username\n}\n"),
-    ),
-    "bash": Frame(
-        ".sh",
-        ("Username=1\n", "\nlast=$Username\n"),
-        ("f() {\n  Username=1\n  x=", "\n  echo $Username\n}\n"),
-    ),
-    "scala": Frame(
-        ".scala",
-        ("val Username = 1\n", "\nval last = Username\n"),
-        ("def f(Username: Int): Int = {\n  val x = ", "\n  return Username\n}\n"),
-    ),
-}
+FRAMES = {name: Frame(**frame) for name, frame in PIECES["frames"].items()}
 MEMORY_MB = 500
 LONGEST_S = 3.0
 

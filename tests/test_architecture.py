@@ -1,7 +1,5 @@
 """The layers of `specedit.__doc__` hold: imports only go down, and the command line stays light."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import subprocess

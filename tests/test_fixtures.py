@@ -1,7 +1,5 @@
 """fixtures/<case>/: case.toml, before.EXT, after.EXT. A new case is three files and no Python."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

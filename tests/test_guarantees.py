@@ -1,7 +1,5 @@
 """Guarantees 1 and 2: a prediction changes the speed, never the text, and never for the worse."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -3,8 +3,6 @@
 `python -m pytest -m faults tests/test_hostile.py` reads all of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

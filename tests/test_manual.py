@@ -1,7 +1,5 @@
 """The manual: what `specedit help` shows, and that README's and every page's examples work."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

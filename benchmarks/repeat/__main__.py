@@ -307,13 +307,11 @@ def repeat(
         answered = settled(Found(rules, files), lambda name, one: is_meant(name, texts[name], one))
         sure = {name: set(file.places) for name, file in answered.files.items()}
         for name, one in places.items():
-            one[:] = [
-                replace(p, doubt="") if replace(p, doubt="") in sure[name] else p for p in one
-            ]
+            one[:] = [replace(p, kind="") if replace(p, kind="") in sure[name] else p for p in one]
     for path, found in places.items():
         if path in texts:
             ours = line_hunks(texts[path], found)
-            certain = line_hunks(texts[path], [one for one in found if not one.doubt])
+            certain = line_hunks(texts[path], [one for one in found if not one.kind])
             results[path] = texts[path], [hunk for hunk in certain if hunk in ours], ours
     return results
 
@@ -413,7 +411,7 @@ def main() -> None:
         if out is not None:
             row = {
                 **{k: result.case[k] for k in ("repository", "commit", "language")},
-                "rules": [(*r.shown(), r.doubt) for r in result.rules],
+                "rules": [(*r.shown(), r.too_general) for r in result.rules],
                 **{"why": result.why, **counts, "others": result.others, "missed": result.missed},
                 "example": result.case["places"][0],  # type: ignore[index]
                 "seconds": round(result.seconds, 2),

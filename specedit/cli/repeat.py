@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,7 +14,7 @@ from specedit.errors import FAILED
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from specedit.edit.job import Job
     from specedit.edit.report import Edit
@@ -57,10 +58,11 @@ def repeat(
     from specedit.files.recorder import Wish
     from specedit.repeat import request
     from specedit.repeat.finding import planned, settled, without_broken
+    from specedit.view.colours import count
 
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
-    found = request.found(wanted, hunk, settings, most=None if says_yes(resolved) else PROPOSED)
+    found = request.found(wanted, hunk, most=None if says_yes(resolved) else PROPOSED)
     if near:
         found = request.with_near(found, wanted)
     if wanted.saved is not None and wanted.saved.files:
@@ -70,43 +72,49 @@ def repeat(
     if not settings.quiet:
         for line in _lines(found):
             say(line)
-    if not found.sure and not found.doubtful:
+    if not found.places:
         if settings.json:
             put_json(Report("repeat", ()))
         say("nothing is left to repeat")
         return 0
     names = [name for name, file in found.files.items() if file.places]
     targets = resolve_targets(Targets(tuple(names)), resolved)
-    previews = settings.check or settings.diff or settings.json or bool(settings.test)
-    asks, writes_all = targets.settings.ask, targets.confirmed
-    if found.doubtful and not (asks or writes_all):
-        _say_proposals(found)
-    if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or asks or writes_all):
+    asks, previews = targets.settings.ask, settings.check or settings.diff
+    proposed = found.places - found.meant
+    confirmed = asks or targets.confirmed or previews
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty() and not (confirmed or settings.json)
+    if at_terminal and (proposed or not settings.test):
         answer = answered(_question(found))
-        asks, writes_all = answer == "e", answer == "a"
-        if answer not in ("y", "yes") and not (found.doubtful and answer in ("a", "e", "t")):
+        if proposed and answer in ("", "y", "yes"):
+            found = settled(found, _is_meant(found))
+        elif answer not in (("a", "e") if proposed else ("y", "yes")):
+            found = replace(found, files={})
+        asks, confirmed = proposed > 0 and answer == "e", True
+        if not found.places:
             say("nothing was written; --diff prints the change, --ask asks about each place")
             return FAILED
-        if answer == "t" and found.doubtful:
-            known = set(found.left)
-            found = without_broken(settled(found, _is_meant(found)), settings)
-            for name in found.left.keys() - known:
-                say(f"left: {name}: {found.left[name]}")
-            if not found.sure:
-                say("nothing was written")
-                return FAILED
-        targets = replace(targets, settings=replace(targets.settings, ask=asks))
-    if not found.sure and not (asks or writes_all):
-        if settings.json:
-            put_json(Report("repeat", ()))
-        say("nothing was written; --ask asks about each place, --yes writes all of them")
+    elif proposed and not confirmed:
+        what = count(proposed, "place")
+        say(f"nothing was written: {what} may be meant; --yes writes them, --ask asks about each")
+        if not settings.json:
+            return FAILED
+        targets = replace(targets, settings=replace(targets.settings, check=True))
+    known = set(found.left)
+    found = without_broken(settled(found, lambda *_: True), settings)
+    broken = [(name, why) for name, why in found.left.items() if name not in known]
+    for line in () if settings.quiet else _left(broken):
+        say(line)
+    if not found.places:
+        say("nothing was written")
         return FAILED
+    targets = replace(targets, settings=replace(targets.settings, ask=asks))
 
     def planner(source: Source) -> Job | Edit:
-        return planned(source, found, settings, asks=asks, doubtful=writes_all)
+        return planned(source, found, settings, asks=asks)
 
     wish = Wish(" -> ".join(found.rules[0].shown()))
-    return run_command("repeat", targets, planner, wish, together=True)
+    code = run_command("repeat", targets, planner, wish, together=True)
+    return code if confirmed or not proposed else FAILED
 
 
 def _keep_files(found: Found, globs: tuple[str, ...]) -> None:
@@ -145,42 +153,51 @@ def _save(found: Found, name: str, resolved: Resolved) -> int:
 
 
 def _lines(found: Found) -> list[str]:
-    """What is looked for, and the places by file."""
+    """What is looked for, the places by file, and what is left."""
+    from specedit.repeat.finding import kinds_of
     from specedit.view.colours import count
 
     rules = dict.fromkeys(
         " -> ".join(rule.shown()) for rule in found.rules
     )  # one for each language
     lines = list(rules)
+    lines += dict.fromkeys(rule.too_general for rule in found.rules if rule.too_general)
     if any(rule.fits_again for rule in found.rules):
         lines.append("what is written fits the rule again; each place is changed once")
-    files = [(name, file) for name, file in found.files.items() if file.sure]
-    if files:
-        where = [f"{name} ({len(file.sure)})" for name, file in files[:SHOWN]]
+    for places in kinds_of(found):
+        files = Counter(name for name, _ in places)
+        where = [f"{name} ({number})" for name, number in files.most_common()[:SHOWN]]
         more = f" and {len(files) - SHOWN} more files" if len(files) > SHOWN else ""
-        total = f"{count(found.sure, 'place')} in {count(len(files), 'file')}"
+        kind = f": {places[0][1].kind}" if places[0][1].kind else ""
+        total = f"{count(len(places), 'place')} in {count(len(files), 'file')}{kind}"
         lines.append(f"{total}: {', '.join(where)}{more}")
-    skipped: dict[str, list[str]] = {}
-    for name, file in found.files.items():
-        for line, why in file.skipped:
-            skipped.setdefault(why, []).append(f"{name}:{line}")
-    for name, why in found.left.items():
-        skipped.setdefault(why, []).append(name)
-    for why, places in skipped.items():
-        more = f" and {len(places) - 5} more" if len(places) > 5 else ""
-        lines.append(f"left: {', '.join(places[:5])}{more}: {why}")
-    return lines
+    skipped = [
+        (f"{name}:{n}", why) for name, file in found.files.items() for n, why in file.skipped
+    ]
+    return [*lines, *_left([*skipped, *found.left.items()])]
+
+
+def _left(places: Iterable[tuple[str, str]]) -> list[str]:
+    """The places or files that are left, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for where, why in places:
+        reasons.setdefault(why, []).append(where)
+    return [
+        f"left: {', '.join(left[:5])}{f' and {len(left) - 5} more' if len(left) > 5 else ''}: {why}"
+        for why, left in reasons.items()
+    ]
 
 
 def _question(found: Found) -> str:
     from specedit.view.colours import count
 
-    if not found.doubtful:
-        return f"Repeat it at {count(found.sure, 'place')}? [y/N]"
-    only = f" only at the {found.sure} sure [y]," if found.sure else ""
-    every = count(found.sure + found.doubtful, "place")
-    two = " where two of each kind tell [t]," if found.doubtful > 1 else ""
-    return f"Repeat it at all {every} [a],{only}{two} asked about each [e], or nowhere [N]?"
+    every = count(found.places, "place")
+    if found.meant:
+        return f"Repeat it at {every}? [y/N]"
+    return (
+        f"Repeat it? The first and the last place of each kind decide [Y]; or write all {every} "
+        "[a], ask about each [e], write nothing [n]:"
+    )
 
 
 def _is_meant(found: Found) -> Callable[[str, Repeated], bool]:
@@ -193,7 +210,7 @@ def _is_meant(found: Found) -> Callable[[str, Repeated], bool]:
         last = place.line + place.old.count("\n")
         new = applied(text, [place]).split("\n")
         count = len(new) - text.count("\n") - 1
-        say(f"{name}:{place.line}: {place.doubt}")
+        say(f"{name}:{place.line}: {place.kind}")
         for line in text.split("\n")[place.line - 1 : last]:
             say(f"- {line}")
         for line in new[place.line - 1 : last + count]:
@@ -201,15 +218,3 @@ def _is_meant(found: Found) -> Callable[[str, Repeated], bool]:
         return answered("Is it meant? [y/N]") in ("y", "yes")
 
     return ask
-
-
-def _say_proposals(found: Found) -> None:
-    """List the places that are not written unasked, with the reasons."""
-    from specedit.repeat.finding import kinds_of
-    from specedit.view.colours import count
-
-    for places in kinds_of(found):
-        more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-        where = ", ".join(f"{name}:{place.line}" for name, place in places[:SHOWN])
-        why = places[0][1].doubt
-        say(f"{count(len(places), 'place')} may be meant: {why}: {where}{more}")

@@ -74,10 +74,10 @@ def choose(
         others = [member for member in members if member not in chosen]
         stays = [leaf for leaf in unknown.leaves if can_mean(typing, leaf, others)]
         taken = Meaning(UNKNOWN, leaves=without(unknown.leaves, stays))
-        for one, what in ((taken, "; renamed there too"), (Meaning(UNKNOWN, leaves=stays), "")):
-            message = f"the class before .{old} is not known on {lines_text(one.lines)}"
-            if one.leaves:
-                notes.append(doubt(message + (what or ": not renamed"), one.lines))
+        for meaning, what in ((taken, "; renamed there too"), (Meaning(UNKNOWN, leaves=stays), "")):
+            message = f"the class before .{old} is not known on {lines_text(meaning.lines)}"
+            if meaning.leaves:
+                notes.append(doubt(message + (what or ": not renamed"), meaning.lines))
         if taken.leaves:
             unknown.leaves = stays
             chosen.append(taken)

@@ -134,16 +134,16 @@ def elsewhere(
     typings = next((family for family in families(project, related) if path in family), None)
     if typings is None:
         return ""
-    one = resolve_name(typings, name, owner, is_here)
+    resolved = resolve_name(typings, name, owner, is_here)
     lines: dict[str, list[int]] = {}
     declared = ""
-    for each in one.chosen:
+    for each in resolved.chosen:
         if not any(
-            one.path_of(leaf) == path and line in (None, leaf.line) for leaf in each.leaves
+            resolved.path_of(leaf) == path and line in (None, leaf.line) for leaf in each.leaves
         ) or not (each.declared or each.owners):
             continue
         for leaf in each.leaves:
-            if (there := one.path_of(leaf)) != path:
+            if (there := resolved.path_of(leaf)) != path:
                 lines.setdefault(there, []).append(leaf.line)
         own = [declared for declared in each.declared if declared.is_own]
         if own and all(project.path(d.home) != path for d in own):

@@ -219,8 +219,8 @@ def comment_rewrites(
             if not parameters and there == old and _PARAMETER.search(text[:offset]):
                 continue
             asked = there != old or not _is_reference(text, offset, there)
-            one = _rewrite(part, text, offset, there, put_there, "comment", asked)
-            results += [one, *_article(text, offset, one)]
+            rewrite = _rewrite(part, text, offset, there, put_there, "comment", asked)
+            results += [rewrite, *_article(text, offset, rewrite)]
     return results
 
 

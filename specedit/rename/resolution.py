@@ -143,28 +143,30 @@ def resolve_name(
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     bare = name.lstrip("$")
     result = meanings_over(list(typings.values()), bare)
-    one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
+    resolved = ResolvedName(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
         first = next(iter(typings.values()))
-        own = [each for each in one.candidates if has_sigil(each, first)]
-        one.candidates = own or one.candidates
-    theirs = [each for each in one.candidates if _is_foreign(one, each, is_here)]
-    ours = [each for each in one.candidates if each not in theirs]
+        own = [each for each in resolved.candidates if has_sigil(each, first)]
+        resolved.candidates = own or resolved.candidates
+    theirs = [each for each in resolved.candidates if _is_foreign(resolved, each, is_here)]
+    ours = [each for each in resolved.candidates if each not in theirs]
     if at is not None:
-        one.chosen = _pointed_at(one, ours, at)
+        resolved.chosen = _pointed_at(resolved, ours, at)
     elif owner:
-        one.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
+        resolved.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
     else:
-        one.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        one.chosen = [each for each in one.chosen if not _is_literal(one, each)] or one.chosen
-    _take_in(one, ours)
-    stored = list(stored_parameters(one.chosen, ours, one.rules))
+        resolved.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
+        resolved.chosen = [
+            each for each in resolved.chosen if not _is_literal(resolved, each)
+        ] or resolved.chosen
+    _take_in(resolved, ours)
+    stored = list(stored_parameters(resolved.chosen, ours, resolved.rules))
     if derived:
-        one.chosen += {id(each): each for each, _ in stored}.values()
+        resolved.chosen += {id(each): each for each, _ in stored}.values()
     for _, leaf in () if derived else stored:
-        one.doubt(one.path_of(leaf), stays_as_parameter(leaf, bare), (leaf.line,))
-    _sort_out(one, theirs)
-    return one
+        resolved.doubt(resolved.path_of(leaf), stays_as_parameter(leaf, bare), (leaf.line,))
+    _sort_out(resolved, theirs)
+    return resolved
 
 
 def locals_too(resolved: ResolvedName) -> None:

@@ -15,7 +15,6 @@ from specedit.check.finding import (
     OFF,
     Checks,
     Finding,
-    Spot,
     verdicts,
 )
 from specedit.edit.backend import Plan
@@ -51,12 +50,9 @@ class FoundFile:
     skipped: tuple[tuple[int, str], ...] = ()  # lines that fit a rule and stay, and why
 
     @property
-    def sure(self) -> tuple[Repeated, ...]:
-        return tuple(place for place in self.places if not place.doubt)
-
-    @property
-    def doubtful(self) -> tuple[Repeated, ...]:
-        return tuple(place for place in self.places if place.doubt)
+    def meant(self) -> tuple[Repeated, ...]:
+        """The places that are written."""
+        return tuple(place for place in self.places if not place.kind)
 
 
 @dataclass
@@ -69,12 +65,13 @@ class Found:
     checked: dict[str, tuple[str, tuple[Finding, ...]]] = field(default_factory=dict)  # new texts
 
     @property
-    def sure(self) -> int:
-        return sum(len(file.sure) for file in self.files.values())
+    def meant(self) -> int:
+        """How many places are written."""
+        return sum(len(file.meant) for file in self.files.values())
 
     @property
-    def doubtful(self) -> int:
-        return sum(len(file.doubtful) for file in self.files.values())
+    def places(self) -> int:
+        return sum(len(file.places) for file in self.files.values())
 
 
 def find(
@@ -86,9 +83,9 @@ def find(
     most: int | None = None,
 ) -> Found:
     """The places of the rules in these files. `named`: the user named them, generated or not;
-    `most`: proposals, after which a rule whose other places are proposals is not looked for."""
+    `most`: places, after which a rule that is too general is not looked for."""
     found = Found(rules)
-    counts = [0] * len(rules)  # of proposals
+    counts = [0] * len(rules)
     own = {path for rule in rules for path, _ in rule.examples}
     for name in sorted(names, key=lambda name: name not in own):
         try:
@@ -104,7 +101,7 @@ def find(
         for number, rule in here:
             if not rule.may_stand_in(text):
                 continue
-            if most is not None and counts[number] >= most and (rule.doubt or rule.unproved):
+            if most is not None and counts[number] >= most and rule.too_general:
                 found.left[name] = f"not searched, since {most:,} places may be meant already"
                 continue
             try:
@@ -113,7 +110,7 @@ def find(
                 found.left[name] = problem.reason
                 break
             skipped += result.skipped
-            counts[number] += sum(bool(place.doubt) for place in result.places)
+            counts[number] += len(result.places)
             for place in result.places:
                 if all(
                     place.end <= repeated.start or repeated.end <= place.start
@@ -131,39 +128,33 @@ def find(
 
 
 def kinds_of(found: Found) -> list[list[tuple[str, Repeated]]]:
-    """The proposals with their files, those of one rule and one reason together."""
+    """The places with their files: those of one rule and one kind together."""
     kinds: dict[tuple[int, str], list[tuple[str, Repeated]]] = {}
     for name, file in found.files.items():
-        for place in file.doubtful:
-            kinds.setdefault((place.rule, place.doubt), []).append((name, place))
+        for place in file.places:
+            rule = place.rule if place.kind else 0
+            kinds.setdefault((rule, place.kind), []).append((name, place))
     return list(kinds.values())
 
 
 def settled(found: Found, is_meant: Callable[[str, Repeated], bool]) -> Found:
-    """Without proposals: `is_meant` is asked about the first and the last of each kind, and where
-    both are meant the others of that kind are; about every near place."""
+    """What is written: `is_meant` is asked about the first and the last proposal of each kind, and
+    where both are meant the others of that kind are; about every near place."""
     meant: set[tuple[str, Repeated]] = set()
     for places in kinds_of(found):
-        if places[0][1].rule == NEAR:
-            meant.update(place for place in places if is_meant(*place))
-            continue
-        if not is_meant(*places[0]):
-            continue
-        meant.add(places[0])
-        if len(places) > 1 and is_meant(*places[-1]):
+        if not places[0][1].kind:
             meant.update(places)
-    files = {
-        name: replace(
-            file,
-            places=tuple(
-                replace(place, doubt="")
-                for place in file.places
-                if not place.doubt or (name, place) in meant
-            ),
-        )
-        for name, file in found.files.items()
-    }
-    return replace(found, files=files, checked={})
+        elif places[0][1].rule == NEAR:
+            meant.update(place for place in places if is_meant(*place))
+        elif is_meant(*places[0]):
+            meant.add(places[0])
+            if len(places) > 1 and is_meant(*places[-1]):
+                meant.update(places)
+    files = {}
+    for name, file in found.files.items():
+        kept = [replace(place, kind="") for place in file.places if (name, place) in meant]
+        files[name] = replace(file, places=tuple(kept))
+    return replace(found, files=files)
 
 
 def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]:
@@ -187,7 +178,7 @@ def without_broken(found: Found, settings: Settings, root: Path = Path()) -> Fou
     files: dict[str, FoundFile] = {}
     completed, refused = 0, ""
     for name, file in found.files.items():
-        lacks = file.sure and lacks_names(file.text, found.rules)
+        lacks = file.meant and lacks_names(file.text, found.rules)
         completed += bool(lacks)
         if lacks and refused:  # the same would come of the search there, which is slow
             found.left[name] = refused
@@ -199,7 +190,7 @@ def without_broken(found: Found, settings: Settings, root: Path = Path()) -> Fou
             continue
         if lacks:
             source = read_source(name, root)
-            text, notes = new_text(source, file.sure, found.rules)
+            text, notes = new_text(source, file.meant, found.rules)
             found.checked[name] = text, notes
             problems = guarded(source, "", checks_of_repeat(settings), text).problems
             if problems:
@@ -237,22 +228,15 @@ def checks_of_repeat(settings: Settings) -> Checks:
     return Checks(True, {**ALL_OFF, **kept}, settings.check_with)
 
 
-def planned(
-    source: Source, found: Found, settings: Settings, *, asks: bool, doubtful: bool = False
-) -> Job | Edit:
-    """One file's part of the change. `asks`: the user is asked about each place, doubtful ones,
-    too; `doubtful`: those are written, too."""
+def planned(source: Source, found: Found, settings: Settings, *, asks: bool = False) -> Job | Edit:
+    """One file's part of the change, without proposals. `asks`: the user is asked about each
+    place."""
     file = found.files.get(source.name)
-    if file is None or not file.places:
+    if file is None or not (places := file.meant):
         return outcome(source, source.text)
     if file.text != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
-    every = asks or doubtful
-    places = file.places if every else file.sure
-    notes = [_proposal(file)] if file.doubtful and not every else []
-    if not places:
-        return outcome(source, source.text).noting(*notes)
-    done = found.checked.get(source.name) if places == file.sure else None
+    done = found.checked.get(source.name)
     text, imports = done or new_text(source, places, found.rules)
     rule = found.rules[0].shown()
     instruction = INSTRUCTION.format(*rule)
@@ -269,7 +253,7 @@ def planned(
         partial(_judged, source, instruction, checks, changes),
         checks=checks,
         divisible=False,
-        findings=(*imports, *notes),
+        findings=imports,
         known=text,
     )
 
@@ -287,7 +271,7 @@ def plan_saved(source: Source, name: str, settings: Settings) -> Job | Edit:
     places = places_of(source, name, settings)
     rule = saved_rule(name, settings.repeat).rule
     file = FoundFile(source.name, source.text, places)
-    return planned(source, Found([rule], {source.name: file}), settings, asks=False)
+    return planned(source, Found([rule], {source.name: file}), settings)
 
 
 def _judged(
@@ -301,10 +285,3 @@ def _replaced(text: str, place: Repeated) -> Replaced:
     before = before.removesuffix(place.old[: common(place.old, place.whole_new)])
     column = len(before) - before.rfind("\n")
     return Replaced(place.line, column, "code", place.old, place.whole_new, "fits the example")
-
-
-def _proposal(file: FoundFile) -> Finding:
-    spots = tuple(Spot(place.line) for place in file.doubtful)
-    lines = ", ".join(str(place.line) for place in file.doubtful[:8])
-    text = f"line {lines}: may be meant, and was left: {file.doubtful[0].doubt}"
-    return Finding("undecided", text, spots)

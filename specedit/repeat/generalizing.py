@@ -6,26 +6,21 @@ a hole, unless it says what is called or read there. What stays fixed must be sp
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
-from specedit.repeat.evidence import NOTHING_FIXED, added_argument, missing_evidence, unproved
-from specedit.repeat.example import LARGEST, NodeChange, is_block, is_import_node
+from specedit.repeat.evidence import missing_evidence
+from specedit.repeat.example import LARGEST, NodeChange, is_import_node
 from specedit.repeat.origin import FREE, MEMBER, UNKNOWN, Origins
 from specedit.repeat.piece import BYTES, Piece, piece_of
 from specedit.repeat.roles import (
     ARGUMENTS,
-    DEFINING,
-    EXACT,
     FIXED_FIELDS,
     NAMED,
     OPEN,
     SELVES,
     STRICT,
-    call_form,
     is_callee,
     is_expression,
     is_fixed,
@@ -36,9 +31,6 @@ from specedit.repeat.roles import (
     with_parents,
 )
 from specedit.repeat.rule import RepeatRule, shape
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 LESS_OF_TWO = 0.3  # weight that two examples of one shape need less
 CLIMBS = 4
@@ -63,58 +55,20 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
         if is_part(wider):
             wider = wider.climbed()
             continue
-        general: RepeatRule | None = None
-        for level in (OPEN, NAMED, STRICT, EXACT):
-            if level == EXACT and any(_has_block(node) for node in wider.old):
-                continue
+        for level in (OPEN, NAMED, STRICT):
             rule = _generalised(wider, origins, level)
             if rule is None:
                 continue
-            rule = _with_needs(rule, wider, new_origins, origins)
+            rule = _with_needs(rule, wider, new_origins)
             if not (missing := missing_evidence(rule)):
-                rule = replace(rule, added=added_argument(rule))
-                why = unproved(rule, origins)
-                any_definition = level == OPEN and why and _holds_definition(rule)
-                doubt = "any definition of this form is a place" if any_definition else ""
-                lost = _holes(rule.old_units) - _holes(rule.new_units)
-                doubt = f"what {min(lost)} stands for would be lost" if lost else doubt
-                if level == EXACT and general is not None and not rule.takes_name:
-                    continue
-                if level == EXACT and general is not None and general.doubt != NOTHING_FIXED:
-                    return replace(general, exact=rule.shown()[0], unproved=why)
-                return replace(rule, doubt=doubt, unproved=why)
-            general = general or replace(rule, doubt=missing)
+                return rule
             if best is None or not any(piece.children for piece in best.before):
-                best = replace(rule, doubt=missing)
+                best = replace(rule, too_general=missing)
         wider = wider.climbed()
     return best or "what stays the same around it is not specific enough"
 
 
-def _holes(units: Sequence[Piece]) -> set[str]:
-    return {unit.hole for unit in units if unit.hole}
-
-
-def _has_block(node: Node) -> bool:
-    waiting = [node]
-    while waiting:
-        piece = waiting.pop()
-        if is_block(piece):
-            return True
-        waiting += piece.named_children
-    return False
-
-
-def _holds_definition(rule: RepeatRule) -> bool:
-    """Whether a hole is the name of a definition."""
-    return any(
-        piece.hole and piece.field == "name" and parent and parent.kind.endswith(DEFINING)
-        for piece, parent in with_parents(rule.before)
-    )
-
-
-def _with_needs(
-    rule: RepeatRule, change: NodeChange, origins: Origins, old_origins: Origins
-) -> RepeatRule:
+def _with_needs(rule: RepeatRule, change: NodeChange, origins: Origins) -> RepeatRule:
     """The rule with what its new side takes for granted at a place."""
     first = change.new[0].start_byte if change.new else 0
     last = change.new[-1].end_byte if change.new else 0
@@ -131,9 +85,7 @@ def _with_needs(
             continue
         if piece.text in SELVES:
             continue
-        if piece.kind in ("instance_variable", "class_variable", "global_variable"):
-            needs[f"self.{piece.text}"] = MEMBER
-        elif piece.is_name and is_own_name(piece, parent):
+        if piece.is_name and is_own_name(piece, parent):
             declared = origins.declared(piece.text, piece.start)
             if declared is None or not first <= declared.leaf.start < last:
                 seen = origins.seen(piece.text, piece.start)
@@ -141,8 +93,6 @@ def _with_needs(
                 if seen == FREE and is_value and not origins.is_builtin(piece.text):
                     seen = UNKNOWN
                 needs[piece.text] = seen
-    texts = [text.lstrip("rbuf") for text in rule.texts]
-    relative = any(text[1:3] == "./" or text[1:4] == "../" for text in texts if text not in old)
     members = {
         parent.children[-1].text
         for piece, parent in with_parents(rule.after)
@@ -150,19 +100,9 @@ def _with_needs(
     } - old
     if any(unit.text in SELVES for unit in rule.old_units):
         members = set()  # the place has the same object, with what the rule reads of it
-    own = [
-        parent.children[-1].text
-        for piece, parent in with_parents(rule.before)
-        if parent is not None and piece.text in SELVES and len(parent.children) > 1
-    ]
-    at = change.old[0].start_byte if change.old else 0
-    is_own = any(old_origins.has_member(name) for name in own if name)
     return replace(
         rule,
-        owner=old_origins.class_at(at) if is_own else None,
-        bases=old_origins.bases_at(at) if own else (),
         needs=tuple(needs.items()) + tuple((f"self.{name}", MEMBER) for name in members if name),
-        folder=posixpath.dirname(change.file.path) if relative else None,
     )
 
 
@@ -233,7 +173,6 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
         new_source,
         indentation=line[: len(line) - len(line.lstrip())].decode("utf-8", "replace"),
         origins=names,
-        calls=frozenset([call_form(change.old[-1])]),
         examples=((change.file.path, change.line),),
         written=written,
     )
@@ -327,7 +266,6 @@ def unified(rule: RepeatRule, other: RepeatRule) -> RepeatRule | None:
         before=olds,
         after=news,
         origins=names,
-        calls=rule.calls | other.calls,
         examples=(*rule.examples, *other.examples),
         written=(*rule.written, *other.written),
     )
@@ -351,8 +289,6 @@ def rules_of(
         elif (known := rules.get(rule.key)) is not None:
             rules[rule.key] = replace(
                 known,
-                unproved=known.unproved if known.only_takes else "",
-                calls=known.calls | rule.calls,
                 examples=(*known.examples, *rule.examples),
                 written=(*known.written, *rule.written),
             )
@@ -363,10 +299,7 @@ def rules_of(
         for number, known in enumerate(joined):
             both = unified(known, rule)
             if both is not None and not missing_evidence(both, less=LESS_OF_TWO):
-                varies = any(unit.hole and _names_what(unit) for unit in both.old_units)
-                doubt = "the examples differ in what is called or read there" if varies else ""
-                unproved = known.unproved if both.only_takes else ""
-                joined[number] = replace(both, doubt=doubt, unproved=unproved)
+                joined[number] = replace(both, too_general="")
                 break
         else:
             joined.append(rule)

@@ -109,12 +109,12 @@ def _path_to_anchor(piece: Piece) -> tuple[str, int] | None:
     best: tuple[str, int] | None = None
     waiting = [(piece, 0)]
     while waiting:
-        one, depth = waiting.pop()
-        if not one.hole and not one.children:
-            for word in re.findall(r"\w+", one.text):
+        part, depth = waiting.pop()
+        if not part.hole and not part.children:
+            for word in re.findall(r"\w+", part.text):
                 if best is None or len(word) > len(best[0]):
                     best = word, depth
-        waiting += [(child, depth + 1) for child in one.children]
+        waiting += [(child, depth + 1) for child in part.children]
     return best
 
 

@@ -89,11 +89,11 @@ def near_places(
             continue
         language = language_of(name, text)
         found = [
-            one
+            near
             for hunk in fitting
             if language is hunk.language and all(word in text for word in hunk.removed)
-            for one in _in_text(hunk, text, name)
-            if not taken(name, one[1].start, one[1].end)
+            for near in _in_text(hunk, text, name)
+            if not taken(name, near[1].start, near[1].end)
         ]
         if found and language is not None and not origin(name, text):
             texts[name] = text
@@ -148,7 +148,7 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
                     old.strip(),
                     new,
                     whole_new=new.strip(),
-                    doubt=why,
+                    kind=why,
                     rule=NEAR,
                 ),
             )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import ParsedText
 from specedit.errors import TooComplex
 from specedit.scoping.languages import rules_of
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 
@@ -64,33 +63,6 @@ class Origins:
             return MEMBER
         is_local = declared.scope is not None and declared.scope.is_local
         return LOCAL if is_local or declared.kind == "parameter" else FILE
-
-    def has_member(self, name: str) -> bool:
-        """Whether a class of this text declares or sets a member of this name."""
-        typing = self._parsed._typing
-        owners = typing.scopes.owners if typing is not None else []
-        set_in_method = rf"\b(?:self|this)\.{re.escape(name)}\s*(?::[^=\n]+)?=(?!=)"
-        return any(name in owner.members for owner in owners) or bool(
-            re.search(set_in_method, self._parsed.text)
-        )
-
-    def class_at(self, at: int) -> str:
-        """The name of the innermost class around a byte."""
-        owner = self._owner_at(at)
-        return owner.name if owner is not None else ""
-
-    def bases_at(self, at: int) -> tuple[str, ...]:
-        """The names of the classes that the innermost class around a byte extends."""
-        owner = self._owner_at(at)
-        return tuple(owner.bases) if owner is not None else ()
-
-    def _owner_at(self, at: int) -> Owner | None:
-        typing = self._parsed._typing
-        owners = typing.scopes.owners if typing is not None else []
-        around = [
-            owner for owner in owners if owner.node.start <= at < owner.node.end and owner.name
-        ]
-        return max(around, key=lambda owner: owner.node.start, default=None)
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name is the language's own."""

@@ -22,7 +22,7 @@ from specedit.repeat.example import (
     of_commit,
     uncommitted,
 )
-from specedit.repeat.finding import Found, FoundFile, candidates, find, read_text, without_broken
+from specedit.repeat.finding import Found, FoundFile, candidates, find, read_text
 from specedit.repeat.generalizing import rules_of
 from specedit.repeat.near import NearHunk, hunks_of, near_places
 from specedit.repeat.rule import RepeatRule
@@ -174,9 +174,7 @@ def _of_files(before: str, after: str) -> ExampleFile:
     return ExampleFile(after, old.text, new.text, language)
 
 
-def repeated(
-    before: str, after: str, language: str, root: Path, place: Path, settings: Settings
-) -> Found:
+def repeated(before: str, after: str, language: str, root: Path, place: Path) -> Found:
     """The places of one change, given as code before and after it, in a file or a folder of `root`.
     Names of files count from `root`."""
     inside = [str(place)] if place.is_file() else [str(path) for path in git.under(place)]
@@ -188,18 +186,22 @@ def repeated(
         language = known[0].name
     if (kind := BY_NAME.get(language)) is None or not is_code(kind):
         raise UsageError(f"There is no language {language[:50]!r}.", hint="python, java, go, …")
-    if has_holes(before):
+    rule = None if has_holes(before) else _of_code(before, after, kind)
+    if rule is None:
         rule = rule_from_text(before, after, kind)
-    else:
-        example = ExampleFile("", before, after, kind)
-        rules = rules_from([example])
-        if len(rules) > 1:
-            raise UsageError("The example has several changes; give one.")
-        # the caller says what is meant, and the code has no file around it that says more
-        rule = replace(rules[0], needs=(), unproved="")
     names = [os.path.relpath(name, root) for name in inside]
-    found = find([rule], names, partial(read_text, root=root), named=place.is_file())
-    return without_broken(found, settings, root)
+    return find([rule], names, partial(read_text, root=root), named=place.is_file())
+
+
+def _of_code(before: str, after: str, language: Language) -> RepeatRule | None:
+    """The rule of code that is an example; None where the code says all: nothing in it varies."""
+    rules = rules_from([ExampleFile("", before, after, language)])
+    if len(rules) > 1:
+        raise UsageError("The example has several changes; give one.")
+    given = tuple(" ".join(text.split()) for text in (before, after))
+    if rules[0].shown() == given:
+        return None
+    return replace(rules[0], needs=(), origins={})  # no file around it says more
 
 
 def _files(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
@@ -230,24 +232,20 @@ def _languages(names: Sequence[str]) -> list[Language]:
     return [BY_NAME[name] for name in sorted(found)]
 
 
-def found(
-    request: RepeatRequest, hunk: str, settings: Settings, *, most: int | None = None
-) -> Found:
-    """The places of the request's rules, of those that `hunk` chooses; at most about so many
-    proposals of each."""
+def found(request: RepeatRequest, hunk: str, *, most: int | None = None) -> Found:
+    """The places of the request's rules, of those that `hunk` chooses; about `most` at most of each
+    that is too general."""
     rules = list(request.rules)
     if hunk and hunk != "all":
         rules = [rules[number - 1] for number in _numbers(hunk, len(rules))]
     names = request.names or candidates(_root(), rules, Path.cwd())
     if len(rules) > 1 and not hunk and not rules[0].receivers:
         every = [find([rule], names, read_text, named=request.named, most=most) for rule in rules]
-        live = [resolved for resolved in every if resolved.sure or resolved.doubtful]
+        live = [resolved for resolved in every if resolved.places]
         if len(live) > 1:
             raise UsageError(_several(every), hint="--hunk N chooses one, --hunk 1,2 or all more.")
-        result = live[0] if live else every[0]
-    else:
-        result = find(rules, names, read_text, named=request.named, most=most)
-    return without_broken(result, settings)
+        return live[0] if live else every[0]
+    return find(rules, names, read_text, named=request.named, most=most)
 
 
 def _numbers(text: str, most: int) -> list[int]:
@@ -265,10 +263,7 @@ def _several(every: Sequence[Found]) -> str:
     lines = ["The example has several changes:"]
     for number, proposal in enumerate(every[:SHOWN], 1):
         before, after = proposal.rules[0].shown()
-        count = (
-            f"{proposal.sure} places" if proposal.sure else f"{proposal.doubtful} possible places"
-        )
-        lines.append(f"  {number}  {before} -> {after}  ({count})")
+        lines.append(f"  {number}  {before} -> {after}  ({proposal.places} places)")
     if len(every) > SHOWN:
         lines.append(f"  and {len(every) - SHOWN} more")
     return "\n".join(lines)

@@ -9,17 +9,11 @@ from specedit.repeat.origin import LOCAL, Origins
 from specedit.repeat.piece import Piece
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
-
     from specedit.repeat.example import NodeChange
 
 ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
-# holes for names of definitions; for local receivers; for neither; none at all
-OPEN, NAMED, STRICT, EXACT = 0, 1, 2, 3
+OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
-CONSTANTS = frozenset(  # kinds of values that say nothing of what they stand for
-    {"none", "null", "nil", "undefined", "null_literal", "true", "false", "boolean_literal"}
-)
 FIXED_FIELDS = frozenset(
     {"function", "attribute", "property", "method", "constructor", "field", "macro", "key", "label"}
 )
@@ -120,7 +114,7 @@ def is_own_name(piece: Piece, parent: Piece | None) -> bool:
 
 def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
     """Whether a node says what is done there, and so is no hole although both sides have it."""
-    if level == EXACT or piece.field in ("function", "macro"):
+    if piece.field in ("function", "macro"):
         return True  # what it is a member of may be a hole
     if "import" in parent.kind or parent.kind in ("decorator", "command_name"):
         return True
@@ -152,24 +146,3 @@ def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
         origin = origins.of(piece.text)
         return level == STRICT or origin != LOCAL
     return False
-
-
-def call_form(node: Node) -> tuple[str, ...]:
-    """The form of a call: `call`, or `statement` where its value is not used; then `value` for each
-    argument, or the argument's name if it has one. Empty where the node is not a call."""
-    is_statement = node.parent is not None and node.parent.type == "expression_statement"
-    while node.children and not node.type.endswith(ARGUMENTS):
-        last = node.children[-1]
-        if node.next_sibling is not None and node.next_sibling.type.endswith(ARGUMENTS):
-            break
-        node = last
-    if not node.type.endswith(ARGUMENTS) and (after := node.next_sibling) is not None:
-        node = after
-    if not node.type.endswith(ARGUMENTS):
-        return ()
-    form = ["statement" if is_statement else "call"]
-    for child in node.named_children:
-        name = None if child.type == "call" else child.child_by_field_name("name")
-        if "comment" not in child.type:
-            form.append("value" if name is None else (name.text or b"").decode("utf-8", "replace"))
-    return tuple(form)

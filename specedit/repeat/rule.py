@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 
-from specedit.repeat.origin import FREE, LOCAL, MEMBER, UNKNOWN
+from specedit.repeat.origin import FREE, UNKNOWN
 from specedit.repeat.piece import Piece, is_word
-from specedit.repeat.roles import CONSTANTS, is_own_name, is_type_parameter, with_parents
+from specedit.repeat.roles import ARGUMENTS, is_own_name, with_parents
 
 _MAY_DIFFER = ("'", '"', "`", ",", ")", "]", "}", ">", ";", "")  # from the example's tokens
 # white space and comments, each in one way alone: a search stays linear
@@ -30,15 +30,8 @@ class RepeatRule:
     indentation: str = ""  # of the example's first line
     origins: Mapping[str, str] = field(default_factory=dict)  # of the names it looks for
     needs: tuple[tuple[str, str], ...] = ()  # names only in `after`, with their origins
-    owner: str | None = None  # the class whose own member it is about
-    bases: tuple[str, ...] = ()  # of the class around the example, whose inherited member it reads
-    folder: str | None = None  # a written path counts from it: elsewhere is doubtful
-    doubt: str = ""  # it is too general: why its places are only proposals
-    exact: str = ""  # the example in one line: places with this very text are not in doubt
-    calls: frozenset[tuple[str, ...]] = frozenset()  # how the examples call what they change
-    added: str = ""  # an argument of the new side that may be of the example alone
-    unproved: str = ""  # it is specific, and one example is not enough in other files: why
-    examples: tuple[tuple[str, int], ...] = ()  # path and line
+    too_general: str = ""  # why it says little of its places
+    examples: tuple[tuple[str, int], ...] = ()  # path and line; none: a pattern, given by hand
     written: tuple[tuple[str, int, bytes], ...] = ()  # of the examples: path, first byte, new text
     receivers: bool = False  # hand-written: its first name may be a member
 
@@ -49,6 +42,12 @@ class RepeatRule:
     @cached_property
     def new_units(self) -> tuple[Piece, ...]:
         return tuple(unit for root in self.after for unit in root.units())
+
+    @property
+    def old_text(self) -> str:
+        """What the example changed."""
+        first, last = self.before[0].start, self.before[-1].end
+        return self.old_source[first:last].decode("utf-8", "replace")
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -131,18 +130,6 @@ class RepeatRule:
         )
 
     @cached_property
-    def takes_name(self) -> bool:
-        """Whether one expression or statement loses a name for another code without a variable,
-        which tells its places in one file."""
-        if self.added or self.only_takes or len(self.before) != 1 or len(self.after) != 1:
-            return False
-        new = {unit.text for unit in self.new_units}
-        gone = (u.text for u in self.old_units if u.is_name and not u.hole and u.text not in new)
-        return any(not is_type_parameter(name) for name in gone) and not any(
-            origin in (LOCAL, MEMBER) for _, origin in self.needs
-        )
-
-    @cached_property
     def binds_this(self) -> bool:
         """Whether a function becomes an arrow function or is one no longer."""
         arrows = [
@@ -152,16 +139,11 @@ class RepeatRule:
         return arrows[0] != arrows[1]
 
     @property
-    def only_takes(self) -> bool:
-        """Whether nothing is written but what a hole holds, or a value that says nothing."""
-        return len(self.after) == 1 and bool(self.after[0].hole or self.after[0].kind in CONSTANTS)
-
-    @property
     def key(self) -> object:
         return self.language, shape(self.before), shape(self.after)
 
     def shown(self) -> tuple[str, str]:
-        """Both sides as text, with holes."""
+        """Both sides as patterns; `($$$A)` is the hole of a list of arguments."""
         return _line(self.old_units, self.old_source), _line(self.new_units, self.new_source)
 
 
@@ -190,7 +172,10 @@ def covers(pattern: Piece, piece: Piece) -> bool:
 
 def _line(units: Sequence[Piece], source: bytes) -> str:
     """Units with what stands between them, in one line."""
-    words = [unit.hole or text for unit, text in zip(units, _texts(units, source), strict=True)]
+    words = [
+        f"($${unit.hole})" if unit.hole and unit.kind.endswith(ARGUMENTS) else unit.hole or text
+        for unit, text in zip(units, _texts(units, source), strict=True)
+    ]
     gaps = [" " if "\n" in gap else gap for gap in _gaps(units, source)]
     return "".join(word + gap for word, gap in zip(words, [*gaps, ""], strict=False))
 

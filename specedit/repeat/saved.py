@@ -16,7 +16,7 @@ from specedit.errors import InputError, SpeceditError, UsageError
 from specedit.files import atomic, regular
 from specedit.repeat.origin import is_import
 from specedit.repeat.piece import Piece, piece_of
-from specedit.repeat.rewriting import rewritten
+from specedit.repeat.rewriting import applied, rewritten
 from specedit.repeat.rule import RepeatRule
 from specedit.settings import nearest
 from specedit.syntax import trees
@@ -78,14 +78,13 @@ def table_of(rule: RepeatRule, name: str, files: Mapping[str, str]) -> str:
     where both must come to the same."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"{name}: a rule's name has letters, digits, - and _ only.")
-    if rule.doubt or rule.folder is not None:
-        raise UsageError(f"The rule is too general to be saved: {rule.doubt or 'a path'}.")
+    if rule.too_general:
+        raise UsageError(f"The rule is too general to be saved: {rule.too_general}.")
     if variables := [variable for variable, origin in rule.needs if origin in ("local", "member")]:
         raise UsageError(
             f"The rule cannot be saved: it writes `{variables[0]}`, which only its example has."
         )
-    rule = replace(rule, unproved="")  # the user says so by saving it
-    before, after = pattern_text(rule, old=True), pattern_text(rule, old=False)
+    before, after = rule.shown()
     imports = {
         word: origin.removeprefix("import ")
         for word, origin in rule.origins.items()
@@ -96,7 +95,7 @@ def table_of(rule: RepeatRule, name: str, files: Mapping[str, str]) -> str:
         differs = [
             path
             for path, text in files.items()
-            if rewritten(again, text, path).text != rewritten(rule, text, path).text
+            if _changed(again, text, path) != _changed(rule, text, path)
         ]
     except SpeceditError as problem:
         raise UsageError(f"The rule cannot be written as text: {problem.message}") from None
@@ -114,24 +113,12 @@ def table_of(rule: RepeatRule, name: str, files: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _changed(rule: RepeatRule, text: str, path: str) -> str:
+    return applied(text, rewritten(rule, text, path).places)
+
+
 def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def pattern_text(rule: RepeatRule, *, old: bool) -> str:
-    """One side as a pattern: the hole of a list of arguments is `($$$A)`."""
-    units = rule.old_units if old else rule.new_units
-    shown = rule.shown()[0 if old else 1]
-    if rule.receivers:
-        return shown
-    for unit in units:
-        if unit.hole and _is_list(unit):
-            shown = shown.replace(unit.hole, f"($${unit.hole})")
-    return shown
-
-
-def _is_list(unit: Piece) -> bool:
-    return unit.kind.endswith(("argument_list", "arguments"))
 
 
 def save(pyproject: Path, name: str, table: str, known: Mapping[str, Any]) -> None:

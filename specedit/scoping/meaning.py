@@ -149,9 +149,9 @@ class _Sorting:
             if declaration.after and self._rebinds(declaration)
         }
         in_builds = {
-            id(one.scope)
-            for one in rebinding
-            if self.rules.is_conditional(one.node, scopes_of(one).text)
+            id(binding.scope)
+            for binding in rebinding
+            if self.rules.is_conditional(binding.node, scopes_of(binding).text)
         }
         for declaration in self.declared:
             sort = self._sort(declaration)

@@ -578,8 +578,8 @@ class Typing(Lookup):
         if receiver is not None:
             members = self.members(self.type_of(receiver, deep) or (), name, True)
             return self.resolved(members[0]) if members else None
-        one = self.lookup(name, leaf, "call") or self.lookup(name, leaf, "type")
-        return self.resolved(one)
+        declared = self.lookup(name, leaf, "call") or self.lookup(name, leaf, "type")
+        return self.resolved(declared)
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""

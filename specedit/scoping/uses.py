@@ -177,7 +177,7 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
         return OTHER_CALL
     home = typing.home(called) or typing
     built = home.type_of_declared(called) if called.kind in TYPES else None
-    for owner in (each for one in built or () for each in (one, *home.above(one))):
+    for owner in (each for kind in built or () for each in (kind, *home.above(kind))):
         for item in declared:  # its constructor's, or a field that it is made from
             if _fills(item, owner, home):
                 return item

@@ -317,9 +317,9 @@ def walk(node: Node) -> Iterator[Node]:
     """`node` and everything under it, in reading order."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(reversed(one.children))
+        inner = waiting.pop()
+        yield inner
+        waiting.extend(reversed(inner.children))
 
 
 DIALECTS = {"typescript": "tsx", "c": "cpp"}

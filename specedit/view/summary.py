@@ -294,10 +294,9 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
         yield Text(f"{word} {places} in {count(len(changed), 'file')}", "bold")
     if left:
         uses = count(sum(len(edit.left) for edit in left), "use")
-        asks = "specedit repeat --ask asks about them"
-        how = f"({asks if report.command == 'repeat' else 'specedit rename --dry-list shows them'})"
         files = count(len(left), "file")
-        yield Text(f"left: {uses} in {files} that may be meant {how}", "yellow")
+        how = "specedit rename --dry-list shows them"
+        yield Text(f"left: {uses} in {files} that may be meant ({how})", "yellow")
     shown = changed if verbose else changed[:LISTED]
     for edit in shown if len(changed) > 1 else ():
         yield Text(f"  {terminal.name(edit.path)}: {count(len(edit.changes), 'place')}")

@@ -1,7 +1,5 @@
 """The scripts of `benchmarks/`, small: on a scripted engine and in a real sandbox."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

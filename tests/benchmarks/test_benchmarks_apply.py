@@ -1,7 +1,5 @@
 """The benchmark of apply: what each form shows, what it determines, and how an answer is judged."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmark of edits: its judge, and every case with right and spoilt answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

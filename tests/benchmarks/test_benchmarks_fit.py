@@ -1,7 +1,5 @@
 """Fitting the constants of drafting: what one half of the cases finds, the other confirms."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import pytest

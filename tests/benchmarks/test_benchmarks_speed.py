@@ -1,7 +1,5 @@
 """`benchmarks.speed` and `benchmarks.replay`, small: the scripted engine and word tokenizers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

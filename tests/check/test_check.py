@@ -1,7 +1,5 @@
 """The checks whose verdict the user chooses: what they find, by kind and language, and what not."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 import pytest

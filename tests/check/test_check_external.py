@@ -1,7 +1,5 @@
 """`check-with`: a program that the user named looks at the new text; only what is new counts."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path, PurePath

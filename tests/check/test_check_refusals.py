@@ -1,7 +1,5 @@
 """What is never written: texts that do not parse, placeholders, lost definitions."""
 
-from __future__ import annotations
-
 import pytest
 
 from specedit.check.answer import check_answer

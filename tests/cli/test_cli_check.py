@@ -1,7 +1,5 @@
 """Checks on the command line: what is noted, refused and allowed; and `specedit ask`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

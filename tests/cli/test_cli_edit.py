@@ -1,7 +1,5 @@
 """`specedit edit` as scripts see it: exit code, stdout, stderr and the file, all compared."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

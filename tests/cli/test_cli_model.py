@@ -1,7 +1,5 @@
 """`specedit model`: what goes to stdout, what to stderr, which exit code."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

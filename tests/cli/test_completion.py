@@ -1,7 +1,5 @@
 """Completion in real shells: `--install-completion`, the Tab key, and what the shell shows."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

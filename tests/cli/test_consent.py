@@ -1,7 +1,5 @@
 """A person at a terminal is asked once whether to trust a repository; nobody else is."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`specedit doctor`: what works here, and what to do where it does not; and `--version -v`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A folder stands for the tracked files of known languages in it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A link that leads out of a work tree: named, asked about, or refused."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Work over the files that git chooses: what is touched, what is said, and Ctrl-C in the middle."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Closed, full and broken standard streams: what is written stays, the exit code stays true."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

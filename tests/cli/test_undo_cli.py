@@ -1,7 +1,5 @@
 """`specedit undo` from the command line, after real runs of a scripted model."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

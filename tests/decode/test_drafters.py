@@ -1,7 +1,5 @@
 """Drafters: which exist, what lookup repeats, what a change teaches."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The loop: what a pass settles, where it stops, what the cache holds."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

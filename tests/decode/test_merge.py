@@ -1,7 +1,5 @@
 """Several drafts in one pass: what their chances become, who is asked, and guarantees 1 and 2."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Drafts of a small model: what it says, what it costs, and when it is asked."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Several predictions: the one that agrees with what was just written is followed."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, Run, WordTokenizer, run

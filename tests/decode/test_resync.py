@@ -1,7 +1,5 @@
 """Finding the place again: passes on edits whose answer differs from the prediction once."""
 
-from __future__ import annotations
-
 import pytest
 from replaying import WordTokenizer, texts
 

@@ -1,7 +1,5 @@
 """Drafts that branch: the arithmetic of a tree, and guarantee 1 with them on every engine."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Sequence

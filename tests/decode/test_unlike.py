@@ -1,7 +1,5 @@
 """A sampled answer that begins as an earlier one and differs from all earlier ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

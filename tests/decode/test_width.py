@@ -1,7 +1,5 @@
 """Widths and what they are chosen from: the cost curve, and what drafts were worth."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

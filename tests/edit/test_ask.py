@@ -1,7 +1,5 @@
 """`--ask`: the answered hunks and no others, whatever the answers are."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

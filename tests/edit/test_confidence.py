@@ -1,7 +1,5 @@
 """How sure the tool is of an edit, and what that means for writing it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Work: an answer becomes an Edit, or says why it must not."""
 
-from __future__ import annotations
-
 import os
 import stat
 import time

@@ -1,7 +1,5 @@
 """The imports of an edited file are completed before its checks run, and nothing else changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

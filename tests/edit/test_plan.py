@@ -1,7 +1,5 @@
 """Plans: what the model is asked, and which part of the file the answer replaces."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 import pytest

@@ -1,7 +1,5 @@
 """`--prompt-form`: prompts as published; no text of a file becomes a token."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

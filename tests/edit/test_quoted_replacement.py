@@ -1,7 +1,5 @@
 """`one text -> another one` needs no model where the first stands in comments and strings only."""
 
-from __future__ import annotations
-
 import pytest
 from scripted_backend import Scripted, perform
 

@@ -1,7 +1,5 @@
 """`specedit refine`: what was asked before, the text as it was, and one more wish."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

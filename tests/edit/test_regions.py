@@ -1,7 +1,5 @@
 """Large files: which places an instruction is about, and that editing only them is an edit."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The comment that a file begins with, a licence most often, is a place of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

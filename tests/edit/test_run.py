@@ -1,7 +1,5 @@
 """Runs over texts: files and standard input alike; which failures stop what."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A second try takes the model's second choice where an answer changed nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from scripted_backend import Scripted

@@ -1,7 +1,5 @@
 """A region goes out and comes back; every other byte stays."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Where an instruction says that a file may change."""
 
-from __future__ import annotations
-
 import pytest
 from scripted_backend import Scripted, perform
 

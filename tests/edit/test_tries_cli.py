@@ -1,7 +1,5 @@
 """`--test COMMAND` on the real command line: a git repository, a test command, a scripted model."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Conversion happens once, whole, and again when the converted file is not what was written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

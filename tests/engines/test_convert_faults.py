@@ -1,8 +1,6 @@
 """What goes wrong around a converted file ends in an error or in another conversion, never in
 another number; real processes, a real limit of room, real kills."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A pass works on the performance cores of one NUMA node, of those that this process may use."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """The exact engine computes what transformers computes, up to int8; its logits are bit-equal."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

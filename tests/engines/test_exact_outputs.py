@@ -1,7 +1,5 @@
 """A part of the output layer: the same logits as all of it gives, of fewer ids."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

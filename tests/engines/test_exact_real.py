@@ -1,7 +1,5 @@
 """The promise on real weights: any split of the same tokens gives the same bits."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The constant beginning of a prompt comes from the store, bit for bit as a pass computes it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The generic engine: the seam's arithmetic, and guarantee 1 on a tiny random model."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

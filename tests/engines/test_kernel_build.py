@@ -4,8 +4,6 @@ Real compilers, installers and emulators. What cannot be run here is linked and 
 for macOS and for Windows on ARM have every variant in them, and nobody has run them.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

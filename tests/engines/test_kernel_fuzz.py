@@ -3,8 +3,6 @@
 `SPECEDIT_FUZZ=100000` runs as many calls. zig has no address sanitizer: clang is wanted for that.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

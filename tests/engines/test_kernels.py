@@ -4,8 +4,6 @@ Whole passes are compared in test_exact_families.py; compiling, and other proces
 test_kernel_build.py.
 """
 
-from __future__ import annotations
-
 import _ctypes
 import json
 import multiprocessing

@@ -3,8 +3,6 @@
 Tiny here; the shapes of 3 to 14 billion parameters are in docs/research.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whole or not at all, nobody else's bytes lost: what stands around a write in the file system."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

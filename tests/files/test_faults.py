@@ -3,8 +3,6 @@
 `python -m pytest -m faults` runs the long ones; each prints its count of torn, lost and stuck.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

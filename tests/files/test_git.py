@@ -1,7 +1,5 @@
 """Real git, real repositories: which files are chosen, what is staged, what would be lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

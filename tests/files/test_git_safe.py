@@ -4,8 +4,6 @@ Real git, and a repository for each trick that makes git start a program; each p
 file called `ran`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

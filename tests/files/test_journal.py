@@ -1,7 +1,5 @@
 """The journal: what a run found before it wrote can be put back, and nothing else is touched."""
 
-from __future__ import annotations
-
 import signal
 import stat
 from collections.abc import Sequence

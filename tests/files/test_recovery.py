@@ -1,7 +1,5 @@
 """A change of several files whose process was killed: the next command completes or reverts it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

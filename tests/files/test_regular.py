@@ -1,7 +1,5 @@
 """What somebody puts in a file's place keeps nobody waiting, and gives no other file away."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Bytes to text and back: every byte, every newline, every mode; bad input says what it is."""
 
-from __future__ import annotations
-
 import codecs
 import os
 import re

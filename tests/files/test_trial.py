@@ -1,7 +1,5 @@
 """A work tree while an edit is tried in it: what is journalled, kept, and put back."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

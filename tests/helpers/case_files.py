@@ -1,7 +1,5 @@
 """Tables of cases in TOML files: whole source texts, as they are, without Python's quotes."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The command line for tests: in this process, or in a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -3,8 +3,6 @@
 Each takes the folder of one; what is not installed is skipped with its name.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Drafters for the tests of trees: they know the answer, and say it among other things."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 

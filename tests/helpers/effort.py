@@ -1,7 +1,5 @@
 """How many inputs the tests try: few by default, all of them where TEST_EFFORT is `full`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Somebody else's server, on loopback: keeps what it is sent, says what it is told."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """Runs of backends as lists of events, and runs that are held or stopped in the middle."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

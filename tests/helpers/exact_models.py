@@ -1,7 +1,5 @@
 """Small random models for the exact engine's tests: saved as transformers saves them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

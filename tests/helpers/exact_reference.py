@@ -1,7 +1,5 @@
 """What the exact engine computes, in numpy and float64, from the converted file alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The examples of README and of the manual's pages, and the folder in which they are run."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The children are real processes, forked so that a thousand of them take a minute
 in `specedit/files`: what a child does at the one that was chosen is the test's.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Large files of small functions that have nothing in common but their shape."""
 
-from __future__ import annotations
-
 FRUITS = ("apple", "banana", "cherry", "grape", "lemon", "mango", "melon", "olive", "papaya")
 
 

@@ -1,7 +1,5 @@
 """The kernels' sources, as the build sees them: compiled here, altered, for other processors."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """A rename of three files whose process is killed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 Shares no code with the server. An edit for another version than the document has is rejected.
 """
 
-from __future__ import annotations
-
 import json
 import queue
 import subprocess
@@ -87,6 +85,8 @@ class Editor:
         self.notices: list[Any] = []
         self.edits: list[tuple[bool, Any]] = []  # accepted or not, and the edit
         self.tokens: list[Any] = []
+        self.questions: list[str] = []
+        self.agrees = True  # to a question: its first answer
         self._last_id = 0
 
     # what an editor sends
@@ -163,6 +163,10 @@ class Editor:
         elif method == "workspace/applyEdit":
             done = self.apply(message["params"]["edit"])
             self._send({"id": message["id"], "result": {"applied": done}})
+        elif method == "window/showMessageRequest":
+            self.questions.append(message["params"]["message"])
+            chosen = message["params"]["actions"][0] if self.agrees else None
+            self._send({"id": message["id"], "result": chosen})
         else:
             if method == "window/workDoneProgress/create":
                 self.tokens.append(message["params"]["token"])

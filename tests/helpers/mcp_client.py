@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from git_repository import Repository
 from mcp import Client
 
@@ -80,6 +84,12 @@ class Agent:
         assert result.is_error, text_of(result)
         return text_of(result)
 
+    @contextmanager
+    def session(self) -> Iterator[Conversation]:
+        """A session whose calls are plain ones: a thread of its own runs the client."""
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(self.client):
+            yield Conversation(self, portal)
+
     def run(self, work: Callable[[Agent], Awaitable[None]], timeout_s: float = 60) -> None:
         async def session() -> None:
             async with self.client:
@@ -89,6 +99,26 @@ class Agent:
             asyncio.run(asyncio.wait_for(session(), timeout_s))
         except BaseExceptionGroup as group:
             raise _innermost(group) from None
+
+
+@dataclass
+class Conversation:
+    """The agent's calls, each one waited for."""
+
+    inner: Agent
+    portal: BlockingPortal
+
+    def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
+        return self.portal.call(partial(self.inner.call, tool, **arguments))
+
+    def does(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self.portal.call(partial(self.inner.does, tool, **arguments))
+
+    def fails(self, tool: str, **arguments: Any) -> str:
+        return self.portal.call(partial(self.inner.fails, tool, **arguments))
+
+    def tools(self) -> list[types.Tool]:
+        return self.portal.call(self.inner.client.list_tools).tools
 
 
 def _innermost(problem: BaseException) -> BaseException:

@@ -1,7 +1,5 @@
 """Tiny models and the places they come from: a GGUF writer, a hub on this machine, wheels."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

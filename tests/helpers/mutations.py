@@ -1,7 +1,5 @@
 """Inputs for the fuzz tests: whole files with a few places changed, and JSON that is odd."""
 
-from __future__ import annotations
-
 import random
 import struct
 import sys

@@ -4,8 +4,6 @@ A target is asked about the first few inputs in the default group, and about 100
 `python -m pytest -m long`. What it may do is take an input or raise one of our errors.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence

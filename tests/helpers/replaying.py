@@ -1,7 +1,5 @@
 """Decoding with the scripted engine, for the tests of drafting: bytes are ids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

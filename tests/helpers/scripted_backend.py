@@ -1,7 +1,5 @@
 """A backend in this process whose model says what it is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A tiny random model on the generic engine."""
 
-from __future__ import annotations
-
 import torch
 
 from specedit.engines.huggingface import HuggingFaceEngine

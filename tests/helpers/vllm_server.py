@@ -1,7 +1,5 @@
 """vLLM for tests: tiny models with random weights, and a server with one, by our own command."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

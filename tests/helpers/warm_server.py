@@ -1,7 +1,5 @@
 """A warm server for tests: in a thread of this process, or as the real command."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

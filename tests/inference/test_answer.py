@@ -1,7 +1,5 @@
 """Reading an answer: pieces are whole characters, and the closing line ends it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

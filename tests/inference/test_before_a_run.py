@@ -1,7 +1,5 @@
 """What a command says before it asks a model: the run is long."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A loaded model: a request's prompt and prediction are tokenized once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

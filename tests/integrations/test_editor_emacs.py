@@ -1,7 +1,5 @@
 """Emacs, driven in batch: what an edit does to the buffer, its undo and the echo area."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Neovim, headless, with `specedit lsp`: its own rename over files, and its own code action."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

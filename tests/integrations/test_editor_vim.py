@@ -1,7 +1,5 @@
 """Vim and Neovim, driven headless: what an edit does to the buffer, its undo and the messages."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

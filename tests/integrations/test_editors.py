@@ -1,7 +1,5 @@
 """The snippets as data: each is what its editor reads, and goes where it belongs."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The hook on real commits: what is asked, what is written, and what the commit becomes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Installing and taking away the native hook: what was there before comes back as it was."""
 
-from __future__ import annotations
-
 import re
 import stat
 from pathlib import Path

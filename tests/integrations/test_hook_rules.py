@@ -1,7 +1,5 @@
 """What a rule is, and which files it is for."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 from pathlib import Path

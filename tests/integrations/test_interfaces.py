@@ -1,7 +1,5 @@
 """The same edits through every interface: command, stdin, Python, hook, language server, server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`specedit lsp` as a process, with the client of pygls and with an editor that leaves."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

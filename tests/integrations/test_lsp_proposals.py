@@ -1,7 +1,5 @@
 """Proposals of the language server: what an editor shows before it applies anything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -201,18 +199,17 @@ def test_what_changed_since_the_last_commit_is_repeated(editor, calls, end):
     editor.open(uri, CALLS.replace("old_call(1, a)", "pow(a, 1)").replace("\n", end))
     editor.open(other, f"unsaved = 1{end}old_call(4, u){end}")
     result = repeat(editor, uri, 2, 2)["result"]
-    assert texts_of(editor, result) == {"b.py": f"unsaved = 1{end}pow(u, 4){end}"}
+    proposed = {"documentChanges": result["proposed"]}
+    assert texts_of(editor, proposed) == {"b.py": f"unsaved = 1{end}pow(u, 4){end}"}
     assert result["rule"] == "old_call($A, $B) -> pow($B, $A)"
-    assert result["proposed"] == []
     assert editor.edits == [], "the editor was not asked to apply it"
 
 
-def test_places_that_may_be_meant_come_apart_with_the_reason(editor, calls):
+def test_each_place_is_an_edit_with_its_kind(editor, calls):
     calls.commit({"d.py": "def g():\n    log(1)\n    log(2)\n", "e.py": "log(3)\n"})
     uri = (calls.root / "d.py").as_uri()
     editor.open(uri, "def g():\n    log(1, 0)\n    log(2)\n")
     result = repeat(editor, uri, 2, 2)["result"]
-    assert result["documentChanges"] == []
     found = {
         Path(change["textDocument"]["uri"]).name: [
             (edit["range"]["start"]["line"], edit["newText"]) for edit in change["edits"]
@@ -243,5 +240,5 @@ def test_a_file_that_the_checks_would_refuse_stays_with_the_reason(editor, calls
     uri = (calls.root / "a.py").as_uri()
     editor.open(uri, "import h\nx = 1\nh.run(a, 1)\n")
     result = repeat(editor, uri, 1, 3)["result"]
-    assert result["documentChanges"] == []
+    assert result["proposed"] == []
     assert result["notes"] == ["b.py: not changed: line 1: `h` is used, and nothing defines it"]

@@ -1,7 +1,5 @@
 """The language server's session with an editor that follows the specification, in one process."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -143,7 +141,12 @@ def test_a_change_made_by_hand_is_repeated_in_other_files(editor, tmp_path):
     (action,) = actions()
     assert action["title"] == "Repeat this change"
     editor.open(other, made.read("b.py"))
+    editor.agrees = False
     answer = editor.wait(editor.request("workspace/executeCommand", action["command"]))
+    assert answer["result"] == {"status": "unchanged"} and not editor.edits
+    editor.agrees = True
+    answer = editor.wait(editor.request("workspace/executeCommand", action["command"]))
+    assert editor.questions[1] == "specedit: old_call($A, $B) -> pow($B, $A) at 1 place?"
     assert answer["result"] == {"status": "edited"}
     assert editor.texts[other] == "pow(2, b.c)\nold_call(3)\n"
     assert editor.texts[uri] == "x = 1\npow(a, 1)\n"

@@ -1,20 +1,19 @@
 """The tools for agents, with the SDK's own client in this process."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json
 import os
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from git_repository import Repository
 from killed_runs import change, held, killed
-from mcp_client import FILES, Agent, contents, repository, text_of
+from mcp_client import FILES, Agent, Conversation, contents, repository, text_of
 
 from specedit.errors import UsageError
 from specedit.files import journal
@@ -22,7 +21,6 @@ from specedit.integrations.mcp.agent_call import Workspace
 from specedit.integrations.mcp.agent_server import AgentServer
 
 Play = Callable[..., Path]
-Work = Callable[[Agent], Awaitable[None]]
 TOOLS = [
     *("find_places", "rename_symbol", "repeat_change", "apply_change", "edit_symbol"),
     *("undo", "status"),
@@ -41,32 +39,41 @@ def repo(template: Repository, tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def talk(repo: Repository) -> Iterator[Callable[..., Agent]]:
+def begin(repo: Repository) -> Iterator[Callable[..., Agent]]:
     servers: list[AgentServer] = []
 
-    def session(work: Work, *roots: Path, mode: str = "legacy", named: bool = True) -> Agent:
+    def agent(*roots: Path, mode: str = "legacy", named: bool = True) -> Agent:
         servers.append(AgentServer({}, Path.cwd()))
-        agent = Agent(servers[-1].server, (roots or (repo.root,)) if named else None, mode)
-        agent.run(work)
-        return agent
+        return Agent(servers[-1].server, (roots or (repo.root,)) if named else None, mode)
 
-    yield session
+    yield agent
     assert all(server.close(10) for server in servers)
 
 
-def test_seven_tools_at_most_are_described_in_few_words(talk):
-    async def work(agent: Agent) -> None:
-        tools = (await agent.client.list_tools()).tools
-        assert [one.name for one in tools] == TOOLS and len(tools) <= 7
-        assert all(one.description and len(one.description) < 200 for one in tools)
-        assert all(one.input_schema["additionalProperties"] is False for one in tools)
-        assert all("status" in (one.output_schema or {})["properties"] for one in tools)
-        size = sum(len(json.dumps(one.input_schema)) + len(one.description or "") for one in tools)
-        assert size < 4900
-        hints = {one.name: one.annotations and one.annotations.read_only_hint for one in tools}
-        assert [name for name, reads in hints.items() if reads] == ["find_places", "status"]
+@pytest.fixture
+def talk(begin: Callable[..., Agent]) -> Iterator[Callable[..., Conversation]]:
+    """Begin a session; each call of a tool returns what it gives."""
+    with ExitStack() as sessions:
+        yield lambda *roots, **how: sessions.enter_context(begin(*roots, **how).session())
 
-    talk(work)
+
+@pytest.fixture
+def session(begin: Callable[..., Agent]) -> Callable[..., None]:
+    """Run a function within a session: for calls at once."""
+    return lambda work, *roots: begin(*roots).run(work)
+
+
+def test_seven_tools_at_most_are_described_in_few_words(talk):
+    agent = talk()
+    tools = agent.tools()
+    assert [one.name for one in tools] == TOOLS and len(tools) <= 7
+    assert all(one.description and len(one.description) < 200 for one in tools)
+    assert all(one.input_schema["additionalProperties"] is False for one in tools)
+    assert all("status" in (one.output_schema or {})["properties"] for one in tools)
+    size = sum(len(json.dumps(one.input_schema)) + len(one.description or "") for one in tools)
+    assert size < 4900
+    hints = {one.name: one.annotations and one.annotations.read_only_hint for one in tools}
+    assert [name for name, reads in hints.items() if reads] == ["find_places", "status"]
 
 
 # renames
@@ -75,139 +82,125 @@ def test_seven_tools_at_most_are_described_in_few_words(talk):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_rename_is_a_preview_until_write_and_undo_restores_it(repo, talk, mode):
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "user_name", "new_name": "email"}
-        preview = await agent.does("rename_symbol", **wanted)
-        assert (preview["status"], preview["summary"]) == (
-            "preview",
-            "4 places in 2 files",
-        )  # one is an article
-        assert "shop/user.py:5:14: code: self.user_name = ''" in preview["places"]
-        assert contents(repo.root) == before
-        written = await agent.does("rename_symbol", **wanted, write=True)
-        assert written == preview | {"status": "written"}
-        assert repo.read("shop/page.py").count("user.email") == 1
-        assert "undo: mcp rename" in "".join((await agent.does("status"))["notes"])
-        undone = await agent.does("undo")
-        assert undone["status"] == "undone" and len(undone["files"]) == 2
-        assert contents(repo.root) == before
-        assert "left to undo" in await agent.fails("undo")
-
-    talk(work, mode=mode)
+    agent = talk(mode=mode)
+    wanted = {"name": "user_name", "new_name": "email"}
+    preview = agent.does("rename_symbol", **wanted)
+    assert (preview["status"], preview["summary"]) == (
+        "preview",
+        "4 places in 2 files",
+    )  # one is an article
+    assert "shop/user.py:5:14: code: self.user_name = ''" in preview["places"]
+    assert contents(repo.root) == before
+    written = agent.does("rename_symbol", **wanted, write=True)
+    assert written == preview | {"status": "written"}
+    assert repo.read("shop/page.py").count("user.email") == 1
+    assert "undo: mcp rename" in "".join(agent.does("status")["notes"])
+    undone = agent.does("undo")
+    assert undone["status"] == "undone" and len(undone["files"]) == 2
+    assert contents(repo.root) == before
+    assert "left to undo" in agent.fails("undo")
 
 
 def test_a_change_is_repeated_at_all_its_places(repo, talk):
     repo.commit({"a.py": "old_call(1, a)\n", "b.py": "x = old_call(2, b.c)\nold_call(3)\n"})
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"before": "old_call(1, a)", "after": "pow(a, 1)", "language": "python"}
-        preview = await agent.does("repeat_change", **wanted)
-        assert preview["status"] == "preview" and preview["summary"] == "2 places in 2 files"
-        assert "b.py:1:5: code: x = old_call(2, b.c)" in preview["places"]
-        assert "rule: old_call($A, $B) -> pow($B, $A)" in preview["notes"]
-        assert contents(repo.root) == before
-        await agent.does("repeat_change", **wanted, write=True)
-        assert repo.read("b.py") == "x = pow(b.c, 2)\nold_call(3)\n"
-        await agent.does("undo")
-        assert contents(repo.root) == before
-        holes = {"before": "old_call($A)", "after": "abs($A)", "path": "b.py"}
-        await agent.does("repeat_change", **holes, write=True)
-        assert repo.read("b.py") == "x = old_call(2, b.c)\nabs(3)\n"
-        assert "several changes" in await agent.fails(
-            "repeat_change", before="f_one(1)\ng_two(2)\n", after="f(1)\ng(2)\n", language="python"
-        )
-
-    talk(work)
+    agent = talk()
+    wanted = {"before": "old_call(1, a)", "after": "pow(a, 1)", "language": "python"}
+    preview = agent.does("repeat_change", **wanted)
+    assert preview["status"] == "preview" and preview["summary"] == "2 places in 2 files"
+    assert "b.py:1:5: code: x = old_call(2, b.c)" in preview["places"]
+    assert "rule: old_call($A, $B) -> pow($B, $A)" in preview["notes"]
+    assert contents(repo.root) == before
+    refused = agent.fails("repeat_change", **wanted, write=True)
+    assert "give the rule as `before` and `after`" in refused and contents(repo.root) == before
+    rule = {"before": "old_call($A, $B)", "after": "pow($B, $A)", "language": "python"}
+    agent.does("repeat_change", **rule, write=True)
+    assert repo.read("b.py") == "x = pow(b.c, 2)\nold_call(3)\n"
+    agent.does("undo")
+    exact = {"before": "b.c", "after": "b.d", "language": "python"}
+    agent.does("repeat_change", **exact, write=True)
+    assert repo.read("b.py") == "x = old_call(2, b.d)\nold_call(3)\n"
+    agent.does("undo")
+    assert contents(repo.root) == before
+    holes = {"before": "old_call($A)", "after": "abs($A)", "path": "b.py"}
+    agent.does("repeat_change", **holes, write=True)
+    assert repo.read("b.py") == "x = old_call(2, b.c)\nabs(3)\n"
+    assert "several changes" in agent.fails(
+        "repeat_change", before="f_one(1)\ng_two(2)\n", after="f(1)\ng(2)\n", language="python"
+    )
 
 
 def test_places_are_listed_and_doubtful_ones_are_apart(repo, talk):
-    async def work(agent: Agent) -> None:
-        found = await agent.does("find_places", name="User.total")
-        assert found["status"] == "ok" and "diff" not in found
-        assert found["places"] == [
-            "shop/page.py:9:21: code: return anything.total()",
-            "shop/user.py:7:9: code: def total(self):",
-        ]
-        doubt = "the class before it is not known; renamed there too: shop/page.py:9"
-        assert doubt in found["undecided"]
-        found = await agent.does("find_places", name="user_name")
-        assert any(one.endswith(": notes.md:1") for one in found["undecided"])
-
-    talk(work)
+    agent = talk()
+    found = agent.does("find_places", name="User.total")
+    assert found["status"] == "ok" and "diff" not in found
+    assert found["places"] == [
+        "shop/page.py:9:21: code: return anything.total()",
+        "shop/user.py:7:9: code: def total(self):",
+    ]
+    doubt = "the class before it is not known; renamed there too: shop/page.py:9"
+    assert doubt in found["undecided"]
+    found = agent.does("find_places", name="user_name")
+    assert any(one.endswith(": notes.md:1") for one in found["undecided"])
 
 
 def test_words_of_ordinary_language_are_not_renamed_without_a_model(repo, talk):
-    async def work(agent: Agent) -> None:
-        result = await agent.does(
-            "rename_symbol", name="total", path="shop/user.py", new_name="add_up", write=True
-        )
-        assert "may be ordinary language: not renamed" in "".join(result["undecided"])
-        assert "may total things" in repo.read("shop/user.py")
-        assert "def add_up(self)" in repo.read("shop/user.py")
-
-    talk(work)
+    agent = talk()
+    result = agent.does(
+        "rename_symbol", name="total", path="shop/user.py", new_name="add_up", write=True
+    )
+    assert "may be ordinary language: not renamed" in "".join(result["undecided"])
+    assert "may total things" in repo.read("shop/user.py")
+    assert "def add_up(self)" in repo.read("shop/user.py")
 
 
 def test_a_file_or_a_line_chooses_one_of_several_things(repo, talk):
     repo.commit(
         {"a.py": "def f():\n    n = 1\n    return n\n\n\ndef g():\n    n = 2\n    return n\n"}
     )
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "n", "new_name": "m", "path": "a.py"}
-        problem = await agent.fails("rename_symbol", **wanted)
-        assert problem == "a.py: declares `n` 2 times; `line` chooses one: 2, 7"
-        assert "line 4 has no `n`; lines that have it: 2, 3, 7, 8" in await agent.fails(
-            "rename_symbol", **wanted, line=4
-        )
-        assert "line 99 has no" in await agent.fails("rename_symbol", **wanted, line=99)
-        await agent.does("rename_symbol", **wanted, line=8, write=True)
-        assert repo.read("a.py").splitlines()[5:] == ["def g():", "    m = 2", "    return m"]
-        assert repo.read("a.py").splitlines()[1] == "    n = 1"
-        problem = await agent.fails(
-            "find_places", name="user_name", path=str(repo.root / "shop/page.py")
-        )
-        assert "does not declare `user_name`; declared: shop/user.py:5" in problem
-        taken = await agent.fails("rename_symbol", name="g", new_name="f", path="a.py")
-        assert "nothing was renamed" in taken
-
-    talk(work)
+    agent = talk()
+    wanted = {"name": "n", "new_name": "m", "path": "a.py"}
+    problem = agent.fails("rename_symbol", **wanted)
+    assert problem == "a.py: declares `n` 2 times; `line` chooses one: 2, 7"
+    assert "line 4 has no `n`; lines that have it: 2, 3, 7, 8" in agent.fails(
+        "rename_symbol", **wanted, line=4
+    )
+    assert "line 99 has no" in agent.fails("rename_symbol", **wanted, line=99)
+    agent.does("rename_symbol", **wanted, line=8, write=True)
+    assert repo.read("a.py").splitlines()[5:] == ["def g():", "    m = 2", "    return m"]
+    assert repo.read("a.py").splitlines()[1] == "    n = 1"
+    problem = agent.fails("find_places", name="user_name", path=str(repo.root / "shop/page.py"))
+    assert "does not declare `user_name`; declared: shop/user.py:5" in problem
+    taken = agent.fails("rename_symbol", name="g", new_name="f", path="a.py")
+    assert "nothing was renamed" in taken
 
 
 def test_a_long_result_is_cut_with_a_count(repo, talk):
     repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
-
-    async def work(agent: Agent) -> None:
-        result = await agent.call("rename_symbol", name="value", new_name="amount")
-        places = result.structured_content["places"]
-        assert places[-1] == "… and 461 more" and len(places) == 41
-        assert result.structured_content["summary"] == "501 places in 1 file"
-        assert len(text_of(result)) < 4000
-
-    talk(work)
+    agent = talk()
+    result = agent.call("rename_symbol", name="value", new_name="amount")
+    places = result.structured_content["places"]
+    assert places[-1] == "… and 461 more" and len(places) == 41
+    assert result.structured_content["summary"] == "501 places in 1 file"
+    assert len(text_of(result)) < 4000
 
 
 def test_the_rest_of_a_long_result_is_asked_for(repo, talk):
     repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
-
-    async def work(agent: Agent) -> None:
-        seen: list[str] = []
-        for _ in range(30):
-            result = await agent.call("find_places", name="value", skip=len(seen))
-            assert len(text_of(result)) <= 4000
-            found = result.structured_content
-            seen += [place for place in found["places"] if not place.startswith("…")]
-            if "more" not in found:
-                break
-            assert found["more"].endswith(f"find_places with skip: {len(seen)}")
-        assert len(set(seen)) == 501
-        change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))
-        result = await agent.call("apply_change", path="b.py", change=f"value = 1\n{change}# ...\n")
-        assert len(text_of(result)) <= 4000 and "apply_change with skip" in text_of(result)
-
-    talk(work)
+    agent = talk()
+    seen: list[str] = []
+    for _ in range(30):
+        result = agent.call("find_places", name="value", skip=len(seen))
+        assert len(text_of(result)) <= 4000
+        found = result.structured_content
+        seen += [place for place in found["places"] if not place.startswith("…")]
+        if "more" not in found:
+            break
+        assert found["more"].endswith(f"find_places with skip: {len(seen)}")
+    assert len(set(seen)) == 501
+    change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))
+    result = agent.call("apply_change", path="b.py", change=f"value = 1\n{change}# ...\n")
+    assert len(text_of(result)) <= 4000 and "apply_change with skip" in text_of(result)
 
 
 def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(repo, talk):
@@ -219,18 +212,15 @@ def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(repo, tal
         }
     )
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "Mail.send_all", "new_name": "send_each", "write": True}
-        result = await agent.does("rename_symbol", **wanted)
-        assert result["status"] == "incomplete" and contents(repo.root) == before
-        assert len(result["left"]) == 21 and result["left"][-1] == "… and 10 more"
-        assert result["left"][0] == "mail.py:12:14: return x.send_all()"
-        assert "allow_incomplete: true" in result["summary"]
-        done = await agent.does("rename_symbol", **wanted, allow_incomplete=True)
-        assert done["status"] == "written" and "def send_each" in repo.read("mail.py")
-
-    talk(work)
+    agent = talk()
+    wanted = {"name": "Mail.send_all", "new_name": "send_each", "write": True}
+    result = agent.does("rename_symbol", **wanted)
+    assert result["status"] == "incomplete" and contents(repo.root) == before
+    assert len(result["left"]) == 21 and result["left"][-1] == "… and 10 more"
+    assert result["left"][0] == "mail.py:12:14: return x.send_all()"
+    assert "allow_incomplete: true" in result["summary"]
+    done = agent.does("rename_symbol", **wanted, allow_incomplete=True)
+    assert done["status"] == "written" and "def send_each" in repo.read("mail.py")
 
 
 def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_path, monkeypatch):
@@ -241,17 +231,14 @@ def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_p
     )
     monkeypatch.setenv("SPECEDIT_CHECK_WITH", f"{sys.executable} {program} {{file}}")
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "user_name", "new_name": "email"}
-        for write in (False, True):
-            result = await agent.does("rename_symbol", **wanted, write=write)
-            assert result["status"] == "incomplete" and contents(repo.root) == before
-            assert any("no email" in one for one in result["left"])
-        done = await agent.does("rename_symbol", **wanted, write=True, allow_incomplete=True)
-        assert done["status"] == "written" and contents(repo.root) != before
-
-    talk(work)
+    agent = talk()
+    wanted = {"name": "user_name", "new_name": "email"}
+    for write in (False, True):
+        result = agent.does("rename_symbol", **wanted, write=write)
+        assert result["status"] == "incomplete" and contents(repo.root) == before
+        assert any("no email" in one for one in result["left"])
+    done = agent.does("rename_symbol", **wanted, write=True, allow_incomplete=True)
+    assert done["status"] == "written" and contents(repo.root) != before
 
 
 @pytest.mark.parametrize(
@@ -266,11 +253,9 @@ def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_p
     ids=["doubtful", "taken", "absent", "no symbol", "question"],
 )
 def test_a_tool_speaks_of_its_own_arguments(talk, tool, wanted):
-    async def work(agent: Agent) -> None:
-        result = await agent.call(tool, **wanted)
-        assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
-
-    talk(work)
+    agent = talk()
+    result = agent.call(tool, **wanted)
+    assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
 
 
 # changes and edits
@@ -291,33 +276,27 @@ DIFF = """\
 @pytest.mark.parametrize("change", [SNIPPET, SEARCH, DIFF], ids=["snippet", "search", "diff"])
 def test_a_change_is_merged_without_a_model(repo, talk, change):
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"path": "shop/user.py", "change": change}
-        preview = await agent.does("apply_change", **wanted)
-        assert (preview["status"], preview["summary"]) == ("preview", "shop/user.py: +1 -1")
-        assert "+        return 2" in preview["diff"] and contents(repo.root) == before
-        written = await agent.does("apply_change", **wanted, write=True)
-        assert written == preview | {"status": "written"}
-        assert repo.read("shop/user.py").endswith("def total(self):\n        return 2\n")
-        await agent.does("undo")
-        assert contents(repo.root) == before
-
-    talk(work)
+    agent = talk()
+    wanted = {"path": "shop/user.py", "change": change}
+    preview = agent.does("apply_change", **wanted)
+    assert (preview["status"], preview["summary"]) == ("preview", "shop/user.py: +1 -1")
+    assert "+        return 2" in preview["diff"] and contents(repo.root) == before
+    written = agent.does("apply_change", **wanted, write=True)
+    assert written == preview | {"status": "written"}
+    assert repo.read("shop/user.py").endswith("def total(self):\n        return 2\n")
+    agent.does("undo")
+    assert contents(repo.root) == before
 
 
 def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(repo, talk, script):
     calls = script(answer="```")
     wanted = {"path": "shop/user.py", "change": "# ...\n        return cost\n# ...\n"}
-
-    async def work(agent: Agent) -> None:
-        assert "may replace this line" in await agent.fails("apply_change", **wanted)
-        assert not calls.exists()
-        preview = await agent.does("apply_change", **wanted, ask_model=True)
-        assert "+        return cost" in preview["diff"]
-        assert any("the model decided" in note for note in preview["notes"])
-
-    talk(work)
+    agent = talk()
+    assert "may replace this line" in agent.fails("apply_change", **wanted)
+    assert not calls.exists()
+    preview = agent.does("apply_change", **wanted, ask_model=True)
+    assert "+        return cost" in preview["diff"]
+    assert any("the model decided" in note for note in preview["notes"])
 
 
 @pytest.mark.parametrize(
@@ -334,49 +313,40 @@ def test_a_model_decides_a_doubtful_place_where_the_client_asks_for_it(repo, tal
 )
 def test_a_change_without_one_place_is_refused(repo, talk, change, problem):
     before = contents(repo.root.parent)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"path": "shop/user.py", "change": change, "write": True}
-        assert problem in await agent.fails("apply_change", **wanted)
-
-    talk(work)
+    agent = talk()
+    wanted = {"path": "shop/user.py", "change": change, "write": True}
+    assert problem in agent.fails("apply_change", **wanted)
     assert contents(repo.root.parent) == before
 
 
 def test_an_edit_shows_its_diff_and_reports_progress(repo, talk, script):
     script(replace=[["return 1", "return 2"]])
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-        preview = await agent.does("edit_symbol", **wanted)
-        assert "-        return 1  # the total\n+        return 2" in preview["diff"]
-        assert preview["status"] == "preview" and contents(repo.root) == before
-        written = await agent.does("edit_symbol", **wanted, write=True)
-        assert (written["status"], written["summary"]) == ("written", "shop/user.py: +1 -1")
-        assert "return 2" in repo.read("shop/user.py")
-        await agent.does("undo")
-        assert contents(repo.root) == before
-        problem = await agent.fails("edit_symbol", **wanted | {"symbol": "User.nothing"})
-        assert "nothing" in problem and contents(repo.root) == before
-
-    agent = talk(work)
-    numbers = [number for number, _ in agent.progress]
+    agent = talk()
+    wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+    preview = agent.does("edit_symbol", **wanted)
+    assert "-        return 1  # the total\n+        return 2" in preview["diff"]
+    assert preview["status"] == "preview" and contents(repo.root) == before
+    written = agent.does("edit_symbol", **wanted, write=True)
+    assert (written["status"], written["summary"]) == ("written", "shop/user.py: +1 -1")
+    assert "return 2" in repo.read("shop/user.py")
+    agent.does("undo")
+    assert contents(repo.root) == before
+    problem = agent.fails("edit_symbol", **wanted | {"symbol": "User.nothing"})
+    assert "nothing" in problem and contents(repo.root) == before
+    numbers = [number for number, _ in agent.inner.progress]
     assert numbers and all(b > a or b == 1 for a, b in itertools.pairwise(numbers))
-    assert any("tokens" in text for _, text in agent.progress)
+    assert any("tokens" in text for _, text in agent.inner.progress)
 
 
 def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(repo, talk, script):
     script(replace=[["return 1", "return ((1"]])
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        result = await agent.call(
-            "edit_symbol", path="shop/user.py", symbol="total", instruction="Break it.", write=True
-        )
-        assert result.is_error and json.loads(text_of(result))["status"] == "refused"
-
-    talk(work)
+    agent = talk()
+    result = agent.call(
+        "edit_symbol", path="shop/user.py", symbol="total", instruction="Break it.", write=True
+    )
+    assert result.is_error and json.loads(text_of(result))["status"] == "refused"
     assert contents(repo.root) == before
 
 
@@ -394,26 +364,21 @@ def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
 ):
     script(replace=[["return 1  # the total\n", f"return 2\n\n{extra}"]])
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-        result = await agent.call("edit_symbol", **wanted, write=True)
-        assert result.is_error != writes, text_of(result)
-        assert writes or "has more than that and private helpers" in text_of(result)
-
-    talk(work)
+    agent = talk()
+    wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+    result = agent.call("edit_symbol", **wanted, write=True)
+    assert result.is_error != writes, text_of(result)
+    assert writes or "has more than that and private helpers" in text_of(result)
     assert (contents(repo.root) != before) == writes
 
 
 def test_a_model_is_never_downloaded(repo, talk):
-    async def work(agent: Agent) -> None:
-        problem = await agent.fails(
-            "edit_symbol", path="shop/user.py", symbol="User.total", instruction="Return 2."
-        )
-        assert problem.endswith("specedit model pull qwen2.5-coder-1.5b")
-        assert "not installed" in "".join((await agent.does("status"))["notes"])
-
-    talk(work)
+    agent = talk()
+    problem = agent.fails(
+        "edit_symbol", path="shop/user.py", symbol="User.total", instruction="Return 2."
+    )
+    assert problem.endswith("specedit model pull qwen2.5-coder-1.5b")
+    assert "not installed" in "".join(agent.does("status")["notes"])
 
 
 # where tools may read and write
@@ -433,19 +398,16 @@ def test_a_path_elsewhere_is_refused(repo, talk, script, name):
     path = str(outside) if name == "ABSOLUTE" else name
     before = contents(repo.root.parent)
     change = "<<<<<<< SEARCH\n'secret'\n=======\n'stolen'\n>>>>>>> REPLACE\n"
-
-    async def work(agent: Agent) -> None:
-        edit = {"symbol": "secret", "instruction": "Say stolen.", "write": True}
-        rename = {"name": "secret", "new_name": "stolen", "write": True}
-        for problem in (
-            await agent.fails("edit_symbol", path=path, **edit),
-            await agent.fails("rename_symbol", path=path, **rename),
-            await agent.fails("find_places", path=path, name="secret"),
-            await agent.fails("apply_change", path=path, change=change, write=True),
-        ):
-            assert "return" not in problem and "\x1b" not in problem and len(problem) < 500
-
-    talk(work)
+    agent = talk()
+    edit = {"symbol": "secret", "instruction": "Say stolen.", "write": True}
+    rename = {"name": "secret", "new_name": "stolen", "write": True}
+    for problem in (
+        agent.fails("edit_symbol", path=path, **edit),
+        agent.fails("rename_symbol", path=path, **rename),
+        agent.fails("find_places", path=path, name="secret"),
+        agent.fails("apply_change", path=path, change=change, write=True),
+    ):
+        assert "return" not in problem and "\x1b" not in problem and len(problem) < 500
     assert contents(repo.root.parent) == before
 
 
@@ -454,27 +416,21 @@ def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renam
     (repo.root / "shop").rename(elsewhere)
     (repo.root / "shop").symlink_to(elsewhere)  # git's index still has shop/user.py
     before = contents(elsewhere)
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "user_name", "new_name": "email", "write": True}
-        assert "shop" not in await agent.fails("rename_symbol", **wanted)
-
-    talk(work)
+    agent = talk()
+    wanted = {"name": "user_name", "new_name": "email", "write": True}
+    assert "shop" not in agent.fails("rename_symbol", **wanted)
     assert contents(elsewhere) == before
 
 
 def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(repo, talk, script):
     repo.commit({"other/use.py": "from shop.user import User\nUser().user_name\n"})
     script(replace=[["return 1", "return 2"]])
-
-    async def work(agent: Agent) -> None:
-        result = await agent.does("rename_symbol", name="user_name", new_name="email", write=True)
-        assert result["files"] == ["page.py: 1 place", "user.py: 3 places"]
-        wanted = {"symbol": "User.total", "instruction": "Return 2."}
-        assert await agent.does("edit_symbol", path="user.py", **wanted)
-        assert "outside" in await agent.fails("edit_symbol", path="../other/use.py", **wanted)
-
-    talk(work, repo.root / "shop")
+    agent = talk(repo.root / "shop")
+    result = agent.does("rename_symbol", name="user_name", new_name="email", write=True)
+    assert result["files"] == ["page.py: 1 place", "user.py: 3 places"]
+    wanted = {"symbol": "User.total", "instruction": "Return 2."}
+    assert agent.does("edit_symbol", path="user.py", **wanted)
+    assert "outside" in agent.fails("edit_symbol", path="../other/use.py", **wanted)
     assert "user_name" in repo.read("other/use.py") and "user_name" in repo.read("notes.md")
 
 
@@ -482,35 +438,29 @@ def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(repo, talk, script)
 def test_an_import_is_learnt_from_files_in_the_root_alone(repo, talk, script, below):
     repo.commit({"other/use.py": "from bank.money import Money\n\nMoney(1)\n"})
     script(replace=[["return 1 ", "return Money(1) "]])
-
-    async def work(agent: Agent) -> None:
-        wanted = {"symbol": "User.total", "instruction": "Return Money(1)."}
-        path = str(repo.root / "shop/user.py")
-        result = await agent.call("edit_symbol", path=path, **wanted)
-        assert ("+from bank.money import Money" in text_of(result)) is not below
-
-    talk(work, repo.root / "shop" if below else repo.root)
+    agent = talk(repo.root / "shop" if below else repo.root)
+    wanted = {"symbol": "User.total", "instruction": "Return Money(1)."}
+    path = str(repo.root / "shop/user.py")
+    result = agent.call("edit_symbol", path=path, **wanted)
+    assert ("+from bank.money import Money" in text_of(result)) is not below
 
 
 def test_roots_can_change_and_several_need_a_path(repo, talk, tmp_path):
     second = repository(tmp_path / "second")
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "user_name", "new_name": "email", "write": True}
-        await agent.does("rename_symbol", **wanted)
-        agent.roots = (second.root,)
-        assert "outside" in await agent.fails("find_places", name="x", path=str(repo.root))
-        assert "left to undo" in await agent.fails("undo")
-        await agent.does("rename_symbol", **wanted)
-        agent.roots = (repo.root, second.root)
-        assert str(second.root) in await agent.fails("find_places", name="email")
-        found = await agent.does("find_places", name="email", path=str(second.root))
-        assert found["roots"] == [str(second.root)] and len(found["places"]) == 2
-        assert [(await agent.does("undo"))["status"] for _ in range(2)] == ["undone"] * 2
-        agent.roots = ()
-        assert "names no folder" in await agent.fails("status")
-
-    talk(work)
+    agent = talk()
+    wanted = {"name": "user_name", "new_name": "email", "write": True}
+    agent.does("rename_symbol", **wanted)
+    agent.inner.roots = (second.root,)
+    assert "outside" in agent.fails("find_places", name="x", path=str(repo.root))
+    assert "left to undo" in agent.fails("undo")
+    agent.does("rename_symbol", **wanted)
+    agent.inner.roots = (repo.root, second.root)
+    assert str(second.root) in agent.fails("find_places", name="email")
+    found = agent.does("find_places", name="email", path=str(second.root))
+    assert found["roots"] == [str(second.root)] and len(found["places"]) == 2
+    assert [agent.does("undo")["status"] for _ in range(2)] == ["undone"] * 2
+    agent.inner.roots = ()
+    assert "names no folder" in agent.fails("status")
     assert contents(repo.root) == contents(second.root)
 
 
@@ -518,15 +468,9 @@ def test_roots_can_change_and_several_need_a_path(repo, talk, tmp_path):
 def test_without_roots_the_working_directory_is_the_workspace(repo, talk, monkeypatch, mode):
     monkeypatch.chdir(repo.root)
 
-    async def work(agent: Agent) -> None:
-        assert (await agent.does("status"))["roots"] == [str(repo.root)]
-
-    async def refused(agent: Agent) -> None:
-        assert "started in /" in await agent.fails("status")
-
-    talk(work, mode=mode, named=False)
+    assert talk(mode=mode, named=False).does("status")["roots"] == [str(repo.root)]
     monkeypatch.chdir("/")
-    talk(refused, mode=mode, named=False)
+    assert "started in /" in talk(mode=mode, named=False).fails("status")
 
 
 @pytest.mark.parametrize("uri", ["https://example.org/", "file://elsewhere/tmp", "file:///%00", ""])
@@ -539,13 +483,10 @@ def test_a_root_that_is_no_folder_here_is_left_out(uri, tmp_path):
 def test_outside_of_git_one_file_is_renamed(tmp_path, talk):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/a.py").write_text("value = 1\nprint(value)\n")
-
-    async def work(agent: Agent) -> None:
-        wanted = {"name": "value", "new_name": "amount", "write": True}
-        assert "no git work tree" in await agent.fails("rename_symbol", **wanted)
-        await agent.does("rename_symbol", **wanted, path="a.py")
-
-    talk(work, tmp_path / "plain")
+    agent = talk(tmp_path / "plain")
+    wanted = {"name": "value", "new_name": "amount", "write": True}
+    assert "no git work tree" in agent.fails("rename_symbol", **wanted)
+    agent.does("rename_symbol", **wanted, path="a.py")
     assert (tmp_path / "plain/a.py").read_text() == "amount = 1\nprint(amount)\n"
 
 
@@ -562,19 +503,16 @@ def test_the_current_folder_of_the_server_plays_no_part(
     monkeypatch.setattr(os, "chdir", None)
     monkeypatch.setenv("SPECEDIT_TEST", "touch judged")
     before, unchanged = contents(repo.root), contents(decoy.root)
-
-    async def work(agent: Agent) -> None:
-        of = {"path": "shop/user.py", "write": True}
-        applied = await agent.does("apply_change", change=SEARCH, **of)
-        assert applied["diff"].startswith("diff --git a/shop/user.py b/shop/user.py\n")
-        edit = {"symbol": "User.total", "instruction": "Return 3."}
-        assert (await agent.does("edit_symbol", **of, **edit))["status"] == "written"
-        result = await agent.does("rename_symbol", name="user_name", new_name="email", **of)
-        assert "shop/user.py:5:14: code: self.user_name = ''" in result["places"]
-        assert {one.folder for one in journal.runs(journal.home())} == {str(repo.root)}
-        assert [(await agent.does("undo"))["status"] for _ in range(3)] == ["undone"] * 3
-
-    talk(work)
+    agent = talk()
+    of = {"path": "shop/user.py", "write": True}
+    applied = agent.does("apply_change", change=SEARCH, **of)
+    assert applied["diff"].startswith("diff --git a/shop/user.py b/shop/user.py\n")
+    edit = {"symbol": "User.total", "instruction": "Return 3."}
+    assert agent.does("edit_symbol", **of, **edit)["status"] == "written"
+    result = agent.does("rename_symbol", name="user_name", new_name="email", **of)
+    assert "shop/user.py:5:14: code: self.user_name = ''" in result["places"]
+    assert {one.folder for one in journal.runs(journal.home())} == {str(repo.root)}
+    assert [agent.does("undo")["status"] for _ in range(3)] == ["undone"] * 3
     assert contents(repo.root) == before | {"judged": b""}
     assert contents(decoy.root) == unchanged
 
@@ -606,12 +544,9 @@ def test_the_current_folder_of_the_server_plays_no_part(
 )
 def test_wrong_arguments_are_named_without_their_values(repo, talk, tool, arguments, problem):
     before = contents(repo.root)
-
-    async def work(agent: Agent) -> None:
-        text = await agent.fails(tool, **arguments)
-        assert problem in text and len(text) < 300 and "\x1b" not in text
-
-    talk(work)
+    agent = talk()
+    text = agent.fails(tool, **arguments)
+    assert problem in text and len(text) < 300 and "\x1b" not in text
     assert contents(repo.root) == before
 
 
@@ -619,49 +554,38 @@ def test_settings_of_a_cloned_repository_are_open_ones_alone(repo, talk, script)
     calls = script(replace=[["return 1", "return 2"]])
     restricted = 'server = "http://127.0.0.1:9/v1"\ntest = "touch ran"\nmodel = "./evil"\n'
     repo.commit({"pyproject.toml": f"[tool.specedit]\nno_model = true\n{restricted}"})
-
-    async def work(agent: Agent) -> None:
-        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-        await agent.does("edit_symbol", **wanted, write=True)
-        notes = "\n".join((await agent.does("status"))["notes"])
-        assert "test, model ignored: this repository is not trusted" in notes, notes
-
-    talk(work)
+    agent = talk()
+    wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+    agent.does("edit_symbol", **wanted, write=True)
+    notes = "\n".join(agent.does("status")["notes"])
+    assert "test, model ignored: this repository is not trusted" in notes, notes
     assert calls.exists() and not (repo.root / "ran").exists()
 
 
 def test_the_users_test_judges_what_is_written_and_no_preview(repo, talk, monkeypatch):
     monkeypatch.setenv("SPECEDIT_TEST", "echo ran >> ../ran; grep -q email shop/page.py")
     wanted = {"name": "user_name", "new_name": "email"}
-
-    async def work(agent: Agent) -> None:
-        await agent.does("find_places", name="user_name")
-        await agent.does("rename_symbol", **wanted)
-        assert not (repo.root.parent / "ran").exists()
-        assert (await agent.does("rename_symbol", **wanted, write=True))["status"] == "written"
-        assert (repo.root.parent / "ran").exists()
-
-    talk(work)
+    agent = talk()
+    agent.does("find_places", name="user_name")
+    agent.does("rename_symbol", **wanted)
+    assert not (repo.root.parent / "ran").exists()
+    assert agent.does("rename_symbol", **wanted, write=True)["status"] == "written"
+    assert (repo.root.parent / "ran").exists()
 
 
 def test_undo_leaves_the_runs_of_the_user_alone(repo, talk, inside):
     done = inside("rename", "user_name", "email", "--no-model", cwd=repo.root)
     assert done.returncode == 0
-
-    async def work(agent: Agent) -> None:
-        assert "left to undo" in await agent.fails("undo")
-
-    talk(work)
+    agent = talk()
+    assert "left to undo" in agent.fails("undo")
     assert "email" in repo.read("shop/user.py")
 
 
 def test_undo_refuses_where_a_file_changed_since(repo, talk):
-    async def work(agent: Agent) -> None:
-        await agent.does("rename_symbol", name="user_name", new_name="email", write=True)
-        repo.write("shop/user.py", "mine = 1\n")
-        assert "changed since the run wrote it" in await agent.fails("undo")
-
-    talk(work)
+    agent = talk()
+    agent.does("rename_symbol", name="user_name", new_name="email", write=True)
+    repo.write("shop/user.py", "mine = 1\n")
+    assert "changed since the run wrote it" in agent.fails("undo")
     assert repo.read("shop/user.py") == "mine = 1\n" and "email" in repo.read("shop/page.py")
 
 
@@ -671,20 +595,17 @@ def test_what_a_killed_command_left_is_reverted_first(repo, talk):
     tree.mkdir()
     for name in ("a.py", "b.py", "c.py"):
         (tree / name).write_text("username = 1\n")
-
-    async def work(agent: Agent) -> None:
-        killed(2, lambda: change(journal.home(), tree))
-        notes = (await agent.does("find_places", name="user_name"))["notes"]
-        assert notes[0].startswith("reverted the change of 3 files")
-
-    talk(work)
+    agent = talk()
+    killed(2, lambda: change(journal.home(), tree))
+    notes = agent.does("find_places", name="user_name")["notes"]
+    assert notes[0].startswith("reverted the change of 3 files")
     assert held(tree) == [b"username = 1\n"] * 3
 
 
 # one call at a time, and its end
 
 
-def test_calls_at_once_queue_each_in_its_root(repo, talk, tmp_path, script):
+def test_calls_at_once_queue_each_in_its_root(repo, session, tmp_path, script):
     second = repository(tmp_path / "second")
     script(replace=[["return 1", "return 2"]], delay_s=0.005)
 
@@ -701,12 +622,12 @@ def test_calls_at_once_queue_each_in_its_root(repo, talk, tmp_path, script):
         assert [one["status"] for one in results] == ["written", "written", "ok", "ok"]
 
     before = Path.cwd()
-    talk(work, repo.root, second.root)
+    session(work, repo.root, second.root)
     assert contents(repo.root) == contents(second.root) and Path.cwd() == before
     assert "return 2" in repo.read("shop/user.py")
 
 
-def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, talk, script):
+def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, session, script):
     calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
     before = contents(repo.root)
 
@@ -723,7 +644,7 @@ def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, talk, script):
         assert all(one.cancelled() for one in both)
         assert (await agent.does("status"))["status"] == "ok"  # it waits for the worker
 
-    talk(work)
+    session(work)
     assert contents(repo.root) == before
     assert calls.read_text().count("begin") == 1
 

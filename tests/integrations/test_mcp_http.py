@@ -1,7 +1,5 @@
 """The tools for agents in `specedit serve`: the SDK's client over HTTP to a real process."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`specedit mcp` as a process: the SDK's client over stdio, bytes that are no messages, its end."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

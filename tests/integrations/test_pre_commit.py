@@ -1,7 +1,5 @@
 """The manifest for the pre-commit framework, with the real framework on a real repository."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

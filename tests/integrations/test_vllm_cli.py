@@ -1,7 +1,5 @@
 """`specedit vllm`: what it says and starts, with and without a vLLM in the environment."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

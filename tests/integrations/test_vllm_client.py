@@ -3,8 +3,6 @@
 The server is a recorded endpoint that says what vLLM says; `test_contract` asks the real one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

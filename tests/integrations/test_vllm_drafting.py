@@ -1,7 +1,5 @@
 """One request's drafts inside a server whose steps others share."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

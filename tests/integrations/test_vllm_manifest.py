@@ -1,7 +1,5 @@
 """The manifests, read by the validators of those who will be given them."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the middleware does to requests and answers, before an application that stands for vLLM."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A tiny random model, or the one of the folder that VLLM_TEST_MODEL names; two no
 processes on loopback.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

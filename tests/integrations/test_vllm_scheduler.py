@@ -3,8 +3,6 @@
 Needs an environment with vLLM and pytest: `python -m pytest -m vllm`. One tiny random model.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

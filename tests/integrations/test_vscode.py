@@ -1,7 +1,5 @@
 """The VS Code extension in VS Code itself: code-server, driven by Playwright with Chromium."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

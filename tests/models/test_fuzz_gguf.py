@@ -1,7 +1,5 @@
 """Whatever a GGUF file holds, it is a model or a ModelError."""
 
-from __future__ import annotations
-
 import contextlib
 import struct
 from pathlib import Path

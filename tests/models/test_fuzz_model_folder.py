@@ -1,7 +1,5 @@
 """Whatever a folder's JSON and chat template hold, it is a model or a ModelError."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a safetensors file claims, it is read as it is or refused with a ModelError."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import struct

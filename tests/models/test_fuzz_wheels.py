@@ -1,7 +1,5 @@
 """Whatever a wheel holds, its part is exactly the expected bytes, or the wheel is damaged."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

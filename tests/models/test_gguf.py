@@ -1,7 +1,5 @@
 """GGUF files are read whole or refused with a reason."""
 
-from __future__ import annotations
-
 import os
 import re
 import struct

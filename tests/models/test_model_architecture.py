@@ -1,7 +1,5 @@
 """Both engines read one account of a model: names, shapes, rotation, scaled frequencies."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """A model folder is read, never run: no code of its own, no pickle, nothing made up."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

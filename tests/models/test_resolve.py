@@ -1,7 +1,5 @@
 """A model by any of its names, without a network when it is in place."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A model whose files are converted and deleted while it is fetched, from a hub on this machine."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Damaged files of our own store: none of them ends an edit; each is made again."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

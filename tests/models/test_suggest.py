@@ -1,7 +1,5 @@
 """`specedit model suggest`: the model that suits this machine's memory and cores."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The prompt: the model's own template around text that is only text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Two guarantees: no special token from text, and the pieces are the text."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

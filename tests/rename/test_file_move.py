@@ -1,7 +1,5 @@
 """`rename OLD.ext NEW.ext`: a file moves, and the imports of the work tree follow it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

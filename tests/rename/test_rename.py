@@ -3,8 +3,6 @@
 A case marks what must be renamed: «name». The line of the first mark is `--line`, unless it says.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

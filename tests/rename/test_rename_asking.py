@@ -1,7 +1,5 @@
 """What the model is asked in a rename: mentions that syntax cannot decide, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

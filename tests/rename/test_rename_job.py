@@ -1,7 +1,5 @@
 """`rename` as work: what the model is asked, and what of its answer becomes the file."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A rename counts as clean where mypy finds what it found before, with the new nam
 wrong in silence where it does not and nothing was said.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A rename of a work tree from the command line: one change or none, and what is said of it."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import sys

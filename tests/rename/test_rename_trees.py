@@ -4,8 +4,6 @@
 lines, by file, that are listed and left.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tomllib

@@ -1,8 +1,6 @@
 """`rename --verify`: a compiler or type checker of the project runs before and after, and a rename
 that it rejects is undone."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

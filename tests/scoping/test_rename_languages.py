@@ -1,7 +1,5 @@
 """A language is a file: the engine that reads its rules names no node type of any grammar."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which modules are the project's own: over many files, only their members are renamed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

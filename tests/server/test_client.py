@@ -1,7 +1,5 @@
 """The client: same events as in this process; what it finds, believes, starts and gives up on."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """Prompts without a chat template: what a request means, what is refused, next-edit prompts."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Iterator

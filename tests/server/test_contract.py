@@ -5,8 +5,6 @@ its own (`python -m pytest -m vllm`). What the answers are is the model's affair
 compared with the same server's answer to the same request without a prediction.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

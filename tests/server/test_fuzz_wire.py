@@ -1,7 +1,5 @@
 """Whatever crosses the socket between our client and our server is an event, or our error."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """Under load and attack: no crash, no stuck queue, flat memory, every answer as in this process."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -3,8 +3,6 @@
 `openai` for node comes from npm; SPECEDIT_NODE_MODULES names a folder that has it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

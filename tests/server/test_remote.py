@@ -1,7 +1,5 @@
 """`--server URL`: what each profile sends, field by field, and what is made of the answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`serve`, `serve status`, `serve stop`, `warm`, and `edit` with a server: real processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

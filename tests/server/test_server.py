@@ -1,7 +1,5 @@
 """The server's API: OpenAI's answers, streams, usage and refusals; who may ask what; abuse."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

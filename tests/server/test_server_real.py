@@ -1,7 +1,5 @@
 """The real 0.5B model behind a server: bit for bit as in this process, and warm at second sight."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Plans, events and errors cross the wire unchanged; predicted tokens count as OpenAI has it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, fields
 

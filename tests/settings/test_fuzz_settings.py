@@ -1,7 +1,5 @@
 """Whatever a pyproject.toml or a file of settings holds, it is taken, or refused with words."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Settings: flag beats variable beats file beats default, and every mistake is named."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

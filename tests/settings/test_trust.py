@@ -1,7 +1,5 @@
 """What a repository may choose: open settings always, restricted ones only if it is trusted."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Hunks as data, and patches that git takes to the last byte."""
 
-from __future__ import annotations
-
 import subprocess
 from itertools import pairwise
 from pathlib import Path

@@ -1,6 +1,7 @@
 """Languages by name, faults, and outlines, in every grammar."""
 
 import pytest
+from case_files import cases
 
 from specedit.errors import TooComplex
 from specedit.syntax import trees
@@ -76,55 +77,10 @@ def test_no_grammar_is_none_not_nothing():
     assert symbols("x", None) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        (
-            "python",
-            "@d\nclass A:\n    x = 1\n    def m(self):\n        def inner(): 1\n\ndef f(): 2\n",
-            [("A", 1, 5), ("A.x", 3, 3), ("A.m", 4, 5), ("f", 7, 7)],
-        ),
-        (
-            "csharp",
-            "namespace N {\n  class A {\n    int P { get; set; }\n    void M() {}\n  }\n}\n",
-            [("N.A", 2, 5), ("N.A.P", 3, 3), ("N.A.M", 4, 4)],
-        ),
-        (
-            "go",
-            "package a\n\ntype T struct{}\n\nfunc (t *T) M() {\n}\n\nfunc F() {}\n",
-            [("T", 3, 3), ("T.M", 5, 6), ("F", 8, 8)],
-        ),
-        (
-            "rust",
-            "struct A;\n\nimpl A {\n    fn m(&self) {}\n}\n\nmod t {\n    fn f() {}\n}\n",
-            [("A", 1, 1), ("A.m", 4, 4), ("t.f", 8, 8)],
-        ),
-        (
-            "typescript",
-            "export class A {\n  m() {}\n}\nexport const f = () => 1;\ninterface I { p: string }\n",
-            [("A", 1, 3), ("A.m", 2, 2), ("f", 4, 4), ("I", 5, 5), ("I.p", 5, 5)],
-        ),
-        (
-            "cpp",
-            "namespace n {\nclass A {\n  int m();\n};\n}\nint n::A::m() {\n  return 1;\n}\n",
-            [("n.A", 2, 4), ("n.A.m", 3, 3), ("n.A.m", 6, 8)],
-        ),
-        ("java", "class A {\n  int f;\n  A() {}\n  void m() {}\n}\n",
-         [("A", 1, 5), ("A.f", 2, 2), ("A.A", 3, 3), ("A.m", 4, 4)]),
-        ("ruby", "class A\n  def m\n  end\nend\n", [("A", 1, 4), ("A.m", 2, 3)]),
-        ("kotlin", "class A {\n  fun m() {}\n}\n", [("A", 1, 3), ("A.m", 2, 2)]),
-        (
-            "scala",
-            "object A {\n  def f = 1\n}\ntrait T {\n  val p: Int\n}\nenum E { case B }\n",
-            [("A", 1, 3), ("A.f", 2, 2), ("T", 4, 6), ("T.p", 5, 5), ("E", 7, 7)],
-        ),
-        ("php", "<?php\nclass A {\n  function m() {}\n}\n", [("A", 2, 4), ("A.m", 3, 3)]),
-        ("bash", "f() {\n  :\n}\n", [("f", 1, 3)]),
-    ],
-)  # fmt: skip
+@cases("syntax/syntax.toml", "outlines")
 def test_outlines(name, text, expected):
     result = symbols(text, BY_NAME[name])
-    assert [(one.qualified, one.first_line, one.last_line) for one in result] == expected
+    assert [[one.qualified, one.first_line, one.last_line] for one in result] == expected
 
 
 def test_a_symbol_is_found_by_the_last_parts_of_its_name():

@@ -1,7 +1,5 @@
 """Heads: their files, what they learn, the drafts they make, on tiny random models."""
 
-from __future__ import annotations
-
 import json
 import struct
 import subprocess

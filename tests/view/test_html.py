@@ -1,7 +1,5 @@
 """Pages in a real browser: a trace shows its run, hostile text stays text; the manual's site."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """Provenance: every character of an answer has one origin, and no second is lost or made."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

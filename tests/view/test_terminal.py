@@ -1,7 +1,5 @@
 """What a repository calls its files, and writes into its settings, never moves a terminal."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

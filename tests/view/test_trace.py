@@ -1,7 +1,5 @@
 """A trace is one JSON line per pass, and nothing of a run is lost in it."""
 
-from __future__ import annotations
-
 import json
 import stat
 import sys

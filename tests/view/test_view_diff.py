@@ -1,7 +1,5 @@
 """The diff on a terminal: every line of the change, harmless, at any width, with its origin."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,7 +1,5 @@
 """The display while a run works: nothing without a terminal, and removed at the end."""
 
-from __future__ import annotations
-
 import io
 import time
 

@@ -1,7 +1,5 @@
 """The bar over files: share, rate, time left."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The report line and table: the run's numbers, and what went wrong, in words."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

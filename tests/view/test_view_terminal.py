@@ -1,7 +1,5 @@
 """What the user sees: the tool in a real terminal (tmux), read from its screen."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -42,10 +42,9 @@ export interface Proposal {
   readonly confidence?: number | null;
 }
 
-/** The places of a change that was made by hand: those that fit, and those that may be meant. */
+/** The places of a change that was made by hand, which the user is asked about. */
 export interface Repetition {
   readonly rule: string;
-  readonly documentChanges: readonly FileEdits[];
   readonly proposed: readonly FileEdits[];
   /** What stays, with the reason. */
   readonly notes: readonly string[];

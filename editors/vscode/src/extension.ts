@@ -204,9 +204,9 @@ class Extension {
     const found = await this.running.follow(document, () => {}, async (_, token) =>
       (await this.client(document.uri)).repeat(document, selectedLines(editor) ?? [line, line], token),
     );
-    if (!found.documentChanges.length && !found.proposed.length) return this.explain(`no other place fits ${found.rule}`, found.notes);
+    if (!found.proposed.length) return this.explain(`no other place fits ${found.rule}`, found.notes);
     for (const note of found.notes) this.log.info(note);
-    await this.preview(found.documentChanges, `specedit: repeat ${found.rule}`, found.proposed);
+    await this.preview([], `specedit: repeat ${found.rule}`, found.proposed);
   }
 
   /** Apply edits of several files after VS Code's refactor preview. */

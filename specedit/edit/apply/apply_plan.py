@@ -29,7 +29,7 @@ from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
 LARGEST = 2_000_000  # characters of a change; more takes minutes
-FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
+FORMS = "SEARCH/REPLACE blocks, a diff, a tool's call in JSON, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
 _OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it does
 
@@ -119,7 +119,7 @@ def _found(path: str) -> str:
     top = top_of(here) or here
     for base in (here, top):
         place = base / path
-        if not is_inside(real(place), real(top)) or Path(path).is_absolute():
+        if not is_inside(real(place), real(top)):
             raise InputError(
                 "the change names a file outside of this work tree, or in its .git", file=path
             )

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from specedit.edit.apply.part_places import margin
+from specedit.edit.apply.tool_calls import CallChange, CallEdit, tool_calls
 from specedit.errors import UsageError
 from specedit.files.source import LINE_END
 from specedit.syntax.languages import BY_NAME, language_of
@@ -55,6 +57,10 @@ _PATH = re.compile(
     r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*"
 )
 _NAMED = re.compile(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
+_TAG = re.compile(
+    r"\s*<[\w-]+(?:\s+\w+=[\"']?(?P<attribute>[^\"'>]*)[\"']?)?\s*>(?P<text>[^<>]*)(?:</[\w-]+>)?\s*"
+)
+_MARKS = re.compile(r"(?m)^([+\- ]?)\ufeff")  # of files that begin with one
 _COMMENT_PATH = re.compile(
     r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
 )
@@ -68,6 +74,7 @@ class ChangeHunk:
     line: int | None = None  # where it says that its old side begins
     section: str = ""  # the definition that its header names
     numbered: bool = False  # `line` is of a diff, not of a tool that shows numbers
+    text: tuple[str, str] | None = None  # old and new, where the old one may be part of a line
 
     @property
     def old(self) -> tuple[str, ...]:
@@ -100,30 +107,55 @@ class FileChange:
 
 def read_change(change: str) -> list[FileChange]:
     """The parts of a change, for each file that it names."""
-    lines = LINE_END.split(change.removeprefix("\ufeff"))
+    lines = LINE_END.split(_MARKS.sub(r"\1", change))
     if any(_SEARCH.fullmatch(line) for line in lines):
         changes = list(_search_replace(lines))
     elif _is_diff(lines):
         changes = list(_diff(lines))
+    elif calls := tool_calls("\n".join(lines), partial(is_marked, fences=False)):
+        changes = [change for call in calls for change in _called(call)]
     elif blocks := list(_blocks(lines)):
         changes = blocks
     else:
         path, body = _own_path(lines)
         changes = [FileChange(path, (_snippet(body),))]
     merged: dict[str, FileChange] = {}
-    for one in changes:
-        earlier = merged.get(one.path)
+    for file_change in changes:
+        earlier = merged.get(file_change.path)
         if earlier:
-            other = earlier.other or one.other
-            one = replace(one, parts=(*earlier.parts, *one.parts), other=other)
-        elif one.path and one.parts and all(map(_empty, one.parts)):
-            one = replace(one, other="shows nothing of it")
-        merged[one.path] = one
+            other = earlier.other or file_change.other
+            file_change = replace(
+                file_change, parts=(*earlier.parts, *file_change.parts), other=other
+            )
+        elif file_change.path and file_change.parts and all(map(_empty, file_change.parts)):
+            file_change = replace(file_change, other="shows nothing of it")
+        merged[file_change.path] = file_change
     return [
         change
         for change in merged.values()
         if change.other or not all(_empty(part) for part in change.parts)
     ]
+
+
+def _called(call: CallEdit | CallChange) -> Iterator[FileChange]:
+    """What a call of an agent's tool changes."""
+    if isinstance(call, CallChange):
+        for change in read_change(call.text):
+            yield replace(change, path=change.path or call.path)
+    elif call.old is None:
+        yield FileChange(call.path, (_snippet(LINE_END.split(call.new)),))
+    else:
+        yield FileChange(call.path, (_text_hunk(call.old, call.new),))
+
+
+def _text_hunk(old: str, new: str) -> ChangeHunk:
+    """A text that replaces another one; lines' ends at both ends count once."""
+    old, new = ("\n".join(LINE_END.split(text)) for text in (old, new))
+    pair = (old, new)
+    if old.endswith("\n") and (new.endswith("\n") or not new):
+        old, new = old[:-1], new[:-1]
+    lines = new.split("\n") if new else []
+    return replace(replace_hunk(old.split("\n") if old else [], lines), text=pair)
 
 
 def is_marked(text: str, fences: bool = True) -> bool:
@@ -159,7 +191,8 @@ def _search_replace(lines: Sequence[str]) -> Iterator[FileChange]:
         middle = _next(lines, at, _DIVIDER)
         end = _next(lines, middle + 1, _REPLACE)
         old, new = list(lines[at:middle]), list(lines[middle + 1 : end])
-        yield FileChange(path, (replace_hunk(old, new, number),))
+        hunk = replace_hunk(old, new, number)
+        yield FileChange(path, (replace(hunk, text=("\n".join(old), "\n".join(new))),))
         at = end + 1
 
 
@@ -193,14 +226,26 @@ def _path_above(lines: Sequence[str], at: int) -> str:
         if match := _FENCE.fullmatch(line):
             if path := _path_in_info(match["info"]):
                 return path
+        elif tag := _TAG.fullmatch(line):
+            if path := _path_in(tag["text"]) or _path_in(tag["attribute"] or ""):
+                return path
         elif line.strip():
-            return _path_in(line)
+            return _path_in(line) or _path_quoted(line)
     return ""
 
 
+def _path_quoted(line: str) -> str:
+    """The file that a line names in backticks, among other words: "In `a.py`:"."""
+    names = re.findall(r"`([^`]+)`", line)
+    is_head = len(names) == 1 and line.rstrip(" *_").endswith(":")
+    return names[0] if is_head and _PATH.fullmatch(names[0]) and Path(names[0]).is_file() else ""
+
+
 def _path_in(line: str) -> str:
-    """The path that a line of prose names and little else: `### src/a.py`, `**File: src/a.py**`. A
-    word without dots is one if it is a file here: `LICENSE`."""
+    """The path that a line of prose names and little else: `### src/a.py`, `**File: src/a.py**`, or
+    a comment. A word without dots is one if it is a file here: `LICENSE`."""
+    if (found := _COMMENT_PATH.fullmatch(line)) and _PATH.fullmatch(found[1]):
+        return found[1]
     text = re.sub(
         r"(?i)^[\s#*>\-]*(?:\d+[.)]\s+)?(?:file(?:name| ?path)?\s*:)?[\s*`\"']*", "", line
     )

@@ -468,7 +468,7 @@ class _Comparing:
             if member.kind != VALUE and member not in self.result.removed
         ]
         if solid:
-            at = max(one.last for one in solid)
+            at = max(member.last for member in solid)
         elif holder is not None:
             at = holder.last - _ends(self._file[holder.last - 1])
             while at and not self._file[at - 1].strip():

@@ -75,7 +75,10 @@ def lost(
             continue
         if definition.kind == VALUE and definition.name not in left_words:
             continue  # nothing uses it
-        other = next((one for one in renamed if _continues(definition, one, file, new)), None)
+        other = next(
+            (candidate for candidate in renamed if _continues(definition, candidate, file, new)),
+            None,
+        )
         if other is not None:
             renamed.remove(other)
             continue

@@ -15,10 +15,12 @@ from specedit.edit.apply.merged import (
     joined,
 )
 from specedit.edit.apply.part_places import FileIndex, weight
-from specedit.edit.apply.patching import splices
+from specedit.edit.apply.patching import in_turn, splices
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes
+
+MOST_IN_TURN = 50  # hunks, each of which compares the file anew
 
 
 def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
@@ -34,6 +36,10 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         done, refused = splices(hunks, FileIndex(lines), lambda: trees.symbols(text, language))
         lines = joined(lines, done)
     exact = all(splice.how == "exact" for splice in done)
+    if refused and 1 < len(hunks) <= MOST_IN_TURN and all(hunk.text for hunk in hunks):
+        later = in_turn(hunks, before, lambda body: trees.symbols(f"{body}{end}", language))
+        if later is not None:
+            lines, exact, refused = later, True, []
     waiting: list[tuple[Snippet, Doubtful]] = []  # merged when all others are
     for snippet in (part for part in parts if isinstance(part, Snippet)):
         result = _laid(snippet, lines, language)

@@ -65,6 +65,18 @@ class FileIndex:
         lines = [line.strip() for line in self.lines]
         return list(filter(None, lines)), [0, *accumulate(map(bool, lines))]
 
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def found(self, text: str) -> list[int]:
+        """Where a text begins in the file's, inside of lines, too; of many the first hundred."""
+        result, at = list[int](), self.text.find(text)
+        while at >= 0 and len(result) < 100:
+            result.append(at)
+            at = self.text.find(text, at + 1)
+        return result
+
     def keys(self, level: int) -> list[str]:
         if level not in self._keys:
             self._keys[level] = [KEYS[level](line) for line in self.lines]

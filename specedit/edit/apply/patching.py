@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
-from specedit.edit.apply.change import ChangeHunk
-from specedit.edit.apply.merged import Ambiguity, Splice
+from specedit.edit.apply.change import ChangeHunk, replace_hunk
+from specedit.edit.apply.merged import Ambiguity, Splice, joined
 from specedit.edit.apply.part_places import (
     FileIndex,
     HunkPlace,
@@ -32,6 +34,7 @@ def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """What the hunks replace, and those without one place."""
+    hunks = [_of_whole_lines(hunk, index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []
@@ -41,8 +44,8 @@ def splices(
         if isinstance(result, Ambiguity):
             doubts.append(result)
         else:
-            done.append(result)
-    ordered = sorted(done, key=lambda place: place.first)
+            done.append(_trimmed(result, index.lines))
+    ordered = sorted(dict.fromkeys(done), key=lambda splice: splice.first)
     for one, two in pairwise(ordered):
         if one.last > two.first:
             first = two.lines[0] if two.lines else index.lines[two.first]
@@ -50,6 +53,54 @@ def splices(
             place = ((one.first + 1, two.last),)
             doubts.append(Ambiguity(first.strip(), reason, place, "make one part of both"))
     return ordered, doubts
+
+
+def in_turn(
+    hunks: Sequence[ChangeHunk], lines: Sequence[str], symbols: Callable[[str], Sequence[Symbol]]
+) -> list[str] | None:
+    """The lines after one hunk after the other, each of which may quote what those before it made;
+    None where one has no single place that is exact."""
+    for hunk in dict.fromkeys(hunks):
+        index = FileIndex(lines)
+        done, doubts = splices([hunk], index, partial(symbols, index.text))
+        if doubts or any(splice.how != "exact" for splice in done):
+            return None
+        lines = joined(lines, done)
+    return list(lines)
+
+
+def _trimmed(splice: Splice, lines: Sequence[str]) -> Splice:
+    """A splice without the lines at its ends that stay."""
+    first, last, new = splice.first, splice.last, list(splice.lines)
+    while first < last and new and new[0] == lines[first]:
+        first, new = first + 1, new[1:]
+    while first < last and new and new[-1] == lines[last - 1]:
+        last, new = last - 1, new[:-1]
+    return replace(splice, first=first, last=last, lines=tuple(new))
+
+
+def _of_whole_lines(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
+    """A hunk whose old text is part of lines, once in the file: the same with the whole lines."""
+    if hunk.text is None or not hunk.text[0].strip() or equal_places(index, hunk.old):
+        return hunk
+    old, new = hunk.text
+    found, file = index.found(old), index.text
+    if len(found) != 1 or _in_word(file, found[0]) or _in_word(file, found[0] + len(old)):
+        return hunk
+    at, end = found[0], found[0] + len(old)
+    first = file.rfind("\n", 0, at) + 1
+    last = file.find("\n", end) if "\n" in file[end:] else len(file)
+    before, after = file[first:at], file[end:last]
+    if not before.strip() and not after.strip():
+        return hunk  # whole lines, indented in another way
+    if not before.strip() and new[:1].isspace():
+        before = ""
+    return replace_hunk(file[first:last].split("\n"), f"{before}{new}{after}".split("\n"))
+
+
+def _in_word(text: str, at: int) -> bool:
+    """Whether a name continues over this place."""
+    return all(char.isalnum() or char == "_" for char in text[max(0, at - 1) : at + 1].ljust(2))
 
 
 def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
@@ -161,13 +212,19 @@ def _in_section(
 def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> Splice | Ambiguity:
     first = next((text.strip() for _, text in hunk.lines if text.strip()), "")
     if len(found) > 1:
-        return Ambiguity(first, f"fits {len(found)} places equally", _lines_of(found))
+        lines = tuple(dict.fromkeys(_lines_of(found)))
+        how = "places equally" if len(lines) > 1 else "ways into the same lines"
+        return Ambiguity(first, f"fits {len(found)} {how}", lines)
     if found:
         return _filled(hunk, found[0], index, first)
     adds = any(sign == "+" and text.strip() for sign, text in hunk.lines)
     if adds and (there := equal_places(index, hunk.new)):
         reason = f"{MISSING}, and the new ones are"
         return Ambiguity(first, reason, _lines_of(there), "is it applied already?")
+    if hunk.text and hunk.text[0].strip() and (parts := index.found(hunk.text[0])):
+        rows = [index.text.count("\n", 0, at) + 1 for at in parts]
+        why = "is part of a name" if len(rows) == 1 else f"fits {len(rows)} places equally"
+        return Ambiguity(first, why, tuple((row, row) for row in dict.fromkeys(rows[:FEW])), QUOTE)
     shows = any(line.strip() for line in hunk.old)
     return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
 

@@ -19,6 +19,7 @@ from specedit.edit.report import Edit, Figures
 from specedit.integrations.lsp.connection import (
     CONTENT_MODIFIED,
     ERROR,
+    INFO,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -46,7 +47,7 @@ from specedit.integrations.lsp.document_edits import (
     rename_at,
     uri_of,
 )
-from specedit.integrations.lsp.repeat_edits import changed_lines, repeat_at
+from specedit.integrations.lsp.repeat_edits import RepeatEdit, changed_lines, repeat_at
 from specedit.settings import Settings
 from specedit.version import VERSION
 
@@ -56,7 +57,7 @@ PROPOSE_REPEAT = "specedit/repeat"
 STATUS = "specedit/status"  # of the warm server
 REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
-REPEAT_TITLE = "Repeat this change"
+REPEAT_TITLE, REPEAT_ALL = "Repeat this change", "Repeat at all"
 REFACTOR = "refactor.rewrite"
 CHANGED = "the text changed meanwhile; nothing was edited"
 
@@ -284,10 +285,29 @@ class Session(Connection):
                     self._show(WARNING, "no other place fits this change; the log says why")
                     self._finish(request, {"status": "unchanged"})
                 else:
-                    edits = [changed.edit_to(text) for changed, text in result.texts]
-                    self._apply(request, edits, ("", "", ""))
+                    self._ask_to_repeat(request, result)
 
         self._start(request, repeat)
+
+    def _ask_to_repeat(self, request: Pending, result: RepeatEdit) -> None:
+        """Apply it if the user says so: it comes from an example."""
+
+        def answered(response: Message) -> None:
+            answer = response.get("result")
+            if not isinstance(answer, dict) or answer.get("title") != REPEAT_ALL:
+                self._finish(request, {"status": "unchanged"})
+            elif not all(map(self._documents.is_current, result.used)):
+                self._show(WARNING, CHANGED)
+                self._finish(request, {"status": "refused", "problem": CHANGED})
+            else:
+                edits = [changed.edit_to(text) for changed, text in result.texts]
+                self._apply(request, edits, ("", "", ""))
+
+        places = f"{result.places} place{'s' if result.places != 1 else ''}"
+        question = f"specedit: {result.rule} at {places}?"
+        actions = [{"title": REPEAT_ALL}, {"title": "Nowhere"}]
+        params = {"type": INFO, "message": question, "actions": actions}
+        self._ask("window/showMessageRequest", params, answered)
 
     def _edit(
         self, request: Pending, document: Document, lines: tuple[int, int], instruction: str
@@ -385,7 +405,6 @@ class Session(Connection):
                     raise RequestError(CONTENT_MODIFIED, CHANGED)
                 answer = {
                     "rule": result.rule,
-                    "documentChanges": [changed.edit_to(text) for changed, text in result.texts],
                     "proposed": [edit for _, edit in result.proposed],
                     "notes": result.left,
                 }

@@ -19,7 +19,7 @@ from specedit.integrations.lsp.document_edits import (
 )
 from specedit.rename.tree import Tree
 from specedit.repeat.example import ExampleFile
-from specedit.repeat.finding import FoundFile, candidates, find, planned, read_text
+from specedit.repeat.finding import FoundFile, candidates, find, planned, read_text, settled
 from specedit.repeat.request import rules_from
 from specedit.repeat.rewriting import applied
 from specedit.settings import Settings
@@ -30,10 +30,11 @@ MOST_PROPOSED = 200  # places that may be meant; more are only counted
 
 @dataclass(frozen=True, slots=True)
 class RepeatEdit:
-    """What repeating a change comes to. `proposed`: TextDocumentEdits of places that may be meant,
-    each edit with its reason as `why`; `left`: what fits and stays, with the reason."""
+    """What repeating a change comes to. `texts`: with every place; `proposed`: TextDocumentEdits of
+    the places, each edit with its kind as `why`; `left`: what fits and stays, with the reason."""
 
     rule: str
+    places: int
     texts: tuple[tuple[Document, str], ...]
     proposed: tuple[tuple[Document, dict[str, Any]], ...]
     left: tuple[str, ...]
@@ -95,8 +96,6 @@ def repeat_at(
     rules = rules_from([ExampleFile(name, before, after, document.source.language)])
     if len(rules) > 1:
         raise InputError("these lines hold several changes; select one", file=path.name)
-    # The user chose these lines, and sees every place before it is saved.
-    rules = (replace(rules[0], unproved=""),)
     names = {
         tree.path(candidate) for candidate in candidates(tree.root, rules, tree.root)
     } | held.keys()
@@ -106,34 +105,33 @@ def repeat_at(
 
     found = find(rules, sorted(names & tree.project.paths), read)
     left = [f"{name}: {why}" for name, why in found.left.items()]
-    offers = found.doubtful <= MOST_PROPOSED
+    offers = found.places <= MOST_PROPOSED
     if not offers:
-        left.append(
-            f"{found.doubtful} places may be meant: `specedit repeat --ask` asks about each"
-        )
+        left.append(f"{found.places} places may be meant: `specedit repeat` asks about them")
+    every = settled(found, lambda *_: True)
     texts, proposed = [], []
     for name, file in found.files.items():
         left += [f"{name}:{line}: {why}" for line, why in file.skipped]
         shown = held.get(name) or Document.on_disk((tree.root / name).as_uri())
         source = replace(shown.source, name=name, path=tree.root / name, root=tree.root)
-        job = planned(source, found, settings, asks=False)
-        if not isinstance(job, Edit) and job.known is not None:
-            judged = job.judge(job.known)
-            if judged.problems:
-                left.append(f"{name}: not changed: {judged.problems[0].text}")
-            else:
-                texts.append((shown, shown.source.encode(judged.text).decode("utf-8")))
-        if offers and file.doubtful:
+        job = planned(source, every, settings)
+        if isinstance(job, Edit) or job.known is None:
+            continue
+        judged = job.judge(job.known)
+        if judged.problems:
+            left.append(f"{name}: not changed: {judged.problems[0].text}")
+            continue
+        texts.append((shown, shown.source.encode(judged.text).decode("utf-8")))
+        if offers:
             proposed.append((shown, _proposed(shown, file)))
-    return RepeatEdit(" -> ".join(rules[0].shown()), tuple(texts), tuple(proposed), tuple(left))
+    rule = " -> ".join(rules[0].shown())
+    return RepeatEdit(rule, found.places, tuple(texts), tuple(proposed), tuple(left))
 
 
 def _proposed(document: Document, file: FoundFile) -> dict[str, Any]:
     """A TextDocumentEdit of the places that may be meant."""
     result: dict[str, Any] = document.edit_to(document.text)
-    for place in file.doubtful:
+    for place in file.places:
         text = document.source.encode(applied(file.text, [place])).decode("utf-8")
-        result["edits"] += [
-            {**edit, "why": place.doubt} for edit in document.edit_to(text)["edits"]
-        ]
+        result["edits"] += [{**edit, "why": place.kind} for edit in document.edit_to(text)["edits"]]
     return result

@@ -32,7 +32,7 @@ from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Worksp
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
 from specedit.rename.tree_rename import Target, UseLeft
-from specedit.repeat.finding import planned
+from specedit.repeat.finding import planned, settled, without_broken
 from specedit.repeat.request import repeated
 from specedit.settings import resolve
 from specedit.syntax import trees
@@ -306,19 +306,24 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
 
 
 def repeat_change(call: Call, to: ToRepeat) -> ToolResult:
-    """Repeat one change wherever it applies, given as code before and after. What both have
-    varies, or write holes: `f($A)`. No model runs. Not to rename, nor for a single place."""
+    """Repeat one change wherever it applies, given with holes: `f($A)` -> `g($A)`. Code without
+    holes is an example: it only finds the rule. No model runs. Not to rename, nor for one place."""
     root, place = call.workspace.root_of(to.path)
     if not place.exists():
         raise InputError("no such file", file=to.path)
     settings = call.settings(root)
-    found = repeated(to.before, to.after, to.language, root, place, settings)
+    found = repeated(to.before, to.after, to.language, root, place)
     names = [name for name, file in found.files.items() if file.places]
-    planner = partial(planned, found=found, settings=settings, asks=False)
-    wish = Wish(" -> ".join(found.rules[0].shown()))
-    result = call.run("repeat", root, names, planner, settings, wish, writes=to.write)
+    is_example = found.meant < found.places
+    found = without_broken(settled(found, lambda *_: True), settings, root)
+    planner = partial(planned, found=found, settings=settings)
     before, after = found.rules[0].shown()
+    wish, writes = Wish(f"{before} -> {after}"), to.write and not is_example
+    result = call.run("repeat", root, names, planner, settings, wish, writes=writes)
     result.notes.insert(0, f"rule: {before} -> {after}")
+    if is_example:
+        result.notes.insert(1, "an example is not written: give the rule as `before` and `after`")
+        result.status = "refused" if to.write else result.status
     result.notes += [f"{name}: left: {why}" for name, why in found.left.items()]
     for name, file in found.files.items():
         result.notes += [f"{name}:{line}: left: {why}" for line, why in file.skipped]

@@ -175,9 +175,9 @@ def _included(project: Project, path: str) -> list[str]:
         results: list[str] = []
         waiting = [path]
         while waiting:
-            one = waiting.pop(0)
-            for text in INCLUDE.findall(project.text(one) or ""):
-                there = _file(project, one, text)
+            file = waiting.pop(0)
+            for text in INCLUDE.findall(project.text(file) or ""):
+                there = _file(project, file, text)
                 if there is not None and there not in results and there != path:
                     results.append(there)
                     waiting.append(there)

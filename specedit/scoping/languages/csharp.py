@@ -191,7 +191,7 @@ class CSharp(CSharpNamespaces):
         return name.removesuffix(SUFFIX)
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         short = text(leaf) + SUFFIX == old and leaf.around("attribute") is not None
         written = new.removesuffix(SUFFIX)

@@ -159,7 +159,7 @@ class Go(HeldRules):
         return super().value_part(declared)
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         """An import's own name becomes an alias; one that says nothing goes."""
         if leaf.place == "import_spec.path":
@@ -427,7 +427,10 @@ def _folder(project: Project, path: str, importing: str) -> str | None:
     around = next((up for up in folders_up(own) if f"{up}/" in modules), "")
     ranked = sorted(
         (*modules.get(f"{around}/", ()), *modules[""]),
-        key=lambda one: (-len(one[0]), -len(posixpath.commonprefix([f"{one[1]}/", f"{own}/"]))),
+        key=lambda rank: (
+            -len(rank[0]),
+            -len(posixpath.commonprefix([f"{rank[1]}/", f"{own}/"])),
+        ),
     )
     for module, place in ranked:
         if path == module or path.startswith(module + "/"):

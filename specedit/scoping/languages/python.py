@@ -178,8 +178,8 @@ def _given_by_fixture(typing: Typing, leaf: Branch, deep: int) -> Known:
     fixture = _fixture(typing, declared) if declared is not None else None
     if fixture is None:
         return None
-    home, one = fixture
-    body = one.node.part("body")
+    home, function = fixture
+    body = function.node.part("body")
     nested = ("function_definition", "lambda", "class_definition")
     for node in body.walk(nested) if body is not None else ():
         if node.type in ("return_statement", "yield") and node.named_children():

@@ -300,8 +300,8 @@ class PythonImports:
         self, node: Branch, dotted: str, names: list[Branch], at: int, path: str
     ) -> Iterator[Rewrite]:
         """`from package import module`, where the module moves."""
-        one, old = names[at], self._resolved(path)
-        name, bound = path.rpartition(".")[2], one.part("alias")
+        moved, old = names[at], self._resolved(path)
+        name, bound = path.rpartition(".")[2], moved.part("alias")
         full = self._name(path, old, self._moved[old])
         package, _, stem = full.rpartition(".")
         if full.startswith(".") and not package.strip("."):
@@ -310,17 +310,19 @@ class PythonImports:
         if bound is not None:
             written = f"{stem} as {self._text(bound)}"
         elif stem != name:
-            uses = list(self._uses(one, name, stem))
+            uses = list(self._uses(moved, name, stem))
             written = stem if uses else f"{stem} as {name}"
             yield from uses
         line = f"from {package} import {written}" if package else f"import {written}"
         if package == dotted:
-            yield self._replaced(one, written)
+            yield self._replaced(moved, written)
         elif len(names) == 1:
             yield self._replaced(node, line)
         else:
             last = at + 1 == len(names)
-            start, end = (names[at - 1].end, one.end) if last else (one.start, names[at + 1].start)
+            start, end = (
+                (names[at - 1].end, moved.end) if last else (moved.start, names[at + 1].start)
+            )
             yield Rewrite(start, end, "", "")
             yield self._added(node, line)
 

@@ -28,7 +28,7 @@ class Ruby(Rules):
         return None
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         start = leaf.start + (leaf.type == "simple_symbol")
         return Rewrite(start, leaf.end, old, new)

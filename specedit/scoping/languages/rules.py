@@ -121,7 +121,7 @@ class Rules(Tables):
         """The module that a call gives: `require("x")`."""
         return None
 
-    def is_instance(self, one: Declared) -> bool:
+    def is_instance(self, declared: Declared) -> bool:
         """Whether a parameter is the instance that a method is called on."""
         return False
 
@@ -187,7 +187,7 @@ class Rules(Tables):
         """The namespace that a name stands for which no file declares as a whole."""
         return None
 
-    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
+    def file_of(self, project: Project, here: Typing, declared: Declared) -> Owner | None:
         """The module that a declaration takes in from another file: `mod x;`."""
         return None
 
@@ -272,7 +272,7 @@ class Rules(Tables):
         """Whether a class says what it extends by a value that is known when it runs alone."""
         return False
 
-    def is_read_from_values(self, project: Project, one: Declared) -> bool:
+    def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """Whether what a module declares may be read from a value of unknown type."""
         return True
 
@@ -329,7 +329,7 @@ class Rules(Tables):
         return None
 
     def member_out_of(
-        self, typing: Typing, leaf: Branch, one: Declared, known: Known, deep: int
+        self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
         """The class of a member, also where its generic class is given it. `known`: without."""
         return known
@@ -382,7 +382,7 @@ class Rules(Tables):
     # writing
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         """What to write at a place where it is more than the new name. `split`: the place means
         another thing, too, which keeps its name."""

@@ -66,7 +66,7 @@ class Scala(Rules):
         return [member or uses.member_here(leaf)]
 
     def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+        self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         """A name in backquotes stays in them: in a pattern they say that it is compared with."""
         if not text(leaf).startswith("`"):

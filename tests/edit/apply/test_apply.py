@@ -1,7 +1,5 @@
 """`specedit apply`: a change is merged, written and undone; or refused, and nothing is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Snippets: what they replace, add and remove; what they do not show stays, or they are refused."""
 
-from __future__ import annotations
-
 from case_files import cases, changed
 
 from specedit.edit.apply.change import read_change

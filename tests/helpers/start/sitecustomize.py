@@ -6,8 +6,6 @@ opens a model, `inference.loading.load`, opens one that plays the script; a name
 edit is sure if the model's choices are clear.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
