@@ -168,9 +168,11 @@ def test_dirty_asks_each_file_s_own_repository(repo, tmp_path):
 
 
 def test_dirty_answers_for_more_files_than_a_command_line_holds(repo):
-    repo.commit({f"{n:04}.py": "1\n" for n in range(git.FEW + 50)})
+    repo.commit({f"{n:04}.py": "1\n" for n in range(git.MAX_PATH_ARGUMENTS + 50)})
     repo.write("0007.py", "2\n")
-    assert git.dirty(Path(f"{n:04}.py") for n in range(git.FEW + 50)) == {Path("0007.py")}
+    assert git.dirty(Path(f"{n:04}.py") for n in range(git.MAX_PATH_ARGUMENTS + 50)) == {
+        Path("0007.py")
+    }
 
 
 def staged(repo: Repository) -> dict[str, git.Staged]:
