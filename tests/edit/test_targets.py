@@ -86,7 +86,8 @@ NAMED = {
 
 
 def names(instruction: str, text: str = SHOP, file: str = "a.py") -> list[str]:
-    return [one.symbol for one in targets_of(symbols(text, language_of(file)), text, instruction)]
+    found = targets_of(symbols(text, language_of(file)), text, instruction)
+    return [target.name for target in found]
 
 
 @pytest.mark.parametrize(("instruction", "expected"), NAMED.values(), ids=NAMED)

@@ -85,8 +85,7 @@ def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(editor, tmp_pa
     repository = Repository.init(tmp_path / "repository")
     other = "from a import aa\r# 🙂\r\nprint(aa)\n".encode()
     (repository.root / "b.py").write_bytes(b"\xef\xbb\xbf" + other)
-    repository.write("a.py", "def aa():\n    pass\n")
-    repository.git("add", "-A")
+    repository.stage({"a.py": "def aa():\n    pass\n"})
     uri = (repository.root / "a.py").as_uri()
     editor.open(uri, "def aa():\r\n    return 1\r\n")  # the editor is ahead of the disk
     answer = editor.wait(editor.rename(uri, (0, 5), "name"))
@@ -324,9 +323,7 @@ def test_ordinary_errors_print_no_traceback(editor, tmp_path, capsys):
 
 def test_no_edit_is_made_for_a_text_that_is_not_known(editor, tmp_path):
     repository = Repository.init(tmp_path / "repository")
-    repository.write("a.py", "x = 1\n")
-    repository.write("b.py", "import a\nprint(a.x)\n")
-    repository.git("add", "-A")
+    repository.stage({"a.py": "x = 1\n", "b.py": "import a\nprint(a.x)\n"})
     uri, other = ((repository.root / name).as_uri() for name in ("a.py", "b.py"))
     editor.open(uri, "x = 1\n")
     editor.open(other, "import a\nprint(a.x)\n")

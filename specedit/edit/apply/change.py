@@ -103,7 +103,7 @@ class FileChange:
 
     path: str
     parts: tuple[Part, ...]
-    other: str = ""  # what it says of the file beside its text: "creates it"
+    other: str = ""  # what it says of the file besides its text: "creates it"
 
 
 def read_change(change: str) -> list[FileChange]:
@@ -365,7 +365,7 @@ def _own_path(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
-    """Fenced blocks as snippets, with the file names beside them."""
+    """Fenced blocks as snippets, with the file names next to them."""
     opening: re.Match[str] | None = None
     start = 0
     for number, line in enumerate(lines):

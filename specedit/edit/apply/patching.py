@@ -21,7 +21,7 @@ from specedit.edit.apply.part_places import (
 from specedit.edit.apply.scoring import similar_places
 from specedit.syntax.outline import Symbol
 
-FEW = 8  # places that a message lists
+MAX_LISTED_PLACES = 8  # places that a message lists
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
@@ -33,7 +33,7 @@ Symbols = Callable[[], Sequence[Symbol]]  # of the file
 def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
-    """What the hunks replace, and those without one place."""
+    """The replaced lines of each hunk, and the hunks without one place."""
     hunks = [_of_whole_lines(_with_margins(hunk, index), index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
@@ -201,7 +201,7 @@ def _decided(
 
 
 def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> None:
-    """Leave the places of a diff's hunks that stand behind the hunk before, before the next."""
+    """Leave the places of a diff's hunks that stand after the hunk before, before the next."""
     if not all(hunk.numbered for hunk in hunks):
         return
     low = -1
@@ -250,13 +250,15 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
     if hunk.text and hunk.text[0].strip() and (parts := index.found(hunk.text[0])):
         rows = [index.text.count("\n", 0, at) + 1 for at in parts]
         why = "is part of a name" if len(rows) == 1 else f"fits {len(rows)} places equally"
-        return Ambiguity(first, why, tuple((row, row) for row in dict.fromkeys(rows[:FEW])), QUOTE)
+        return Ambiguity(
+            first, why, tuple((row, row) for row in dict.fromkeys(rows[:MAX_LISTED_PLACES])), QUOTE
+        )
     shows = any(line.strip() for line in hunk.old)
     return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
 
 
 def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
-    return tuple((place.first + 1, place.last + 1) for place in places[:FEW])
+    return tuple((place.first + 1, place.last + 1) for place in places[:MAX_LISTED_PLACES])
 
 
 def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:
