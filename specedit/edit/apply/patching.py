@@ -34,7 +34,7 @@ def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """The replaced lines of each hunk, and the hunks without one place."""
-    hunks = [_of_whole_lines(hunk, index) for hunk in hunks]
+    hunks = [_of_whole_lines(_with_margins(hunk, index), index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []
@@ -108,7 +108,33 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         return []
     if found := equal_places(index, hunk.old):
         return found
+    if len(found := _without_edges(hunk.old, index)) == 1:
+        return found
     return _distinct(hunk, similar_places(hunk, index), index)
+
+
+def _without_edges(old: Sequence[str], index: FileIndex) -> list[HunkPlace]:
+    """The places of an old side that begins or ends with blank lines that the file lacks."""
+    shown = [number for number, line in enumerate(old) if line.strip()]
+    above, below = shown[0], len(old) - shown[-1] - 1
+    if not above and not below:
+        return []
+    return [
+        HunkPlace((*(None,) * above, *place.rows, *(None,) * below), "matched")
+        for place in equal_places(index, old[above : len(old) - below])
+    ]
+
+
+def _with_margins(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
+    """A diff's hunk whose context has no column for the sign, read so, if that fits the file."""
+    if hunk.bare is None:
+        return hunk
+    known = index.rows(1)
+    fits = [
+        sum(sign == " " and bool(text.strip()) and text.rstrip() in known for sign, text in lines)
+        for lines in (hunk.lines, hunk.bare)
+    ]
+    return replace(hunk, lines=hunk.bare) if fits[1] > fits[0] else hunk
 
 
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
