@@ -199,7 +199,7 @@ def by_server(command: str, patience: float) -> Rename:
 
     def rename(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
         server, path = server_of(root), root / wanted.path
-        text = read(path).text
+        text = read(path, any_encoding=True).text
         language = language_of(wanted.path)
         assert language is not None
         name = "typescriptreact" if language.name == "tsx" else language.name
@@ -217,7 +217,8 @@ def by_server(command: str, patience: float) -> Rename:
         places = {}
         for file, changes in edits.items():
             if file.is_relative_to(root):
-                places[file.relative_to(root).as_posix()] = tuple(_places(read(file).text, changes))
+                held = read(file, any_encoding=True).text
+                places[file.relative_to(root).as_posix()] = tuple(_places(held, changes))
         return Renamed(places, "" if places else "nothing to rename")
 
     ready: set[Path] = set()
