@@ -115,7 +115,7 @@ def _kind(rule: RepeatRule, place: Repeated, path: str) -> str:
         return ""
     is_same = "".join(place.old.split()) == "".join(rule.old_text.split())
     is_own = not path or any(path == example for example, _ in rule.examples)
-    text = "the example's text" if is_same else "other text"
+    text = "the example's text" if is_same else place.kind
     return f"{text} in {'its file' if is_own else 'another file'}"
 
 
@@ -379,7 +379,8 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
     old = text_at(match.start, match.end)
-    return Repeated(start, end, line_number, old, new, tuple(spans))
+    kind = "text of its form" if match.is_alike else "text of another form"
+    return Repeated(start, end, line_number, old, new, tuple(spans), kind=kind)
 
 
 def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:

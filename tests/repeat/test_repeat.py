@@ -57,17 +57,17 @@ def test_a_rule_that_is_too_general_says_why(before, after, why):
         assert why in rule.too_general
 
 
-def test_places_of_an_example_are_proposals_of_four_kinds():
+def test_places_of_an_example_are_proposals_of_several_kinds():
     text = "def {0}(x):\n    {1}.get_elements(1)\n"
-    before = text.format("f", "x") + text.format("g", "x") + text.format("h", "x.y")
+    pairs = ("f", "x"), ("g", "x"), ("h", "y"), ("i", "x.y")
+    before = "".join(text.format(*pair) for pair in pairs)
     (rule,) = rules("a.py", before, before.replace("get_elements", "items", 1))
     kinds = [
         [place.kind for place in rewritten(rule, before, name).places] for name in ("a.py", "b.py")
     ]
-    own, other = "in its file", "in another file"
+    forms = ("the example's text", "the example's text", "text of its form", "text of another form")
     assert kinds == [
-        [f"the example's text {own}"] * 2 + [f"other text {own}"],
-        [f"the example's text {other}"] * 2 + [f"other text {other}"],
+        [f"{form} in {where}" for form in forms] for where in ("its file", "another file")
     ]
     pattern = rule_from_text("$A.get_elements($B)", "$A.items($B)", BY_NAME["python"])
     assert {place.kind for place in rewritten(pattern, before).places} == {""}
@@ -187,7 +187,7 @@ def test_an_example_writes_nothing_unasked(shop, twice):
         shop.write("test_cart.py", own)
     done = run()
     assert done.returncode == 2
-    for kind in (b"the example's text", b"other text"):
+    for kind in (b"the example's text", b"text of another form"):
         assert b"1 place in 1 file: " + kind + b" in another file: test_shop.py (1)" in done.stderr
     assert b"nothing was written: " in done.stderr and b"--yes writes them, --ask" in done.stderr
     assert run("--json").returncode == 2
