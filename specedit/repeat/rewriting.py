@@ -39,10 +39,12 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A text's places, and the lines that fit and stay, each with the reason."""
+    """A text's places, and the lines that fit and stay, each with the reason. `parsed`: the text
+    with all places, where it has no more syntax errors than before."""
 
     places: tuple[Repeated, ...] = ()
     skipped: tuple[tuple[int, str], ...] = ()
+    parsed: str = ""
 
 
 def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
@@ -105,7 +107,9 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
             else:
                 skipped.append((place.line, "it is inside another place; run it again"))
     places.sort(key=lambda place: place.start)
-    return Rewritten(tuple(places), tuple(sorted(skipped)))
+    new = applied(text, places)
+    parses = _faults(tree_of(new, rule.language)) <= _faults(root)
+    return Rewritten(tuple(places), tuple(sorted(skipped)), new if parses else "")
 
 
 def _kind(rule: RepeatRule, place: Repeated, path: str) -> str:
