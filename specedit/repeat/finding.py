@@ -141,17 +141,20 @@ def kinds_of(found: Found) -> list[list[tuple[str, Repeated]]]:
 
 
 def settled(found: Found, is_meant: Callable[[str, Repeated], bool]) -> Found:
-    """What is written: `is_meant` is asked about the first and the last proposal of each kind, and
-    where both are meant the others of that kind are; about every near place."""
+    """What is written: `is_meant` is asked about the first proposal of each kind, the last and one
+    between, and where they are meant the others of that kind are; about every near place."""
     meant: set[tuple[str, Repeated]] = set()
     for places in kinds_of(found):
         if not places[0][1].kind:
             meant.update(places)
         elif places[0][1].rule == NEAR:
             meant.update(place for place in places if is_meant(*place))
-        elif is_meant(*places[0]):
-            meant.add(places[0])
-            if len(places) > 1 and is_meant(*places[-1]):
+        else:
+            for place in dict.fromkeys((places[0], places[-1], places[len(places) // 2])):
+                if not is_meant(*place):
+                    break
+                meant.add(place)
+            else:
                 meant.update(places)
     files = {}
     for name, file in found.files.items():

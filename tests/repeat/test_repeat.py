@@ -208,27 +208,28 @@ def test_at_a_terminal_nothing_is_written_unasked(shop, typed, code, text):
 @pytest.mark.parametrize(
     ("typed", "code", "written"),
     [
-        (b"\ny\ny\n", 0, "bcd"),
+        (b"\ny\ny\ny\n", 0, "bcde"),
+        (b"y\ny\ny\nn\n", 0, "be"),
         (b"y\ny\nn\n", 0, "b"),
         (b"\nn\n", 2, ""),
-        (b"a\n", 0, "bcd"),
-        (b"e\nn\ny\nn\n", 0, "c"),
+        (b"a\n", 0, "bcde"),
+        (b"e\nn\ny\nn\nn\n", 0, "c"),
         (b"n\n", 2, ""),
         (b"q\n", 2, ""),
     ],
-    ids=["both", "first", "neither", "all", "each", "none", "other"],
+    ids=["three", "two", "first", "neither", "all", "each", "none", "other"],
 )
-def test_at_a_terminal_two_places_of_a_kind_decide(shop, typed, code, written):
+def test_at_a_terminal_three_places_of_a_kind_decide(shop, typed, code, written):
     text = "def f(x):\n    x.get_elements(1)\n"
     new = text.replace("get_elements", "items")
-    shop.commit({f"{name}.py": text for name in "abcd"})
+    shop.commit({f"{name}.py": text for name in "abcde"})
     shop.write("a.py", new)
     result, shown = at_a_terminal(typed, "repeat")
-    assert result == code and "The first and the last place of each kind decide [Y]" in shown
+    assert result == code and "Three places of each kind decide [Y]" in shown
     if typed[:1] in b"\ny":
         assert "-     x.get_elements(1)\r\n" in shown and "+     x.items(1)\r\n" in shown
         assert shown.count("Is it meant?") == typed.count(b"\n") - 1
-    for name in "bcd":
+    for name in "bcde":
         assert shop.read(f"{name}.py") == (new if name in written else text)
 
 
