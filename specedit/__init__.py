@@ -6,7 +6,7 @@ The terms, in the order of an edit:
 * **Plan** (`edit.backend`): what to ask the model for; a **Job** (`edit.job`) is a Plan bound to a
   file and its checks. Commands differ only in their Jobs.
 * **region** (`edit.regions`): the part of a file that an edit may change.
-* **prediction**: the expected output, passed beside the prompt; usually the original file.
+* **prediction**: the expected output, passed with the prompt; usually the original file.
 * **draft** (`decode.drafters`): token ids offered to the next forward pass.
 * **Chunk** (`decode`): the result of one forward pass.
 * **Engine** (`engines.base`): ids in, choices out, with a KV cache that can be cropped.

@@ -1,4 +1,4 @@
-"""What works on this machine: one `Fact` a line, with what to do where something does not work.
+"""Checks this machine: one `Fact` a line, with what to do where something does not work.
 
 Reads what the other modules know. Loads no model and no torch, and asks no server but the user's
 own local one. Control characters in what is shown are replaced.
@@ -165,7 +165,7 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
         return
     path = conversion.converted_path(files, root, settings.weights)
     yield Fact("weights", f"{store.sized(store.size_of(path))}, {path}")
-    curves = root / cost.KEPT
+    curves = root / cost.CURVES_FILE
     threads = thread_count(settings.threads)
     start, end = f"{files.sha256 or files.name} exact ", f", {kernel} cpu {threads}"
     widths = [

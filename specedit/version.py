@@ -1,4 +1,4 @@
-"""What this version is called; pyproject.toml says the same."""
+"""The version; pyproject.toml says the same."""
 
 from __future__ import annotations
 

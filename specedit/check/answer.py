@@ -48,12 +48,14 @@ from specedit.errors import TooComplex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
-LONGEST = 200_000  # characters: beyond, parsing takes longer than a user waits for a note
-MOST = 5  # findings of one kind that are reported for one file
-NAMED = 8  # definitions that a message names
+MAX_PARSED_CHARACTERS = (
+    200_000  # characters: beyond, parsing takes longer than a user waits for a note
+)
+MAX_FINDINGS_OF_KIND = 5  # findings of one kind that are reported for one file
+MAX_NAMED_DEFINITIONS = 8  # definitions that a message names
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
 
-LOST = "lost definitions the instruction does not take away:"
+LOST_MESSAGE = "lost definitions the instruction does not take away:"
 
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
@@ -77,7 +79,7 @@ def check_answer(
 ) -> list[Finding]:
     """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
 
-    `place` is asked for `check-with`, and where the files beside it may define a name."""
+    `place` is asked for `check-with`, and where the files next to it may define a name."""
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
@@ -105,10 +107,10 @@ def check_answer(
 
 
 def _of_code(change: Change, checks: Checks) -> list[Finding]:
-    """What the checks of CHECKS find, the most severe kinds first, a few of each."""
+    """The findings of the checks in CHECKS, the most severe kinds first, a few of each."""
     longest = max(len(change.before.text), len(change.after.text))
     are_off = all(verdict == OFF for kind, verdict in checks.verdicts.items() if kind != CHECKER)
-    if longest > LONGEST or change.after.errors or are_off:
+    if longest > MAX_PARSED_CHARACTERS or change.after.errors or are_off:
         return []
     try:
         results: dict[Finding, None] = {}
@@ -120,7 +122,7 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
     few = [
         finding
         for kind in checks.verdicts
-        for finding in [o for o in ordered if o.kind == kind][:MOST]
+        for finding in [o for o in ordered if o.kind == kind][:MAX_FINDINGS_OF_KIND]
     ]
     return list(_by_verdict(few, checks))
 
@@ -136,7 +138,7 @@ def _by_verdict(findings: Iterable[Finding], checks: Checks) -> Iterator[Finding
 def _of_program(
     before: str, after: str, language: Language | None, checks: Checks, place: FilePlace
 ) -> list[Finding]:
-    """What the programs of `check-with` report of `after` and not of `before`."""
+    """The messages of `check-with` programs about `after` and not about `before`."""
     if checks.verdicts[CHECKER] == OFF:
         return []
     name = language.name if language else ""
@@ -144,7 +146,7 @@ def _of_program(
         results = list(external.new_remarks(checks.check_with, before, after, name, *place()))
     except external.CheckerError as problem:
         return [Finding("not-checked", f"check-with: {problem}")]
-    return list(_by_verdict(results[:MOST], checks))
+    return list(_by_verdict(results[:MAX_FINDINGS_OF_KIND], checks))
 
 
 def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
@@ -152,8 +154,12 @@ def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = (
+        f" and {len(names) - MAX_NAMED_DEFINITIONS} more"
+        if len(names) > MAX_NAMED_DEFINITIONS
+        else ""
+    )
+    return ", ".join(names[:MAX_NAMED_DEFINITIONS]) + more
 
 
 def _syntax(change: Change) -> Iterator[Finding]:
@@ -192,7 +198,7 @@ def _syntax(change: Change) -> Iterator[Finding]:
 def _compiles(change: Change) -> Iterator[Finding]:
     """One where Python's own parser refuses the new text and not the old one: the grammar accepts
     a function without a body."""
-    if len(change.after.text) > LONGEST:
+    if len(change.after.text) > MAX_PARSED_CHARACTERS:
         return
     try:
         problem = _python_error(change.after.text)
@@ -215,10 +221,10 @@ def _python_error(text: str) -> SyntaxError | None:
 
 
 def _lost(change: Change) -> list[Finding]:
-    """What the change takes away without being asked to."""
+    """The definitions and lines that the change takes away without being asked to."""
     lost, unnamed = lost_definitions(change)
     if lost:
-        return [_refusal("lost-definition", f"{LOST} {_listed(lost)}")]
+        return [_refusal("lost-definition", f"{LOST_MESSAGE} {_listed(lost)}")]
     noted = []
     if unnamed:
         text = f"the instruction does not name what the change takes away: {_listed(unnamed)}"

@@ -20,7 +20,9 @@ from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
 
 MOST_COMPARED = 200_000  # pairs of a definition that is gone and one that is added
-ALIKE = 0.6  # share of common words from which a definition continues under another name
+MIN_COMMON_WORDS_SHARE = (
+    0.6  # share of common words from which a definition continues under another name
+)
 SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
 GONE = 3  # lines that are gone with nothing in their place
@@ -190,7 +192,7 @@ def _discontinued(
             rated = ((_alike(body, bodies[other]), other) for other in islice(left, most))
             best, number = max(rated, key=itemgetter(0), default=(0.0, 0))  # the first of the best
         kind = symbol.kind, symbol.depth
-        if best < ALIKE:
+        if best < MIN_COMMON_WORDS_SHARE:
             by_name = (n for n in left if named[n] >= 0 and (added[n].kind, added[n].depth) == kind)
             if (first := next(by_name, None)) is None:
                 yield symbol

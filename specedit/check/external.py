@@ -26,7 +26,7 @@ from pathlib import Path, PurePath
 from specedit.check.finding import CHECKER, Finding, at, fresh
 
 FILE = "{file}"
-SECONDS = 60.0
+CHECKER_TIMEOUT_S = 60.0
 MOST_BYTES = 4 << 20  # of its output that are read
 _REMARK = re.compile(
     r"^(?P<path>[^\s:(][^:(\n]*?)(?:\((?P<a>\d+),\d+\)|:(?P<b>\d+)(?::\d+)?)\s*[:-]?\s*(?P<text>\S.*)$"
@@ -48,7 +48,7 @@ class Remark:
 
 def parsed_commands(text: str) -> list[tuple[str, str]]:
     """Each language, "" for any, and its command. The text is `ruff check {file}`, or a command a
-    line, each behind its language: `go: go vet {file}`."""
+    line, each after its language: `go: go vet {file}`."""
     commands = []
     for line in filter(None, map(str.strip, text.split("\n"))):
         named = re.match(r"([a-z]+): (.*)", line)
@@ -66,7 +66,7 @@ def parsed_commands(text: str) -> list[tuple[str, str]]:
 def new_remarks(
     text: str, before: str, after: str, language: str, root: Path, path: PurePath
 ) -> Iterator[Finding]:
-    """What the commands of this language report of `after` and not of `before`. `path`: the file's
+    """The messages of this language's commands about `after`, not `before`. `path`: the file's
     place in the work tree `root`."""
     for of, command in parsed_commands(text):
         if of not in ("", language):
@@ -80,14 +80,14 @@ def new_remarks(
 
 @lru_cache(maxsize=64)
 def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark, ...]:
-    """What a command reports of a file with this text. Cached: every try asks about the text
+    """The messages of a command about a file with this text. Cached: every try asks about the text
     before."""
     with tempfile.TemporaryDirectory(prefix="specedit-check-") as folder:
         copy = Path(os.path.realpath(folder)) / "tree"
         _build_tree(copy, root, path, text)
         words = [word.replace(FILE, str(path)) for word in shlex.split(command)]
         words[0] = program_at(words[0])
-        code, output = run_program(words, copy, SECONDS)
+        code, output = run_program(words, copy, CHECKER_TIMEOUT_S)
     result = tuple(read_remarks(output, copy, path))
     if not result and code:
         first = next((line.strip() for line in output.split("\n") if line.strip()), "")

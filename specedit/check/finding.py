@@ -39,7 +39,7 @@ KINDS = (
     Kind(CHECKER, NOTE, "the program of `check-with` reports something new"),
     Kind("returns", REFUSE, "a return has another number of values than the function (Go)"),
     Kind("copied-run", NOTE, "ten lines or more of the file stand there a second time"),
-    Kind("unreachable", NOTE, "new code stands behind a return, a raise, a break or a continue"),
+    Kind("unreachable", NOTE, "new code stands after a return, a raise, a break or a continue"),
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
 ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
@@ -123,7 +123,7 @@ class Finding:
 
 
 def fresh(before: Iterable[str], after: Iterable[T], text_of: Callable[[T], str]) -> list[T]:
-    """What is in `after` more often than its text is in `before`."""
+    """The items that are in `after` more often than their texts are in `before`."""
     known, new = Counter(before), []
     for item in after:
         text = text_of(item)
@@ -150,12 +150,12 @@ def verdicts(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What a new text has to pass."""
+    """The checks that a new text has to pass."""
 
     may_remove: bool = False  # lost definitions are not looked for
     verdicts: Verdicts = field(default_factory=verdicts)
     check_with: str = ""  # commands that the user named
-    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw beside the file
+    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw next to the file
 
 
 def verdicts_of_rename(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:

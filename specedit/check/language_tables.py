@@ -1,4 +1,4 @@
-"""What the checks know of languages: which names a file must declare, and which statements end a
+"""Facts about languages for the checks: which names a file must declare, and which statements end a
 block. A language without an entry gets the checks that need no such knowledge.
 """
 
@@ -18,15 +18,15 @@ NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class LanguageFacts:
-    """One language: tables of node types and names, and two functions beside them."""
+    """One language: tables of node types and names, and two functions next to them."""
 
     # whether this file says where its names come from: no star import, not a template
     lists_its_names: Callable[[ParsedText], bool]
     # whether a name that nothing declares can come from nowhere else at this place
     must_be_declared: Callable[[ParsedText, Branch, str], bool]
     blocks: frozenset[str]  # lists of statements
-    ends: frozenset[str]  # statements, or statement>its first part, that nothing runs behind
-    hoisted: frozenset[str] = NONE  # declarations that may stand behind one
+    ends: frozenset[str]  # statements, or statement>its first part, that nothing runs after
+    hoisted: frozenset[str] = NONE  # declarations that may stand after one
     builtins: frozenset[str] = NONE  # names that need no declaration
 
 
@@ -121,7 +121,7 @@ _GO_DOTTED = re.compile(r'(?m)^[^\S\n]*(?:import\s+)?\.\s+"')
 
 
 def _go_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
-    """A package of the standard library; or a name that no file beside this one has
+    """A package of the standard library; or a name that no file next to this one has
     (`is_elsewhere`)."""
     if leaf.place == "selector_expression.operand" and name in builtin_names.GO_PACKAGES:
         return True

@@ -167,6 +167,6 @@ def _closed(node: Branch, rules: _Members, scopes: Scopes) -> str:
     if body is not None and any(child.type in rules.opens for child in body.children):
         return ""
     if scopes.language.name == "python" and "__init__" not in owners[0].members:
-        return ""  # it may be made to be extended beside a class that sets more
+        return ""  # it may be made to be extended next to a class that sets more
     bases = {base for owner in scopes.owners for base in owner.bases}
     return "" if name in bases else name

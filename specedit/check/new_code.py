@@ -48,7 +48,7 @@ def unreachable_code(change: Change) -> Iterator[Finding]:
 
 
 def _unreachable(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
-    """The first statement behind one that ends its block, and the first word of that one."""
+    """The first statement after one that ends its block, and the first word of that one."""
     language = language_facts(parsed.language.name)
     if language is None:
         return
@@ -70,7 +70,7 @@ def _unreachable(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
 
 
 COPIED = 3  # consecutive lines that are copied, blank ones not counted
-SHORT = 8  # characters of a line that says nothing about where it is from
+SHORT_LINE_CHARACTERS = 8  # characters of a line that says nothing about where it is from
 
 
 def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> Iterator[Finding]:
@@ -87,13 +87,17 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
             piece = numbered[start : start + least]
             lines = tuple(line for _, line in piece)
             fresh = [line for line in lines if line not in old]
-            if lines in runs and len(fresh) == least and max(map(len, lines)) > SHORT:
+            if (
+                lines in runs
+                and len(fresh) == least
+                and max(map(len, lines)) > SHORT_LINE_CHARACTERS
+            ):
                 text = f"lines {piece[0][0]}-{piece[-1][0]} are copied from {name}"
                 yield Finding("copied", text, (Spot(piece[0][0]),), refuses=True)
                 break
 
 
-LEAST = 5  # lines; many right edits tidy fewer beside what they do
+MIN_COMMENT_LINES = 5  # lines; many right edits tidy fewer next to what they do
 ABOUT_COMMENTS = re.compile(
     r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
     r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"
@@ -120,7 +124,7 @@ def comments_only(change: Change) -> Iterator[Finding]:
 
 def whitespace_changes(change: Change) -> Iterator[Finding]:
     """One at the first line, where white space alone changed, or more of it than anything else.
-    (A line or two beside a change were in 7 of 130 real commits.)"""
+    (A line or two next to a change were in 7 of 130 real commits.)"""
     if ABOUT_SPACE.search(change.instruction):
         return
     old, new = change.before.text.split("\n"), change.after.text.split("\n")
@@ -135,7 +139,7 @@ def whitespace_changes(change: Change) -> Iterator[Finding]:
             first_line = first_line or c + 1
     if not changed and at_end:
         space_only, first_line = space_only + at_end, first_line or len(new)
-    if space_only >= (max(LEAST, changed + 1) if changed else 1):
+    if space_only >= (max(MIN_COMMENT_LINES, changed + 1) if changed else 1):
         lines = "1 line" if space_only == 1 else f"{space_only} lines"
         text = f"{lines} changed in white space only"
         yield at("whitespace", first_line, text if changed else f"nothing but white space: {text}")
@@ -286,7 +290,7 @@ def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
 
 
 def _head(parsed: ParsedText, node: Branch) -> str:
-    """What a type stands in, as it is written in front of its body."""
+    """The container of a type, as it is written in front of its body."""
     body = node.part("body")
     return parsed.text_of(node.until(body.start)) if body is not None else node.type
 

@@ -39,7 +39,7 @@ class ParsedText:
 
     @cached_property
     def symbols(self) -> list[Symbol]:
-        """What it defines, on which lines."""
+        """The definitions and their lines."""
         return trees.symbols(self.text, self.language)
 
     @cached_property
@@ -61,7 +61,7 @@ class ParsedText:
 
     @cached_property
     def _typing(self) -> Typing | None:
-        """What its names mean; None for a language without scoping rules."""
+        """The meanings of its names; None for a language without scoping rules."""
         if rules_of(self.language.name) is None:
             return None
         return Project.of_text(self.text, self.language)
@@ -116,7 +116,7 @@ def parsed_text(text: str, language: Language) -> ParsedText:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a check compares: the text before, the text after, and the instruction. `place`: the
+    """The input of a check: the text before, the text after, and the instruction. `place`: the
     work tree of the file, and its path from there."""
 
     before: ParsedText

@@ -17,8 +17,8 @@ from specedit.check.external import CheckerError, Remark, program_at, read_remar
 from specedit.check.finding import fresh
 from specedit.errors import UsageError
 
-SECONDS = 600.0  # of one run of a checker
-SHOWN = 3  # messages that an error quotes
+CHECKER_TIMEOUT_S = 600.0  # of one run of a checker
+MAX_QUOTED_MESSAGES = 3  # messages that an error quotes
 MILD = ("warning", "note", "info")  # a message that begins so is not an error
 
 JAVAC = (
@@ -73,14 +73,14 @@ class ProjectCheck:
     folder: Path
 
     def remarks(self, scratch: Path) -> list[Remark]:
-        """The errors that it reports. `scratch`: a folder for what it writes beside its report."""
+        """The errors that it reports. `scratch`: a folder for what it writes next to its report."""
         words = [self.program, *self.words]
         if self.name == "javac":
             words += self._java_sources(scratch)
         if self.name == "mypy":
             # its cache takes a file of equal size and second for the one that was there
             words += ["--no-incremental", f"--cache-dir={scratch / 'mypy'}"]
-        code, output = run_program(words, self.folder, SECONDS)
+        code, output = run_program(words, self.folder, CHECKER_TIMEOUT_S)
         lines = "\n".join(line.strip() for line in output.splitlines())
         remarks = list(read_remarks(lines, self.folder, PurePath()))
         if (code and not remarks) or (self.name == "mypy" and code > 1):  # 2: it stopped early
@@ -146,7 +146,7 @@ def _installed(name: str, folder: Path, root: Path) -> str | None:
 
 
 class Verification:
-    """What the checkers reported before a change, and what is new after it."""
+    """The checkers' messages before a change, and the new ones after it."""
 
     def __init__(self, checks: Sequence[ProjectCheck], comparable: Callable[[str], str]) -> None:
         """`comparable`: a message without what the change is about."""
@@ -162,7 +162,7 @@ class Verification:
         self._scratch.cleanup()
 
     def broken(self) -> str:
-        """What is reported now and was not before, in words; "" where that is nothing."""
+        """The messages that are new now, in words; "" without any."""
         new: list[str] = []
         for check, before in self._before.items():
             try:
@@ -172,8 +172,10 @@ class Verification:
             known = (self._comparable(message.text) for message in before)
             found = fresh(known, after, lambda message: self._comparable(message.text))
             new += [f"{check.name}: {message.text}" for message in found]
-        more = f"; and {len(new) - SHOWN} more" if len(new) > SHOWN else ""
-        return "; ".join(new[:SHOWN]) + more
+        more = (
+            f"; and {len(new) - MAX_QUOTED_MESSAGES} more" if len(new) > MAX_QUOTED_MESSAGES else ""
+        )
+        return "; ".join(new[:MAX_QUOTED_MESSAGES]) + more
 
     def __str__(self) -> str:
         return ", ".join(self._summary())

@@ -123,7 +123,7 @@ def _seconds(entry: Listed) -> dict[str, float]:
 
 
 def _show_rows(rows: Sequence[Row], best: Row | None = None) -> None:
-    """What fits this machine, how fast it is, and how good."""
+    """List the models that fit this machine, how fast and how good they are."""
     from specedit.inference.estimate import predicted_curve
     from specedit.models import catalogue, store
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put, put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Confirmation, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.diff import moved_patch
 
@@ -181,10 +181,6 @@ class Display(ExitStack, Sink):
         self._waiting: list[Callable[[Screen], None]] = []  # events before the screen is there
 
     @property
-    def is_shown(self) -> bool:
-        return self._created is not None
-
-    @property
     def _screen(self) -> Screen:
         if self._created is None:
             from importlib import import_module
@@ -237,10 +233,10 @@ class Display(ExitStack, Sink):
         self.skip_rest = self._screen.skip_rest
         return text
 
-    def confirms(self, job: Job, edit: Edit) -> bool:
+    def confirms(self, job: Job, edit: Edit) -> Confirmation:
         if self._settings.ask:  # each hunk is asked about anyway
-            return True
-        return self._asks and self._screen.confirms(job, edit)
+            return "yes"
+        return self._screen.confirms(job, edit) if self._asks else "no"
 
     def done(self, edit: Edit) -> None:
         self._screen.done(edit)

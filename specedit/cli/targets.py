@@ -157,7 +157,7 @@ def _expanded(name: str) -> list[str]:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    """The names without second names of a file: `a.py ./a.py`, a link beside its file, two hard
+    """The names without second names of a file: `a.py ./a.py`, a link next to its file, two hard
     links. A run that writes its files together would read its own text in the second."""
     results: dict[Path | tuple[int, int], str] = {}
     for name in names:
@@ -166,7 +166,7 @@ def _once(names: Iterable[str]) -> list[str]:
 
 
 def _identity(name: str) -> Path | tuple[int, int]:
-    """What is equal for every name of a file, hard links included."""
+    """A key that is equal for every name of a file, hard links included."""
     try:
         stat = Path(name).stat()
     except (OSError, ValueError):
@@ -203,7 +203,7 @@ def says_yes(resolved: Resolved) -> bool:
 
 
 def answered(question: str) -> str:
-    """What the user at the terminal types, in small letters; "" at the end of the input."""
+    """Read what the user types at the terminal, in small letters; "" at the end of the input."""
     print(shown(f"specedit: {question} "), end="", file=sys.stderr, flush=True)
     try:
         return input().strip().lower()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from specedit.files.undo import Undone
 
 
-LISTED = 10  # runs of --list
-FEW = 5  # files of each
+MAX_LISTED_RUNS = 10  # runs of --list
+MAX_LISTED_FILES = 5  # files of each
 
 
 def undo(
@@ -119,7 +119,7 @@ def _show(done: Undone) -> None:
 def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
     found, top = len(runs), _top()
     if not every:
-        runs = [run for run in runs if _wrote_to(run, top)][:LISTED]
+        runs = [run for run in runs if _wrote_to(run, top)][:MAX_LISTED_RUNS]
     if found > len(runs):
         say(f"{found - len(runs)} more runs, of this and other folders: specedit undo --list --all")
     if as_json:
@@ -135,7 +135,7 @@ def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
         say("there is nothing to undo" + (f" in {top}" if found else ""))
     next_one = _next(runs)
     for run in runs:
-        files = run.files if every else run.files[:FEW]
+        files = run.files if every else run.files[:MAX_LISTED_FILES]
         mark = ("  <- specedit undo", "green") if run.name == next_one else ""
         head = Text.assemble((run.label, "bold"), (f"  {run.name}", "dim"), mark)
         out.print(head, soft_wrap=True)

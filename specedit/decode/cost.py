@@ -19,15 +19,15 @@ from specedit.files import atomic, stored
 
 # the measured widths: processors with tiles take 16 rows at a time, so 17 may cost as much as 32
 WIDTHS = (1, 2, 4, 8, 16, 17, 32, 64, 128, 256)
-WIDE = 64  # wider passes are measured once
-ROUNDS = 4  # narrower ones this often
-RECENT = 9  # newest passes of a width that its cost is computed from
-ENOUGH = 3  # passes of a width before its cost is trusted
+ONCE_MEASURED_WIDTH = 64  # wider passes are measured once
+MEASURING_ROUNDS = 4  # narrower ones this often
+RECENT_PASSES = 9  # newest passes of a width that its cost is computed from
+MIN_PASSES = 3  # passes of a width before its cost is trusted
 DRIFT = 0.15  # a curve that is off by more is replaced
-EVERY = 8  # passes between two checks
+PASSES_BETWEEN_CHECKS = 8  # passes between two checks
 STALE = 96  # passes after which the measurements of a width are dropped
-SHORTEST, LONGEST = 1e-8, 3600.0  # seconds of one pass that a stored curve may contain
-KEPT = "curves.json"  # in the store: the curves of every model
+MIN_PASS_S, MAX_PASS_S = 1e-8, 3600.0  # seconds of one pass that a stored curve may contain
+CURVES_FILE = "curves.json"  # in the store: the curves of every model
 Points = tuple[tuple[int, float], ...]
 
 
@@ -84,11 +84,11 @@ class Clock:
         if seconds <= 0:
             return False
         near = _nearest(width)
-        ratios = self._recent.setdefault(near, deque(maxlen=RECENT))
+        ratios = self._recent.setdefault(near, deque(maxlen=RECENT_PASSES))
         ratios.append(seconds / self._stored.seconds(width))
         self._passes += 1
         self._last_pass[near] = self._passes
-        if self._passes % EVERY:
+        if self._passes % PASSES_BETWEEN_CHECKS:
             return False
         import statistics  # 3 ms, and few edits take so many passes
 
@@ -99,7 +99,7 @@ class Clock:
         known = {
             width: statistics.median(ratios)
             for width, ratios in self._recent.items()
-            if len(ratios) >= ENOUGH
+            if len(ratios) >= MIN_PASSES
         }
         if not known:
             return False
@@ -120,16 +120,16 @@ def _nearest(width: int) -> int:
 
 
 def measure(engine: Engine, *, widest: int = WIDTHS[-1]) -> Curve:
-    """Measure an engine's curve behind the current cache; the cache is unchanged afterwards.
+    """Measure an engine's curve after the current cache; the cache is unchanged afterwards.
 
-    Narrow widths are timed in turn, `ROUNDS` times, and the best time is used, so that a busy
-    moment affects all widths alike. The very first pass is not counted."""
+    Narrow widths are timed in turn, `MEASURING_ROUNDS` times, and the best time is used, so that a
+    busy moment affects all widths alike. The very first pass is not counted."""
     base = engine.length
     most = min(widest, engine.info.window - base)
     widths = [width for width in WIDTHS if width <= most]
-    narrow = [width for width in widths if width < WIDE]
+    narrow = [width for width in widths if width < ONCE_MEASURED_WIDTH]
     best: dict[int, float] = {}
-    for number, width in enumerate((*widths[:1], *widths, *narrow * (ROUNDS - 1))):
+    for number, width in enumerate((*widths[:1], *widths, *narrow * (MEASURING_ROUNDS - 1))):
         started = time.perf_counter()
         engine.forward([0] * width)
         seconds = time.perf_counter() - started
@@ -151,7 +151,7 @@ def load(path: Path, key: str) -> Curve | None:
 
 
 def save(path: Path, key: str, curve: Curve) -> None:
-    """Store a curve beside those of other models; an unreadable file is replaced."""
+    """Store a curve with those of other models; an unreadable file is replaced."""
     _write(path, {**curves(path), key: curve.points})
 
 
@@ -175,7 +175,7 @@ def curves(path: Path) -> dict[str, Points]:
 
 def _possible(points: Points) -> bool:
     return bool(points) and all(
-        1 <= width <= 1 << 20 and SHORTEST <= seconds <= LONGEST for width, seconds in points
+        1 <= width <= 1 << 20 and MIN_PASS_S <= seconds <= MAX_PASS_S for width, seconds in points
     )
 
 

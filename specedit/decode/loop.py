@@ -179,7 +179,7 @@ def _tree_parents(draft: Draft, offered: int) -> list[int] | None:
     return None if parents is None or is_chain(parents) else pass_parents(parents)
 
 
-WIDTH = 32  # ids of one pass: each returns a row of logits
+AUDIT_PASS_IDS = 32  # ids of one pass: each returns a row of logits
 LEAST_REACHED = 1e-9  # chance of an answer's beginning below which no place after it is looked at
 
 
@@ -203,8 +203,8 @@ def first_difference(
     reached, total = 1.0, 0.0  # the chance of this beginning; the chances of all differences
     best: tuple[int, int] | None = None
     most = min(len(followed), engine.info.window - base - 1)
-    for start in range(0, most, WIDTH):
-        fed = [last, *followed][start : min(start + WIDTH, most)]
+    for start in range(0, most, AUDIT_PASS_IDS):
+        fed = [last, *followed][start : min(start + AUDIT_PASS_IDS, most)]
         rows = engine.forward(fed).rows
         assert rows is not None, "the engine has begun without audit"
         for at, row in enumerate(rows, start):

@@ -20,7 +20,7 @@ from functools import lru_cache
 from specedit.decode import constants
 
 NEAREST = 4  # occurrences that are considered on each side of the divergence
-LONGEST = 24  # last ids of the answer that are compared
+MAX_COMPARED_IDS = 24  # last ids of the answer that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Index:
     def matched(self, at: int, answer: Sequence[int]) -> int:
         """How many of the last ids of `answer` precede `at` in the prediction."""
         ids = self.ids
-        most = min(at, len(answer), LONGEST)
+        most = min(at, len(answer), MAX_COMPARED_IDS)
         n = 0
         while n < most and ids[at - 1 - n] == answer[-1 - n]:
             n += 1

@@ -13,7 +13,7 @@ but follows an offered one costs another pass if it holds, each further one v. W
 few ids however much of it is offered, the next pass comes anyway, and such an id costs only what an
 id costs at the best length.
 
-Drafters that cost time have budgets of their own beside the common limit (`DraftBudgets`), and
+Drafters that cost time have budgets of their own besides the common limit (`DraftBudgets`), and
 their proposals are merged with all other drafts of a pass into one tree (`decode.tree`).
 """
 
@@ -108,13 +108,15 @@ class DraftBudgets:
                 self.credit(part.source, sum(row in right for row in own) * once - len(own) * each)
 
 
-WIDEST = 512
+MAX_WIDTH = 512
 FREE_RATIO = 1.02  # a pass up to this ratio of the narrowest one's cost counts as free
 INITIAL_CREDIT = 2.0  # passes that drafts may lose before one was accepted
 LOOKAHEAD = 8
 MAX_LOSS = 0.02  # share of plain decoding's time that drafts may lose
-NEAR = 4  # ids that are likely already: no drafter that costs time is asked for more
-FEW = 4.0  # ids that a tree settles, below which one more saves its share of a pass only
+LIKELY_IDS = 4  # ids that are likely already: no drafter that costs time is asked for more
+FEW_SETTLED_IDS = (
+    4.0  # ids that a tree settles, below which one more saves its share of a pass only
+)
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)  # of the bins of stated probabilities
 
 
@@ -185,7 +187,7 @@ class Widths:
         self,
         curve: Curve = TYPICAL,
         *,
-        widest: int = WIDEST,
+        widest: int = MAX_WIDTH,
         clock: Clock | None = None,
     ) -> None:
         self._widest = widest
@@ -265,7 +267,7 @@ class Widths:
         return self._cost[1], (self._cost[min(9, self._widest)] - self._cost[1]) / 8
 
     def budget_for(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
-        """Seconds that a drafter may spend on a proposal that takes at least `cost`, beside
+        """Seconds that a drafter may spend on a proposal that takes at least `cost`, besides
         `drafts`; 0.0 where it is not worth asking."""
         uncertainty = self.uncertainty(drafts)
         available = self._budgets.available(name, cost, uncertainty, self._cost[1])
@@ -274,12 +276,14 @@ class Widths:
 
     def uncertainty(self, drafts: Sequence[Draft]) -> float:
         """The probability that all of `drafts` diverge within a few ids."""
-        chains = [draft for draft in drafts if len(draft.ids) >= NEAR and draft.parents is None]
-        first = (self._calibration.corrected(draft)[:NEAR] for draft in chains)
+        chains = [
+            draft for draft in drafts if len(draft.ids) >= LIKELY_IDS and draft.parents is None
+        ]
+        first = (self._calibration.corrected(draft)[:LIKELY_IDS] for draft in chains)
         return 1 - max(map(math.prod, first), default=0.0)
 
     def charge(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
-        """Subtract the time that a drafter took beside `drafts`."""
+        """Subtract the time that a drafter took besides `drafts`."""
         self._credit -= seconds
         self._budgets.charge(name, seconds, self.uncertainty(drafts), self._cost[1])
 
@@ -298,7 +302,7 @@ class Widths:
     def _tree_length(self, alive: Sequence[float], parents: Sequence[int]) -> int:
         """The same for a tree: how many of its first ids."""
         cost, again, each = self._cost, self._cost[1], self._each
-        if 1 + sum(alive) < FEW and not is_chain(parents):
+        if 1 + sum(alive) < FEW_SETTLED_IDS and not is_chain(parents):
             ids = accumulate(alive, initial=1.0)
             again = min(again, min(cost[1 + n] / settled for n, settled in enumerate(ids)))
         after = [0.0] * len(alive)  # probability that one of an id's children holds

@@ -1,4 +1,4 @@
-"""What a backend runs, a Plan, and the Backend itself, in this process or in a server.
+"""A Plan, and the Backend that runs it, in this process or in a server.
 
 A Plan crosses the wire; the file that it is for stays with its Job (`edit.job`). A run reports
 `Loading…, Ready, Prefill…, Written…` to a `Progress` and returns its Answer.
@@ -31,7 +31,7 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class RawPrompt:
     """A prompt without a chat template, as text or as ids. The names of special tokens in the text
-    mean the tokens, except beside a `suffix`: there both are plain text, and the answer is what
+    mean the tokens, except with a `suffix`: there both are plain text, and the answer is what
     stands between them. `parts`: text of a prompt form and the user's text in turn, the form's
     first; only in the form's do these names mean tokens."""
 
@@ -43,11 +43,11 @@ class RawPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a backend runs: the words, the expected answer, the limits."""
+    """The input of a backend: the words, the expected answer, the limits."""
 
     messages: tuple[Message, ...]
     opening: str = ""  # the answer's beginning, already given: "```\n"
-    language: str = ""  # that a model which opens the block itself writes behind the fence
+    language: str = ""  # that a model which opens the block itself writes after the fence
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What answered: the `model` object of the JSON."""
+    """The model that answered: the `model` object of the JSON."""
 
     name: str
     sha256: str = ""
@@ -80,13 +80,13 @@ class ModelInfo:
 
     @property
     def calibration(self) -> str:
-        """What a fit of confidence belongs to."""
+        """The key of a fit of confidence."""
         return f"{self.sha256[:16]}-{self.weights}"
 
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """What a run waits for before its model can answer. `total` 0: it is not known."""
+    """The step that a run waits for before its model can answer. `total` 0: it is not known."""
 
     what: str
     done: float = 0.0
@@ -104,7 +104,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one pass settled, as text: one piece per token, never half a character."""
+    """The text that one pass settled: one piece per token, never half a character."""
 
     chunk: Chunk
     pieces: tuple[str, ...]
@@ -169,7 +169,7 @@ Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire
 
 
 class Progress:
-    """What follows a run of a Plan. Each method is called when its event happens, and does nothing
+    """The sink of a Plan's events. Each method is called when its event happens, and does nothing
     here. A method that raises cancels the run: nothing more is computed after the current pass.
 
     A `ready` that comes again says that the run started over: what came before it is void."""
@@ -216,12 +216,12 @@ class Backend(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of the last run: that a server was lost, what left here."""
+        """Notes on the last run: that a server was lost, what left this machine."""
         ...
 
     @property
     def model(self) -> ModelInfo | None:
-        """What answered last; None before the first run."""
+        """The model that answered last; None before the first run."""
         ...
 
     def run(self, plan: Plan, progress: Progress) -> Answer: ...

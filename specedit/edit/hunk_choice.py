@@ -40,7 +40,7 @@ def _side(hunk: Hunk, other: str) -> list[str]:
 
 
 def _cut(hunk: Hunk, old: list[str], new: list[str]) -> Cut:
-    """What becomes of a hunk's old lines, without those that stay at both ends."""
+    """The new lines for a hunk's old ones, without those that stay at both ends."""
     start = common(old, new)
     end = common(old[start:][::-1], new[start:][::-1])
     first = _starts(hunk.lines)[0]
@@ -91,7 +91,7 @@ def shown(hunk: Hunk) -> str:
 
 
 def edited(hunk: Hunk, text: str) -> Cut | None:
-    """What a hunk that was edited by hand changes; None when its old lines are not the file's."""
+    """The change of a hunk that was edited by hand; None when its old lines are not the file's."""
     old: list[str] = []
     new: list[str] = []
     for row in text.splitlines():

@@ -1,4 +1,4 @@
-"""What is asked about one file, and what the answer may become.
+"""The question about one file, and what the answer may become.
 
 A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
 they make. A question is a Plan alone: its answer is shown, and nothing is edited.
@@ -16,7 +16,7 @@ from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
-from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
+from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
@@ -59,7 +59,7 @@ class Job:
 
     @property
     def before(self) -> str:
-        """What the answer replaces, as the model is shown it: a part without its indentation."""
+        """The text to replace, as the model is shown it: a part without its indentation."""
         parts = [taken(self.about, part) for part in self._parts]
         return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
 
@@ -208,7 +208,7 @@ def drafters(settings: Settings) -> tuple[str, ...]:
 
 
 def expected(source: Source, region: Region, settings: Settings) -> str | None:
-    """What `--prediction` says the answer will look like."""
+    """The answer that `--prediction` expects."""
     if settings.prediction == "none":
         return None
     if settings.prediction == "original":
@@ -242,7 +242,7 @@ def plan_ask(
         raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
     region = region_of(source, lines, symbol)
     text = taken(source, region)
-    context = "" if region == whole(source) else around(source, region, AROUND)
+    context = "" if region == whole(source) else around(source, region, CONTEXT_LINES)
     marks = prompt.fence(text + context)
     name = prompt.printable(source.name)
     above: tuple[str, ...] = tuple(prompt.others(beside))

@@ -1,4 +1,4 @@
-"""What an answer becomes: the new text after its checks, and its Edit."""
+"""Makes an answer an Edit: the new text after its checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from specedit.files.worktree import patch_name, real, top_of
 if TYPE_CHECKING:
     from specedit.settings import Settings
 
-LARGE = 400_000  # characters of a text whose syntax tree is not kept for a second question
+MAX_KEPT_TREE_CHARACTERS = (
+    400_000  # characters of a text whose syntax tree is not kept for a second question
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,10 @@ def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
 
 
 def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
-    """What it means for the file to hold `text`."""
+    """The Edit of a file that comes to hold `text`."""
     from specedit.syntax import diff, trees
 
-    if len(text) > LARGE:
+    if len(text) > MAX_KEPT_TREE_CHARACTERS:
         trees.release()
     after = source.data if text == source.text else source.encode(text)
     counts = diff.counts(source.text, text)

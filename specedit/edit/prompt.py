@@ -1,6 +1,6 @@
 """The words the model sees: file first, instruction last, the answer already opened.
 
-Files that are shown beside the one to edit stand before it, so that they are read once for all
+Files that are shown next to the one to edit stand before it, so that they are read once for all
 files and all tries: whole, or their signatures when long.
 
 File first, so that a second instruction on the same file finds it in the cache. The answer's
@@ -108,8 +108,10 @@ func (s *Stack) Clear() {
 )
 
 
-LONG = 6000  # characters of a file; of a longer one the model sees the signatures only
-HEAD = 4  # lines of a definition that may be its signature
+MAX_BESIDE_CHARACTERS = (
+    6000  # characters of a file; of a longer one the model sees the signatures only
+)
+MAX_SIGNATURE_LINES = 4  # lines of a definition that may be its signature
 GAP = "…"
 
 
@@ -153,7 +155,7 @@ def fence(text: str) -> str:
 
 def opening(marks: str) -> str:
     """How the answer begins. A fence that names no language: the file's name says it, and of 194
-    edits with tests 93 passed so, and 88 with the language behind every fence."""
+    edits with tests 93 passed so, and 88 with the language after every fence."""
     return f"{marks}\n"
 
 
@@ -269,11 +271,11 @@ def read_beside(names: Iterable[str]) -> tuple[Beside, ...]:
 
 
 def shown_beside(source: Source) -> Beside:
-    if len(source.text) <= LONG:
+    if len(source.text) <= MAX_BESIDE_CHARACTERS:
         return Beside(source.name, source.text)
     rows = list(_signatures(source))
-    text = "\n".join(rows) if rows else source.text[:LONG]
-    return Beside(source.name, text[: 2 * LONG], signatures=True)
+    text = "\n".join(rows) if rows else source.text[:MAX_BESIDE_CHARACTERS]
+    return Beside(source.name, text[: 2 * MAX_BESIDE_CHARACTERS], signatures=True)
 
 
 def _signatures(source: Source) -> Iterator[str]:
@@ -285,7 +287,7 @@ def _signatures(source: Source) -> Iterator[str]:
             continue
         if symbol.first_line > last + 1:
             yield GAP
-        end = min(symbol.first_line + HEAD - 1, symbol.last_line)
+        end = min(symbol.first_line + MAX_SIGNATURE_LINES - 1, symbol.last_line)
         for number in range(symbol.first_line, end + 1):
             yield lines[number - 1]
             last = number

@@ -55,7 +55,7 @@ class Conversation:
         return "\n\nAnd then: ".join(text.strip() for text in asked)
 
     def original(self, path: str) -> bytes:
-        """What the file held before the first of the runs."""
+        """The file's content before the first of the runs."""
         for run in self.runs:
             for entry in run.files:
                 if entry.path == path:

@@ -31,7 +31,7 @@ class EditedRegion:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one run (or a sum of runs) cost."""
+    """The cost of one run, or of a sum of runs."""
 
     prompt: int = 0
     reused: int = 0
@@ -48,7 +48,7 @@ class Figures:
 
     @classmethod
     def of(cls, answer: Answer, total_s: float) -> Figures:
-        """What an answer cost."""
+        """The cost of an answer."""
         return cls(
             prompt=answer.prompt,
             reused=answer.reused,
@@ -146,7 +146,7 @@ class Try:
 
     @property
     def line(self) -> str:
-        """What stood against it, in one line."""
+        """The objection to it, in one line."""
         return self.refused or self.noted or (self.test.line if self.test else "")
 
 
@@ -200,7 +200,7 @@ class Edit:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of it besides."""
+        """The notes that are no refusals."""
         return tuple(finding.text for finding in self.findings if not finding.refuses)
 
     @property

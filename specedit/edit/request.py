@@ -1,4 +1,4 @@
-"""What a command asks for, and its inputs: files by name, or standard input."""
+"""The request of a command, and its inputs: files by name, or standard input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a command asks for.
+    """The request of a command.
 
     `writes`: files are journalled and written; otherwise Edits are only returned, and what is
     tried in the work tree is taken out. `together`: all files are one change, so that nothing is

@@ -26,7 +26,7 @@ from specedit.edit.regions.locate import locate
 from specedit.edit.report import Edit, Report
 from specedit.edit.request import Input, Request
 from specedit.edit.sink import Sink
-from specedit.edit.tries.loop import TriedFile, checked_edit
+from specedit.edit.tries.loop import TriedFile, checked_edit, other_edit
 from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
@@ -59,13 +59,13 @@ def run_edit(
         job, located = locate(planned, backend, request.settings, sink)
         file = TriedFile(source, job)
         edit = checked_edit(file, backend, request.settings, sink, alone=request.alone)
+        edit = rated(file.job, edit, backend.model)
+        if request.confirms_unsure:
+            edit = _confirmed(file, edit, backend, request, sink)
         if located is not None:
             edit = replace(edit, figures=edit.figures.beside(located))
-        edit = rated(file.job, edit, backend.model)
         if not edit.changed:
             return edit
-        if edit.sure is False and request.confirms_unsure and not sink.confirms(file.job, edit):
-            return unconfirmed(edit)
         edit = _as_chosen(file.job, edit, sink.proposed(file.job, edit))
         if recorder is None or not edit.changed:
             return edit
@@ -104,6 +104,21 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
     if request.writes and request.together:
         edits = _written_together(sources, edits, request, inputs)
     return Report(request.command, tuple(edits), backend.model, backend.server)
+
+
+def _confirmed(file: TriedFile, edit: Edit, backend: Backend, request: Request, sink: Sink) -> Edit:
+    """The Edit if it is sure or the user confirms it, or another answer that the user confirms
+    instead; else it is refused."""
+    while edit.changed and edit.sure is False:
+        confirmation = sink.confirms(file.job, edit)
+        if confirmation == "no":
+            return unconfirmed(edit)
+        if confirmation == "yes":
+            break
+        other = other_edit(file, backend, request.settings, sink)
+        if other is not None:
+            edit = rated(file.job, other, backend.model)
+    return edit
 
 
 def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
@@ -147,7 +162,7 @@ def _written_together(
 
 
 def _new_errors(verification: Verification, recorder: Recorder) -> str:
-    """What checkers report of the written files and did not before; then they are put back, as
+    """Return what checkers report of the written files and did not before; then put them back, as
     after an interrupt."""
     errors = "the check was interrupted"
     try:

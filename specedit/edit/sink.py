@@ -1,14 +1,16 @@
-"""What follows an edit while it runs: a terminal, an editor, a log."""
+"""The sink of an edit's events: a terminal, an editor, a log."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from specedit.edit.backend import Answer, Progress
 
 if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.edit.report import Baseline, Edit, Judging, Tried, Trying
+
+Confirmation = Literal["yes", "no", "another"]
 
 
 class Sink(Progress):
@@ -46,9 +48,9 @@ class Sink(Progress):
         and written instead."""
         return None
 
-    def confirms(self, job: Job, edit: Edit) -> bool:
-        """Whether the user wants a change that is likely wrong."""
-        return False
+    def confirms(self, job: Job, edit: Edit) -> Confirmation:
+        """Whether the user wants a change that is likely wrong, or another answer."""
+        return "no"
 
     def done(self, edit: Edit) -> None:
         """A file is done. Files of one change are written after the last one."""

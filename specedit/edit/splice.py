@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from specedit.files.source import Source
     from specedit.syntax.outline import Symbol
 
-AROUND = 60  # lines of context shown on each side of a region
-LISTED = 40  # definitions that an error lists
+CONTEXT_LINES = 60  # lines of context shown on each side of a region
+MAX_LISTED_NAMES = 40  # definitions that an error lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +118,18 @@ def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
     return "".join([*pieces, source.text[at:]])
 
 
-def around(source: Source, region: Region, lines: int = AROUND) -> str:
-    """What surrounds a region, a gap marked where the region was cut out."""
+def around(source: Source, region: Region, lines: int = CONTEXT_LINES) -> str:
+    """The text around a region, a gap marked where the region was cut out."""
     above = source.text[: region.start].splitlines(keepends=True)[-lines:]
     below = source.text[region.end :].splitlines(keepends=True)[:lines]
     return "".join(above) + f"{HERE}\n" + "".join(below)
 
 
 def symbol_names(source: Source) -> str:
-    """What the user may name with --symbol, in one line."""
+    """The names for --symbol, in one line."""
     names = list(dict.fromkeys(s.qualified for s in trees.symbols(source.text, source.language)))
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return (", ".join(names[:LISTED]) + more) or "nothing that tree-sitter can name"
+    more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
+    return (", ".join(names[:MAX_LISTED_NAMES]) + more) or "nothing that tree-sitter can name"
 
 
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:

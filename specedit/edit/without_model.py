@@ -1,4 +1,4 @@
-"""What an instruction is, without a model: a rename of a local name, `one text -> another`, or a
+"""Instructions that need no model: a rename of a local name, `one text -> another`, or a
 question. The first two count only where they are the whole instruction and the file leaves no
 choice. When unsure whether it is a question, it is an edit: an edit can be undone.
 """
@@ -101,7 +101,7 @@ def _rename_of(instruction: str) -> tuple[str, str, str | None] | None:
 def _in_function(
     text: str, language: Language, typing: Typing, old: str, function: str
 ) -> _Renamed | None:
-    """What the name means as a local of the only function of that name."""
+    """The meaning of the name as a local of the only function of that name."""
     named = trees.find_symbol(text, language, function)
     from specedit.scoping.meaning import meanings_over
 
@@ -119,7 +119,7 @@ def _in_function(
 
 
 def _in_file(typing: Typing, old: str) -> _Renamed | None:
-    """What the name means where it means one thing in all of the file."""
+    """The meaning of the name where it means one thing in all of the file."""
     from specedit.scoping.meaning import meanings_over
 
     every = meanings_over([typing], old)
@@ -131,7 +131,7 @@ def _in_file(typing: Typing, old: str) -> _Renamed | None:
 
 
 _NEEDS_CARE = re.compile(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
-SHORTEST = 3  # characters of a text that says where
+SHORTEST_ANCHOR = 3  # characters of a text that says where
 
 
 def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
@@ -141,7 +141,7 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
     if source.language is None or texts is None:
         return None
     old, new = (_without_quotes(text) for text in texts.groups())
-    if len(old) < SHORTEST or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
+    if len(old) < SHORTEST_ANCHOR or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
     begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
     end = r"(?![\w$])" if re.search(r"\w$", old) else ""

@@ -130,13 +130,13 @@ class Engine(Protocol):
         ...
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
-        """Without `parents` the ids are a chain, each behind the one before."""
+        """Without `parents` the ids are a chain, each after the one before."""
         ...
 
     def crop(self, length: int) -> None: ...
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
-        """Of the rows that the last pass put behind `start` positions, keep those of one path, in
+        """Of the rows that the last pass put after `start` positions, keep those of one path, in
         rising order, and forget the others."""
         ...
 

@@ -27,7 +27,7 @@ from specedit.models.architecture import LAYERS, WORKING, Architecture
 from specedit.models.gguf import Gguf, open_gguf
 from specedit.models.store import ModelFiles
 
-TABLES = 1 << 28  # most numbers of a model's buffers
+MAX_BUFFER_NUMBERS = 1 << 28  # most numbers of a model's buffers
 _COUNTED = re.compile(r"(layers?|experts|blocks|depth)$")
 
 
@@ -76,7 +76,7 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
         hollow = AutoModelForCausalLM.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
     numbers = sum(tensor.numel() for tensor in hollow.parameters())
     tables = sum(tensor.numel() for tensor in hollow.buffers())
-    if numbers > 4 * stored or tables > TABLES:  # four bits a number are the fewest
+    if numbers > 4 * stored or tables > MAX_BUFFER_NUMBERS:  # four bits a number are the fewest
         raise ModelError(
             f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
             f"the safetensors files hold {stored:,} bytes",
@@ -163,7 +163,7 @@ def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tu
             continue
         taken = architecture.rows(gguf, numbers, name).reshape(info.shape)
         yield architecture.their_name(name), torch.from_numpy(taken).to(dtype)
-    if numbers.bias and numbers.family != "qwen2":  # transformers wants one behind attention, too
+    if numbers.bias and numbers.family != "qwen2":  # transformers wants one after attention, too
         for layer in range(numbers.layers):
             yield (
                 f"model.layers.{layer}.self_attn.o_proj.bias",

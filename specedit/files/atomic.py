@@ -93,11 +93,11 @@ def released(handle: int) -> bool:
     return True
 
 
-FEW = 8  # files and folders that are put on the disk one by one
+MAX_SINGLE_SYNCS = 8  # files and folders that are put on the disk one by one
 
 
 def draft_of(path: Path, mark: str = "") -> Path:
-    """The temporary file for new bytes, beside the file; `mark` is part of its name."""
+    """The temporary file for new bytes, next to the file; `mark` is part of its name."""
     return path.with_name(f".specedit-{mark or os.urandom(8).hex()}.tmp")
 
 
@@ -132,7 +132,7 @@ def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> I
 
 def remove(paths: Collection[Path]) -> None:
     """Delete files that exist; many at once, for each may wait 3 ms for a busy disk."""
-    if len(paths) <= FEW:
+    if len(paths) <= MAX_SINGLE_SYNCS:
         for path in paths:
             path.unlink(missing_ok=True)
         return
@@ -152,7 +152,7 @@ def aside(name: Path, data: bytes) -> str:
 
 def sync(paths: Collection[Path]) -> None:
     """Put files and folders on the disk: a few one by one, many with their whole file system."""
-    if len(paths) > FEW:
+    if len(paths) > MAX_SINGLE_SYNCS:
         systems = {path.stat().st_dev: path for path in paths}
         if all(sync_file_system(path) for path in systems.values()):
             return

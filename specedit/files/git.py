@@ -1,4 +1,4 @@
-"""What git knows: which files to work on, what is staged, what would be lost.
+"""Asks git: which files to work on, what is staged, what would be lost.
 
 Real git answers every question, so worktrees, submodules, `GIT_INDEX_FILE` and the rest mean what
 git says they mean. Names are bytes to git; here they are paths, byte for byte.
@@ -55,8 +55,10 @@ FLAGS = {  # a submodule is a repository of its own, with a configuration of its
     "status": ("--ignore-submodules=all",),
     "grep": ("--no-textconv", "--no-recurse-submodules", "--no-color"),  # names are for us
 }
-FILTERING = ("diff", "status", "cat-file", "hash-object")  # what passes contents through filters
-OWN = ("system", "global", "command")  # scopes that only the user can write
+FILTERING = (  # what passes contents through filters: writing the index reads files as old as it
+    *("diff", "status", "cat-file", "hash-object", "update-index"),
+)
+USER_SCOPES = ("system", "global", "command")  # scopes that only the user can write
 QUIET = {"clean": "", "smudge": "", "process": "", "required": "false"}
 
 
@@ -122,7 +124,7 @@ def _no_filters(here: Path) -> Iterator[str]:
         name, _, variable = rest.rpartition(".")
         if section != "filter" or variable not in QUIET:
             continue
-        if scope.decode() in OWN:
+        if scope.decode() in USER_SCOPES:
             own.setdefault(name, {})[variable] = value.decode("utf-8", "surrogateescape")
         else:
             foreign.setdefault(name, set()).add(variable)
@@ -140,7 +142,9 @@ def _no_filters(here: Path) -> Iterator[str]:
             yield f"filter.{name}.{variable}={kept.get(variable, QUIET[variable])}"
 
 
-FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
+MAX_PATH_ARGUMENTS = (
+    100  # paths that may stand on a command line; more, and git is asked about all of them
+)
 REGULAR = ("100644", "100755")  # no symlinks, no submodules
 
 
@@ -314,7 +318,7 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
     for root, members in places.items():
         names = [os.path.relpath(place, real(root)) for _, place in members]
         status = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
-        few = ("--", *names) if len(names) <= FEW else ()
+        few = ("--", *names) if len(names) <= MAX_PATH_ARGUMENTS else ()
         out = ask(root, *status, *few)[1]
         changed = {line[3:] for line in _names(out)}
         posix = (name.replace(os.sep, "/") for name in names)
@@ -362,7 +366,7 @@ def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
 
 
 def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
-    """What the index holds of these files (named from the top), staged for this commit or not."""
+    """The index's content of these files (named from the top), staged for this commit or not."""
     wanted = set(names)
     results: dict[str, Staged] = {}
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):

@@ -31,7 +31,7 @@ RECORD = "run.json"  # what a run is and which files it writes
 PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
-PATIENCE = 10.0  # seconds to wait for the writes of other runs
+OTHER_RUN_WAIT_S = 10.0  # seconds to wait for the writes of other runs
 RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
@@ -120,9 +120,10 @@ def alone(store: Path) -> Iterator[None]:
     """No other process of ours writes, undoes or clears up meanwhile."""
     lock = Lock(store / "locks" / "journal.lock")
     try:
-        if not lock.take(PATIENCE):
+        if not lock.take(OTHER_RUN_WAIT_S):
             raise InputError(
-                f"Another run of specedit has been writing for {PATIENCE:g} s; nothing was written",
+                f"Another run of specedit has been writing for {OTHER_RUN_WAIT_S:g} s; "
+                "nothing was written",
                 hint="Wait until it is done, or end it; then run the command again.",
             )
     except OSError as error:
@@ -184,7 +185,7 @@ def clear_up(store: Path) -> list[JournalRun]:
 
 
 def _left(run: JournalRun) -> bool:
-    """Whether a temporary file of this run is beside one of its thousands of files."""
+    """Whether a temporary file of this run is next to one of its thousands of files."""
     folders = {Path(entry.path).parent for entry in run.files}
     return any(True for folder in folders for _ in folder.glob(f".specedit-{run.name}-*"))
 
@@ -231,7 +232,7 @@ def load(folder: Path) -> JournalRun | None:
 
 
 def original(run: JournalRun, entry: Entry) -> bytes:
-    """What a file held before the run."""
+    """The content of a file before the run."""
     with regular.reading(run.path / ORIGINALS) as file:
         file.seek(entry.start)
         before = file.read(entry.size)

@@ -17,7 +17,7 @@ from typing import IO
 
 from specedit.files import regular
 
-PAUSE = 0.01  # seconds between two tries, where a wait has an end
+RETRY_S = 0.01  # seconds between two tries, where a wait has an end
 UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)  # there are no locks
 
 
@@ -38,7 +38,7 @@ class Lock:
                 if time.monotonic() >= end:
                     file.close()
                     return False
-                time.sleep(PAUSE)
+                time.sleep(RETRY_S)
         except BaseException:
             file.close()
             raise

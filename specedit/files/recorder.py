@@ -18,7 +18,7 @@ from specedit.errors import InputError
 from specedit.files import atomic, regular, replacement
 from specedit.files.journal import (
     ORIGINALS,
-    PATIENCE,
+    OTHER_RUN_WAIT_S,
     PRIVATE,
     Entry,
     JournalRun,
@@ -39,7 +39,7 @@ from specedit.files.undo import finish, is_mixed, make_moves, revert
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a run was asked, as its journal keeps it (`journal.JournalRun`)."""
+    """The request of a run, as its journal keeps it (`journal.JournalRun`)."""
 
     instruction: str = ""
     part: str = ""
@@ -133,7 +133,7 @@ class Recorder:
             atomic.sync(self._stored(entry, before, after))
             earlier = result.files if result else ()
             if entry.torn and not any(other.torn for other in earlier):  # else it is held already
-                self._lock.take(PATIENCE)
+                self._lock.take(OTHER_RUN_WAIT_S)
             self._save((*earlier, entry))
         except OSError as error:
             raise unwritable(folder, error) from error
@@ -159,7 +159,7 @@ class Recorder:
                 prune(self._store)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.run = replace(self.run, whole=True)
-                self._lock.take(PATIENCE)
+                self._lock.take(OTHER_RUN_WAIT_S)
                 self._save(())
             entries, originals = list[Entry](), set[Path]()
             for source, after in texts:

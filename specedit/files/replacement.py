@@ -21,10 +21,10 @@ from specedit.files.lock import lock_now
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 
-PATIENCE = 1.0  # seconds to wait for the write of another program
+OTHER_WRITER_WAIT_S = 1.0  # seconds to wait for the write of another program
 CHANGED = "changed on disk since it was read"
 BUSY = "open for writing in another program"
-ROUNDS = 100  # exchanges against a program that writes again after each
+MAX_EXCHANGES = 100  # exchanges against a program that writes again after each
 
 
 def check_writable(source: Source) -> Path:
@@ -145,7 +145,7 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
     except OSError:  # a link, a pipe or an unreadable file: another program put it there
         return CHANGED
     with os.fdopen(handle, "rb", buffering=0) as file:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + OTHER_WRITER_WAIT_S
         while time.monotonic() < end:
             kept = atomic.lease(handle)
             if kept is not False:
@@ -161,7 +161,7 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
 def _exchange_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
     """Undo an exchange. What comes out must be our new text; if not, it is newer than what went in,
     and is exchanged back in turn."""
-    for _ in range(ROUNDS):
+    for _ in range(MAX_EXCHANGES):
         going = _identity(draft)
         atomic.exchange(draft, path)
         if _identity(draft) == ours:
@@ -216,7 +216,7 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
     """Write in place, so that every hard link has the new text; restore the old one on failure.
 
     A process that is killed here leaves a torn file, which the next command completes."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + OTHER_WRITER_WAIT_S
     handle = _in_turn(path, source, end)
     with os.fdopen(handle, "r+b", buffering=0) as file:
         while atomic.lease(handle, against_readers=True) is False and time.monotonic() < end:

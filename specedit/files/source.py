@@ -23,8 +23,8 @@ from specedit.syntax.lines import restore_endings
 if TYPE_CHECKING:
     from specedit.syntax.languages import Language
 
-LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
-LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
+MAX_FILE_BYTES = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
+MAX_LINE_CHARACTERS = 500_000  # characters of one line: a minified bundle, which no window holds
 LINE_END = re.compile("\r?\r?\n|\r")  # "\r\r\n" is what a text mode makes of "\r\n"
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
@@ -54,7 +54,7 @@ class Source:
     ) -> Source:
         """Text from bytes, or an InputError that says why they are not text. `any_encoding`: a text
         that is not UTF-8 is read byte by byte, so that its ASCII is right, whatever it is in."""
-        if len(data) > LARGEST:
+        if len(data) > MAX_FILE_BYTES:
             raise _too_large(name, len(data))
         encoding, bom = _encoding(name, data)
         try:
@@ -70,9 +70,12 @@ class Source:
             raise InputError("a binary file", file=name, hint="specedit edits text files.")
         result = LINE_END.findall(raw)
         kinds = set(result)
-        if len(raw) > LONGEST and (longest := max(map(len, re.split("[\r\n]", raw)))) > LONGEST:
+        if (
+            len(raw) > MAX_LINE_CHARACTERS
+            and (longest := max(map(len, re.split("[\r\n]", raw)))) > MAX_LINE_CHARACTERS
+        ):
             raise InputError(
-                f"a line of {longest:,} characters; the limit is {LONGEST:,}",
+                f"a line of {longest:,} characters; the limit is {MAX_LINE_CHARACTERS:,}",
                 file=name,
                 hint="No context window can hold it. Is this a generated or minified file?",
             )
@@ -120,7 +123,7 @@ def read(path: str | Path, root: Path = Path(), *, any_encoding: bool = False) -
             raise InputError("a directory", file=name, hint="Name the files in it.")
         if not stat.S_ISREG(status.st_mode):
             raise InputError("not a regular file", file=name, hint="Use `-` for a stream.")
-        if status.st_size > LARGEST:
+        if status.st_size > MAX_FILE_BYTES:
             raise _too_large(name, status.st_size)
         data = regular.read(real)
     except FileNotFoundError as error:
@@ -160,7 +163,7 @@ def _not_text(name: str, encoding: str, offset: int, data: bytes) -> InputError:
 
 def _too_large(name: str, size: int) -> InputError:
     return InputError(
-        f"{size / 1e6:.1f} MB is too large; the limit is {LARGEST / 1e6:.1f} MB",
+        f"{size / 1e6:.1f} MB is too large; the limit is {MAX_FILE_BYTES / 1e6:.1f} MB",
         file=name,
         hint="No context window can hold it. Split the file, or edit it by hand.",
     )

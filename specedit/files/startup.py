@@ -1,4 +1,4 @@
-"""What every command begins with; imports next to nothing.
+"""The first steps of every command; imports nearly nothing.
 
 Signals that ask the process to end behave like Ctrl-C, and wait for a file's write. The folders of
 this user: the store, with its journal and models, and the warm server's.
@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # SIGBREAK: Windows, CTRL_BREAK
-ENDING = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
+SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # SIGBREAK: Windows, CTRL_BREAK
+ENDING = tuple(getattr(signal, name) for name in SIGNAL_NAMES if hasattr(signal, name))
 
 
 def raise_interrupts() -> None:

@@ -57,7 +57,9 @@ def clear_refused(store: Path) -> None:
 
 T = TypeVar("T")
 LARGEST_FILE = 4 << 20  # bytes of one cache
-LARGEST = 1 << 63  # of a whole number: what does not fit 64 bits was not written by this package
+MAX_WHOLE_NUMBER = (
+    1 << 63
+)  # of a whole number: what does not fit 64 bits was not written by this package
 
 
 class WrongShapeError(ValueError):
@@ -113,14 +115,14 @@ def _typed(hint: Any, value: Any) -> Any:
             return tuple(_typed(kind, element) for kind, element in zip(kinds, value, strict=True))
     if of is dict and isinstance(value, dict):
         return {str(key): _typed(get_args(hint)[1], element) for key, element in value.items()}
-    if hint is float and type(value) is int and abs(value) < LARGEST:
+    if hint is float and type(value) is int and abs(value) < MAX_WHOLE_NUMBER:
         return float(value)
     fits = type(value) is hint
     if not fits or (hint is float and not isfinite(value)):
         raise WrongShapeError(
             f"{type(value).__name__} where {getattr(hint, '__name__', hint)} is expected"
         )
-    if hint is int and abs(value) > LARGEST:
+    if hint is int and abs(value) > MAX_WHOLE_NUMBER:
         raise WrongShapeError("a number of more than 64 bits")
     return value
 

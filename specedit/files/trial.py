@@ -91,7 +91,7 @@ class Trial:
             raise
 
     def keep(self) -> list[Settled]:
-        """What is there now stays; where the command removed a file, what was tried."""
+        """Keep what is there now; where the command removed a file, what was tried."""
         with undisturbed():
             results = []
             for path, after in self._put.items():

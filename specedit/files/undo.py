@@ -119,7 +119,7 @@ RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file of an undone run."""
+    """The outcome for one file of an undone run."""
 
     path: str
     status: str  # RESTORED | AS_BEFORE | REFUSED | LEFT, since another was refused
@@ -283,7 +283,7 @@ def _taken_out(run: JournalRun) -> Undone:
 
 
 def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:
-    """What to do with each file, the last one first: a run may have written one twice."""
+    """Decide what to do with each file, the last one first: a run may have written one twice."""
     will_hold: dict[tuple[int, int], bytes] = {}
     for entry in reversed(run.files):
         path = Path(entry.path)

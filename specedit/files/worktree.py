@@ -69,7 +69,7 @@ def in_work_tree(path: str | Path) -> bool:
 
 
 def patch_name(name: str, path: Path | None, root: Path = Path()) -> str:
-    """What a patch calls a file, so that `git apply` finds it from `root`.
+    """The name of a file in a patch, so that `git apply` finds it from `root`.
 
     In a work tree git counts from its top, in whatever folder it is called; outside, from there.
     A file of another work tree is counted from that one's top."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from specedit.models.catalogue import Listed
 
 CHARACTERS = 3.5  # of source, a token
-READ = 256  # tokens that a prompt is read in at a time
+PREFILL_TOKENS = 256  # tokens that a prompt is read in at a time
 NARROW, WIDTH = 12, 8  # narrow passes around a change, and their width
 TYPICAL_MODEL = "qwen2.5-coder-1.5b"  # that TYPICAL was measured with, in int8
 PROGRAM_BYTES = 250e6  # of a model's memory: Python and the buffers of passes
@@ -25,7 +25,7 @@ PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 to
 
 
 def expected_curve(settings: Settings) -> Curve | None:
-    """What passes cost here: as measured for this model, else as usual for its size; None where a
+    """The cost of passes here: as measured for this model, else as usual for its size; None where a
     server or another device answers."""
     from specedit.decode import cost
     from specedit.models import catalogue
@@ -38,7 +38,7 @@ def expected_curve(settings: Settings) -> Curve | None:
     if entry is None:
         return None
     if entry.sha256:
-        known = cost.curves(store_path() / cost.KEPT)
+        known = cost.curves(store_path() / cost.CURVES_FILE)
         own = [points for key, points in known.items() if key.startswith(entry.sha256)]
         if own:
             return cost.Curve.of(own[-1])
@@ -46,14 +46,14 @@ def expected_curve(settings: Settings) -> Curve | None:
 
 
 def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
-    """What passes of a model would cost here, and the model that was measured for it; "" where
+    """The cost of a model's passes here, and the model that was measured for it; "" where
     none was: then passes cost what is usual on two cores."""
     from specedit.decode import cost
     from specedit.models import catalogue
     from specedit.models.store import store_path
 
     name, kind, points = "", "int8", cost.TYPICAL.points
-    for key, measured in cost.curves(store_path() / cost.KEPT).items():
+    for key, measured in cost.curves(store_path() / cost.CURVES_FILE).items():
         digest, engine, about, *_ = (*key.split(" "), "", "")
         known = next((row for row in catalogue.CATALOGUE if row.sha256 == digest), None)
         if known is None or engine != "exact" or len(measured) < 2:
@@ -105,7 +105,7 @@ def expected_seconds(job: Job, curve: Curve) -> float:
         shown = sum(len(message.content) for message in job.plan.messages)
         parts = [(shown + len(job.before)) / CHARACTERS]
     if job.plan.prediction is None and not job.plan.draft:
-        return sum(parts) / 2 * (curve.seconds(READ) / READ + curve.seconds(1))
+        return sum(parts) / 2 * (curve.seconds(PREFILL_TOKENS) / PREFILL_TOKENS + curve.seconds(1))
     return sum(_seconds(tokens, curve) for tokens in parts)
 
 
@@ -122,4 +122,4 @@ def run_seconds(job: Job, others: Iterable[str], settings: Settings) -> float | 
 
 
 def _seconds(tokens: float, curve: Curve) -> float:
-    return tokens * curve.seconds(READ) / READ + NARROW * curve.seconds(WIDTH)
+    return tokens * curve.seconds(PREFILL_TOKENS) / PREFILL_TOKENS + NARROW * curve.seconds(WIDTH)

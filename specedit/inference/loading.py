@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
 # the ids of its prompts.
-USUAL = 32_768
+USUAL_WINDOW = 32_768
 
 
 def load(settings: Settings, progress: Progress) -> LoadedModel:
@@ -61,7 +61,7 @@ def load(settings: Settings, progress: Progress) -> LoadedModel:
         weights=info.weights,
     )
 
-    path, key = store / cost.KEPT, cost.key(line.sha256 or line.name, info)
+    path, key = store / cost.CURVES_FILE, cost.key(line.sha256 or line.name, info)
     curve = cost.load(path, key)
     if curve is None:
         progress.loading(Loading("Measuring what passes cost here"))
@@ -92,7 +92,7 @@ def _draft_model(
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = _engine(files, replace(settings, engine=engine_name), store, progress)
-    usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
+    usual = (*range(min(USUAL_WINDOW, tokenizer.size)), *sorted(tokenizer.ends))
     small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)))
     small.warm()
     return small

@@ -99,8 +99,8 @@ class Prefixes:
 
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
-EXTRA = 1024  # tokens that an answer may have beyond twice its prompt
-COPY_EXTRA = 128  # tokens that a changed copy may have beyond nine eighths of its prompt
+EXTRA_TOKENS = 1024  # tokens that an answer may have beyond twice its prompt
+EXTRA_COPY_TOKENS = 128  # tokens that a changed copy may have beyond nine eighths of its prompt
 
 
 @dataclass
@@ -290,4 +290,4 @@ def certainty_of(
 def _most(plan: Plan, prompt: int) -> int:
     """Tokens after which an answer is cut off. It does not depend on the prediction, which changes
     the speed and never the text."""
-    return prompt + prompt // 8 + COPY_EXTRA if plan.copies else 2 * prompt + EXTRA
+    return prompt + prompt // 8 + EXTRA_COPY_TOKENS if plan.copies else 2 * prompt + EXTRA_TOKENS

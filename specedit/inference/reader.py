@@ -85,7 +85,7 @@ class Fences:
         return self._at if fence else self._at + len(line)
 
     def end(self) -> int | None:
-        """The answer is over, in mid-line or behind a last whole line: where its text ended."""
+        """The answer is over, in mid-line or after a last whole line: where its text ended."""
         if not self.closing:
             return None
         if self._inside:
@@ -162,11 +162,11 @@ class Unfenced:
 
     @property
     def text(self) -> str:
-        """What was shown."""
+        """The text that was shown."""
         return self._inside[: self._shown]
 
     def more(self, delta: str) -> str:
-        """What can be shown now."""
+        """Return the text that can be shown now."""
         if self.closed:
             return ""
         delta = self._thought.more(delta)
@@ -201,7 +201,7 @@ class Unfenced:
 
 
 class Pieces(Protocol):
-    """What reading needs of a tokenizer."""
+    """The part of a tokenizer that reading needs."""
 
     @property
     def ends(self) -> frozenset[int]: ...
@@ -309,7 +309,7 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
 
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
-    """What reads the answer to a plan."""
+    """The reader of the answer to a plan."""
     raw = plan.raw is not None
     return Reader(
         tokenizer,
@@ -327,7 +327,7 @@ def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:
 
 
 def answer_ending(closing: str, tokenizer: Any) -> list[int]:
-    """The ids behind the text of a whole answer: its closing line and the end."""
+    """The ids after the text of a whole answer: its closing line and the end."""
     ids: list[int] = tokenizer.encode(closing) if closing else []
     return [*ids, *end_of(tokenizer)]
 

@@ -1,4 +1,4 @@
-"""The manual: one page per topic, Markdown beside this file, the same on the web and in a terminal.
+"""The manual: one page per topic, Markdown next to this file; the same online and in a terminal.
 
 The first line of a page is `# topic: what it is about`; the part after the colon is its line in
 the list of topics. Other forms: the commands with every option as manual pages (man 1), which
@@ -26,7 +26,7 @@ PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """What --help-all says about one command."""
+    """The text of --help-all for one command."""
 
     name: str  # "specedit edit"
     usage: str

@@ -30,7 +30,7 @@ KINDS = ("default", "linear", "llama3", "yarn")
 
 
 def rope_of_folder(fields: Fields | None, window: int) -> dict[str, Any]:
-    """What `rope_parameters` or the older `rope_scaling` of a config.json says."""
+    """Read `rope_parameters` or the older `rope_scaling` of a config.json."""
     if fields is None:
         return {"rope_type": "default"}
     kind = fields.text("rope_type", fields.text("type", "default"))
@@ -48,7 +48,7 @@ def rope_of_folder(fields: Fields | None, window: int) -> dict[str, Any]:
 
 
 def rope_of_gguf(fields: Fields, window: int) -> dict[str, Any]:
-    """What `FAMILY.rope.scaling.…` says. Llama 3's factors are a tensor, which is not read here."""
+    """Read `FAMILY.rope.scaling.…`. Llama 3's factors are a tensor, which is not read here."""
     kind = fields.text("type", "none")
     if kind == "none" or (kind == "linear" and not fields.has("factor")):
         return {"rope_type": "default"}
@@ -103,7 +103,7 @@ FAMILIES = ("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "grani
 INTERLEAVED = ("llama", "smollm3", "granite")  # their GGUF files pair a head's rotating rows (0, 1)
 WORKING = "Qwen2, Qwen3, Llama, Mistral, SmolLM3, or Granite without recurrent layers"
 LAYERS = 1_000  # no model has more
-LONGEST = 1 << 20  # positions; a longer window is not used
+MAX_WINDOW = 1 << 20  # positions; a longer window is not used
 OUTER = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 INNER = {
     "attn_norm": "input_layernorm",
@@ -363,7 +363,7 @@ def _numbers(
         kv_heads=kv_heads,
         head_size=size,
         vocabulary=vocabulary,
-        window=min(fields.whole(key["window"], most=2**32), LONGEST),
+        window=min(fields.whole(key["window"], most=2**32), MAX_WINDOW),
         epsilon=fields.real(key["epsilon"]),
         rope_base=base,
         head_norm=family == "qwen3",
@@ -408,7 +408,7 @@ def is_recurrent(names: Iterable[str]) -> bool:
 
 
 def their_name(name: str) -> str:
-    """What transformers calls a tensor."""
+    """The name of a tensor in transformers."""
     stem, _, kind = name.rpartition(".")
     if stem in OUTER:
         return f"{OUTER[stem]}.{kind}"

@@ -147,7 +147,7 @@ PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What the choice depends on; `memory` 0: the system does not tell."""
+    """The machine that a model is chosen for; `memory` 0: the system does not tell."""
 
     memory: int
     cores: int

@@ -1,4 +1,4 @@
-"""What a model's files say about it: JSON of a folder, numbers with a type and a limit, the headers
+"""The facts in a model's files: JSON of a folder, numbers with a type and a limit, the headers
 of safetensors files.
 
 A file may hold anything; what is not of the kind that belongs there is a `ModelError` that names
@@ -20,7 +20,7 @@ from typing import Any
 from specedit.errors import ModelError
 from specedit.files import regular
 
-LEAST = 1e-12  # of a real number; the largest is as far from 1
+MIN_REAL = 1e-12  # of a real number; the largest is as far from 1
 MOST_BYTES = 64 << 20  # of a JSON file; the largest vocabularies take 35 MB
 
 
@@ -84,7 +84,7 @@ class Fields:
         """A number above 0, neither tiny nor huge."""
         result = self._value(key, default)
         fits = isinstance(result, int | float) and not isinstance(result, bool)
-        if not fits or not LEAST <= result <= 1 / LEAST:
+        if not fits or not MIN_REAL <= result <= 1 / MIN_REAL:
             raise self.wrong(key, "a number above 0")
         return float(result)
 
@@ -133,7 +133,7 @@ class Fields:
         return default if result is None else result
 
 
-HEADER = 100_000_000  # bytes, as the format has it
+MAX_HEADER_BYTES = 100_000_000  # bytes, as the format has it
 BITS = {
     **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 8),
     **dict.fromkeys(("F8_E4M3FNUZ", "F8_E5M2FNUZ"), 8),
@@ -219,7 +219,7 @@ def header_of(path: Path) -> dict[str, Header]:
             if len(prefix) < 8:
                 raise _damaged(path, "it is too short")
             (length,) = struct.unpack("<Q", prefix)
-            if length > min(HEADER, size - 8):
+            if length > min(MAX_HEADER_BYTES, size - 8):
                 raise _damaged(path, f"its header claims {length:,} bytes")
             text = file.read(length).decode("utf-8")
     except UnicodeDecodeError:

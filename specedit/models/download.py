@@ -125,7 +125,7 @@ def fetch_from_hub(
 
 
 def sweep(part: Path) -> None:
-    """Remove the folders that a killed download left beside `part`; call it under the lock."""
+    """Remove the folders that a killed download left next to `part`; call it under the lock."""
     for left in part.parent.glob(f"{part.name}-wheel-*"):
         shutil.rmtree(left, ignore_errors=True)
 

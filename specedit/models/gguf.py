@@ -39,8 +39,8 @@ READABLE = {
 SCALARS = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
 DIMENSIONS = 4  # of a tensor, as GGML has it
-FIRST = 1 << 23  # bytes that are read first; the header of most files has fewer
-HEADER = 1 << 26  # bytes; 262,144 tokens and their merges take 20 million
+FIRST_READ_BYTES = 1 << 23  # bytes that are read first; the header of most files has fewer
+MAX_HEADER_BYTES = 1 << 26  # bytes; 262,144 tokens and their merges take 20 million
 ITEMS = 1 << 22  # of one array; the largest vocabulary has 262,144, and 600,000 merges
 LETTERS = 1 << 24  # of one string
 REFETCH = "The file is not complete: remove it and fetch it again (specedit model pull)."
@@ -138,13 +138,15 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
         raise ModelError(f"{path} cannot be read: {error}.") from error
     if file.size < 24:
         raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
-    size = FIRST
+    size = FIRST_READ_BYTES
     while True:
         data = read(file, 0, min(size, file.size))
         try:
             return Gguf(path, *_header(path, data, file.size, arrays), (file,))
         except (struct.error, ValueError, IndexError) as error:
-            if isinstance(error, struct.error | _PastTheEnd) and size < min(file.size, HEADER):
+            if isinstance(error, struct.error | _PastTheEnd) and size < min(
+                file.size, MAX_HEADER_BYTES
+            ):
                 size *= 2
                 continue
             reason = "it is cut off" if isinstance(error, struct.error) else error
@@ -240,8 +242,8 @@ def _tensors(
 
 def _within(at: int) -> None:
     """An error for an endless header: it is read into memory."""
-    if at > HEADER:
-        raise ValueError(f"it is longer than {HEADER:,} bytes")
+    if at > MAX_HEADER_BYTES:
+        raise ValueError(f"it is longer than {MAX_HEADER_BYTES:,} bytes")
 
 
 def _type_name(kind: int) -> str:

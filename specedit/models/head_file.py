@@ -39,7 +39,7 @@ WRONG = (TypeError, ValueError, AttributeError)  # values of other types than ex
 
 @dataclass(frozen=True)
 class HeadsKind:
-    """What one kind of heads takes. Every kind is made of the same step: a state and perhaps an id
+    """The inputs of one kind of heads. Every kind repeats one step: a state and perhaps an id
     to an inner row, an activation, and back to a state."""
 
     name: str
@@ -89,7 +89,7 @@ class DamagedHeads(UsageError):
 
 @dataclass(frozen=True)
 class About:
-    """What a file of heads says of itself."""
+    """The header of a file of heads."""
 
     sizes: HeadsSizes
     model: str  # its name, for messages

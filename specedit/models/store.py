@@ -26,7 +26,7 @@ from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
 
 P = TypeVar("P", bound=PurePath)
-BLOCK = 1 << 22
+BLOCK_BYTES = 1 << 22
 _PART = re.compile(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
 
 
@@ -132,7 +132,7 @@ def hashed(
     """The SHA-256 of a file, with progress: of `total` bytes, of which `before` come earlier."""
     state, done, size = hashlib.sha256(), 0, path.stat().st_size
     with regular.reading(path) as file:
-        while block := file.read(BLOCK):
+        while block := file.read(BLOCK_BYTES):
             state.update(block)
             done += len(block)
             report(FetchProgress(title, "verify", before + done, total or size))

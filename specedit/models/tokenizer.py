@@ -83,7 +83,7 @@ class Tokenizer:
 
 
 def guarded(what: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives; whatever goes wrong inside the tokenizers library is a `ModelError`."""
+    """Call `make`; whatever goes wrong inside the tokenizers library is a `ModelError`."""
     try:
         return make()
     except ModelError:

@@ -204,7 +204,7 @@ def tables_of(
     return {name: array(kind, values[name]) for name, kind in TYPES.items()}
 
 
-VERSION = 5  # of the stored form
+FORMAT_VERSION = 5  # of the stored form
 LARGEST_FILE = 1 << 28  # bytes
 # Fields of a tokenizer that JSON holds as they are.
 _STATED = ("specials", "begin", "texts", "template", "rendered")
@@ -215,7 +215,7 @@ def stored_path(files: ModelFiles) -> Path | None:
     a changed file would not be noticed."""
     if not files.sha256:
         return None
-    name = f"{files.path.stem}-{files.sha256[:16]}-v{VERSION}.tokenizer"
+    name = f"{files.path.stem}-{files.sha256[:16]}-v{FORMAT_VERSION}.tokenizer"
     return store_path() / "converted" / name
 
 

@@ -265,7 +265,7 @@ def _speaks(text: str, offset: int, there: str) -> bool:
     word = re.match(r"\S*", text[start:])
     if word is not None and re.search(r"://|\w@\w", word[0]):
         return False  # an address is not an identifier
-    if len(there) >= names.SHORT and there.lower() not in names.COMMON:
+    if len(there) >= names.MIN_NAME_CHARACTERS and there.lower() not in names.COMMON:
         return True
     before, after = text[:offset][-12:], text[offset + len(there) :][:1]
     return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("

@@ -32,6 +32,27 @@ def refuse_keyword(new: str, language: Language) -> None:
         raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
 
 
+def refuse_keyword_renamed(old: str, chosen: list[Meaning], typing: Typing) -> None:
+    """An error where `old` is a keyword of the language: only what does not parse reads as it."""
+    rules, declared = typing.rules, [item for meaning in chosen for item in meaning.declared]
+    here = [item for item in declared if item.home is typing.scopes]
+    if old not in rules.keywords or not here or any(_is_escaped(typing, item) for item in here):
+        return
+    if not rules.free_members or not all(item.member_of is not None for item in here):
+        raise UsageError(
+            f"`{old}` is a keyword of {typing.scopes.language.name}, not a name",
+            hint=f"Line {here[0].leaf.line} of {typing.project.path(typing.scopes)} reads as if it "
+            "declared one: does it parse?",
+        )
+
+
+def _is_escaped(typing: Typing, declared: Declared) -> bool:
+    """Whether a name is written as one that may be a keyword: `@class`, `r#type`."""
+    return typing.scopes.data[: declared.leaf.start].endswith((b"@", b"r#", b"`")) or (
+        typing.scopes.text(declared.leaf) != declared.name
+    )
+
+
 def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
     """An error where `new` would be a keyword at some place of the chosen meanings."""
     free = typing.rules.free_members

@@ -17,6 +17,7 @@ from specedit.rename.new_name import (
     hidden_builtin,
     named_file,
     refuse_keyword,
+    refuse_keyword_renamed,
     refuse_reserved,
     required,
 )
@@ -93,6 +94,7 @@ def guessed(
     }
     result = [part for candidate in resolved.candidates for part in parts_of[id(candidate)]]
     chosen = [part for meaning in resolved.chosen for part in parts_of[id(meaning)]]
+    refuse_keyword_renamed(old, chosen, typing)
     refuse_reserved(new, typing.scopes.language, chosen, typing)
     data, dialect = typing.scopes.data, typing.scopes.language
     text = data.decode("utf-8", "surrogatepass")

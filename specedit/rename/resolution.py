@@ -212,7 +212,7 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
     chosen_members = [each for each in resolved_name.chosen if _is_member(resolved_name, each)]
     single = [each for each in resolved_name.chosen if not each.is_member and not _is_local(each)]
     every = all(each in resolved_name.chosen for each in members)
-    resolved = resolves(resolved_name.rules)
+    resolved, rules = resolves(resolved_name.rules), resolved_name.rules
     for each in ours:
         literal = _is_literal(resolved_name, each)
         if each in resolved_name.chosen or (_is_used(each) if literal else _is_declared(each)):
@@ -231,6 +231,8 @@ def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
         else:
             continue
         taken = each
+        if each.kind == UNKNOWN and _labels(resolved_name, each) & rules.of_many:
+            continue
         if each.kind == UNKNOWN:
             taken = replace(each, leaves=_only_of(resolved_name, each, members, chosen_members))
             takes = bool(taken.leaves)
@@ -439,6 +441,12 @@ def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     owners = [declared.member_of for declared in each.declared]
     nameless = resolved.rules.nameless
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
+
+
+def _labels(resolved: ResolvedName, each: Meaning) -> set[str]:
+    """The name, as its places have it."""
+    first = each.leaves[0]
+    return {resolved.typings[resolved.path_of(first)].scopes.label(first)}
 
 
 def _is_member(resolved: ResolvedName, each: Meaning) -> bool:

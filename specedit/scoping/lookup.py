@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.syntax.branch import MANY, Branch
+from specedit.syntax.branch import MIN_INDEXED_CHILDREN, Branch
 
 if TYPE_CHECKING:
     from specedit.scoping.languages.rules import Project  # it builds on this module
@@ -84,20 +84,20 @@ class Lookup:
                 results = [result for result in results if result.leaf.start < end]
             return results
 
-        if len(found) < MANY:
+        if len(found) < MIN_INDEXED_CHILDREN:
             return seen()
         key = (id(scope), id(found), hint, typed, end)
         return self._ranked(key, found, seen, hint).best(before)
 
     def _few(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
         """Members of one name; of many, the one that is meant."""
-        if len(found) < MANY:
+        if len(found) < MIN_INDEXED_CHILDREN:
             return found
         return self._ranked((id(found), hint), found, lambda: found, hint).best(before)
 
     def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
         """The members that a class's body has set before it comes to `at`; of many, the last."""
-        if len(found) < MANY:
+        if len(found) < MIN_INDEXED_CHILDREN:
             return [declared for declared in found if is_assigned(declared, at)]
         return self._ranked((id(found), hint), found, lambda: found, hint).assigned(at)
 

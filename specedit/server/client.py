@@ -374,7 +374,7 @@ def launch(
 
 
 def loading(folder: RuntimeFolder, record: ServerRecord) -> Iterator[Loading]:
-    """What a server does until its model can answer; an error where it ends instead."""
+    """The progress of a server until its model can answer; an error where it ends instead."""
     with suppress(ServerGoneError):
         while (state := status(record))["state"] != "ready":
             if state["loading"]:

@@ -1,4 +1,4 @@
-"""What a client and the server exchange: plans and events as JSON lines, OpenAI's error objects.
+"""The messages of client and server: plans and events as JSON lines, OpenAI's error objects.
 
 One event is one line. An error of a run is a line too, so that the client raises it again with the
 same message and exit code. ASCII only, so that any text survives. Standard library only: a client

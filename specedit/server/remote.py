@@ -28,7 +28,7 @@ from specedit.settings import Settings
 
 MOST_TOKENS = 1 << 40  # a larger count is not one
 TOKEN = -1  # the id of a token whose id is unknown
-FIRST = 2  # lines of the further prediction that gives only an answer's beginning
+FIRST_LINES = 2  # lines of the further prediction that gives only an answer's beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
         texts = [_expected(plan, text) for text in (*plan.predictions, plan.prediction)]
         body["prediction"] = _content(texts.pop(-1 if profile.several else 0))
         if plan.language:  # some models name no language
-            texts.append(plan.opening + "".join(plan.prediction.splitlines(True)[:FIRST]))
+            texts.append(plan.opening + "".join(plan.prediction.splitlines(True)[:FIRST_LINES]))
         if profile.several and texts:
             body["predictions"] = [_content(text) for text in texts]
         limit = profile.limit_predicted or limit

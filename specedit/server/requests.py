@@ -25,7 +25,7 @@ _CLOSE = (("connection", "close"),)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What clients may cost."""
+    """The limits on clients."""
 
     body_bytes: int = 16 << 20
     body_s: float = 30.0

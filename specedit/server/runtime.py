@@ -47,7 +47,7 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
-    """What `server.json` holds: how to reach a running server, and what it serves."""
+    """The content of `server.json`: how to reach a running server, and what it serves."""
 
     pid: int
     version: str
@@ -147,8 +147,8 @@ def path_variables() -> dict[str, str]:
 
 
 def identity(settings: Settings) -> dict[str, str]:
-    """What must be equal for a server to answer as this process would. A model's name is never
-    the folder that lies here by that name: the folder's author would choose the model."""
+    """The values that must be equal for a server to answer as this process would. A model's name
+    is never the folder that lies here by that name: the folder's author would choose the model."""
     variables = path_variables()
     return {
         "model": _resolved(settings.model),

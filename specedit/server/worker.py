@@ -36,7 +36,7 @@ Item = Event | Ended
 
 @dataclass
 class ServerCounts:
-    """What a server did since it started."""
+    """The counters of a server since it started."""
 
     answered: int = 0
     cancelled: int = 0  # runs whose client left

@@ -24,7 +24,7 @@ from specedit.errors import UsageError
 from specedit.syntax.languages import BY_NAME
 
 OPEN, RESTRICTED, FLAG = "open", "restricted", "flag"
-LARGEST = 2**63 - 1  # a seed is a signed 64-bit integer
+MAX_SEED = 2**63 - 1  # a seed is a signed 64-bit integer
 
 
 def _setting(
@@ -32,7 +32,7 @@ def _setting(
     help: str,
     *choices: str,
     kind: str,
-    most: int = LARGEST,
+    most: int = MAX_SEED,
     paths: bool = False,
     words: tuple[str, ...] = (),
 ) -> Any:
@@ -192,7 +192,7 @@ def nearest(word: str, known: list[str]) -> str:
     return f"Known: {', '.join(known)}." if len(known) < 40 else "specedit config lists all."
 
 
-LONGEST = 4096  # characters of a value: one line of the question whether to trust it
+MAX_VALUE_CHARACTERS = 4096  # characters of a value: one line of the question whether to trust it
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off", ""), False),
@@ -244,8 +244,10 @@ def checked(name: str, value: Any, where: str) -> Any:
         raise UsageError(f"{where}: {name} must be {kind.__name__}, not {shown(value)}.")
     if kind is str and "\0" in value:
         raise UsageError(f"{where}: {name} contains a zero byte.")
-    if kind is str and len(value) > LONGEST:
-        raise UsageError(f"{where}: {name} must be at most {LONGEST:,} characters long.")
+    if kind is str and len(value) > MAX_VALUE_CHARACTERS:
+        raise UsageError(
+            f"{where}: {name} must be at most {MAX_VALUE_CHARACTERS:,} characters long."
+        )
     if meta["choices"] and value not in meta["choices"]:
         raise UsageError(
             f"{where}: {name} must be one of {', '.join(meta['choices'])}, not {shown(value)}.",

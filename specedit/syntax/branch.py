@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Tree
 
 UNPARSED = "ERROR"  # the type of a node that tree-sitter could not read
-MANY = 16  # children from which they are found by an index
+MIN_INDEXED_CHILDREN = 16  # children from which they are found by an index
 
 
 class Children(tuple["Branch", ...]):
@@ -178,7 +178,7 @@ def grow(text: str, language: Language) -> Branch:
 def grow_fragment(
     data: bytes, language: Language, holder: Branch, around: tuple[bytes, bytes], type: str
 ) -> Branch | None:
-    """What stands between the first and the last child of `holder`, read as code: the node of a
+    """The content between the first and the last child of `holder`, read as code: the node of a
     `type` that it becomes between two texts `around` it; None where it does not parse."""
     start, end = holder.children[0].end, holder.children[-1].start
     piece = around[0] + data[start:end] + around[1]
@@ -225,7 +225,7 @@ def _grown(tree: Tree, data: bytes, language: Language) -> Branch:
             if above is None or not cursor.goto_parent():
                 return levels[0][0]
             below = levels.pop()
-            above.children = tuple(below) if len(below) < MANY else Children(below)
+            above.children = tuple(below) if len(below) < MIN_INDEXED_CHILDREN else Children(below)
             above = above.parent
 
 

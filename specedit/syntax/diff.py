@@ -11,8 +11,8 @@ from specedit.syntax.lines import Opcode, lines_of, opcodes
 
 CONTEXT = 3
 WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
-LONGEST = 2000  # characters of a line beyond which words are not compared
-MOST = 2000  # pairs of neighbouring lines whose words are compared
+MAX_LINE_CHARACTERS = 2000  # characters of a line beyond which words are not compared
+MAX_LINE_PAIRS = 2000  # pairs of neighbouring lines whose words are compared
 
 Span = tuple[int, int]
 
@@ -111,7 +111,7 @@ def _line(
 def _changed(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> Iterator[Line]:
     pairs = [
         word_spans(x.removesuffix("\n"), y.removesuffix("\n"))
-        for x, y in zip(old[a : min(b, a + MOST)], new[c:d], strict=False)
+        for x, y in zip(old[a : min(b, a + MAX_LINE_PAIRS)], new[c:d], strict=False)
     ]
     if b - a != d - c:  # unequal blocks pair badly: mark words only where most of a line stayed
         pairs = [
@@ -133,7 +133,7 @@ def _alike(pair: tuple[tuple[Span, ...], tuple[Span, ...]], old: str, new: str) 
 
 def word_spans(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """The characters of each line that the other line does not have, in whole words."""
-    if len(old) > LONGEST or len(new) > LONGEST:
+    if len(old) > MAX_LINE_CHARACTERS or len(new) > MAX_LINE_CHARACTERS:
         return ((0, len(old)),), ((0, len(new)),)
     left, right = WORD.findall(old), WORD.findall(new)
     spans: tuple[list[Span], list[Span]] = ([], [])

@@ -9,7 +9,7 @@ from functools import lru_cache
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
 NAME = re.compile(r"[^\W\d]\w*")
 ARTICLES = frozenset({"a", "an"})
-SHORT = 3  # a shorter name is not searched in other spellings
+MIN_NAME_CHARACTERS = 3  # a shorter name is not searched in other spellings
 _COMMON = """\
 a an and are as at be but by can do for from has have if in into is it its may no not of on
 one or so than that the their then this to use was we when which will with you
@@ -57,7 +57,7 @@ def variants(old: str, new: str) -> dict[str, str]:
     A plain word is prose, not camel case: "the username" becomes "the email address". Those that
     stay are left out, but where `old` is `new`: then these are all its spellings."""
     results: dict[str, str] = {}
-    if len(old.strip("_$@")) >= SHORT and words_of(old) and words_of(new):
+    if len(old.strip("_$@")) >= MIN_NAME_CHARACTERS and words_of(old) and words_of(new):
         before, after = styles(old), styles(new)
         for style in reversed(before):
             if before[style].lower() not in COMMON:
@@ -81,7 +81,7 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
     names built from it count, in any spelling: `USER_NAMES` for `userName`."""
     name = split_member(old)[1]
     results = [name.lower()]
-    if derived and len(name.strip("_$@")) >= SHORT:
+    if derived and len(name.strip("_$@")) >= MIN_NAME_CHARACTERS:
         joined = "".join(words_of(name)).lower()
         spelled = [variant.lower() for variant in variants(name, name)]
         for variant in sorted({*spelled, joined, plural(joined)} - {""}, key=len):
@@ -123,7 +123,7 @@ def derived(name: str, old: str, new: str) -> str | None:
     if name == old:
         return new
     wanted = "".join(words_of(old)).lower()
-    if len(wanted) < SHORT:
+    if len(wanted) < MIN_NAME_CHARACTERS:
         return None
     ends = {wanted: False, plural(wanted): True}
     spans = list(WORDS.finditer(name))

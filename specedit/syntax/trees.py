@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 # Limits, and the most that was met among 3,900 source files of public projects. The parts of a
 # limit that grow are for each byte of the text.
-DEEPEST = 1_000  # levels of nodes (met: 672 where a macro confuses the parser, else 77)
+MAX_DEPTH = 1_000  # levels of nodes (met: 672 where a macro confuses the parser, else 77)
 MOST_NODES = 100_000, 0.5  # (0.72 for each byte of minified files of 80 kB, 0.56 of a large one)
 MOST_UNREAD = 15_000, 0.9  # nodes of a text that does not parse (0.72 for 230 kB, 0.79 for 1 kB)
 MOST_LEVELS = 3_000_000, 16.0  # levels of all nodes together, which is what looking up costs (15.0)
@@ -218,8 +218,8 @@ def _refuse_large(tree: Tree, size: int) -> None:
         levels += depth
         if cursor.goto_first_child():
             depth += 1
-            if depth > DEEPEST:
-                raise _refusal(f"it is nested more than {DEEPEST:,} levels deep")
+            if depth > MAX_DEPTH:
+                raise _refusal(f"it is nested more than {MAX_DEPTH:,} levels deep")
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
@@ -342,7 +342,7 @@ def errors(text: str, language: Language | None) -> list[SyntaxFault] | None:
     return sorted(_faults(root, data), key=lambda fault: (fault.line, fault.column))
 
 
-SHOWN = 40  # characters of what is unexpected
+MAX_QUOTED_CHARACTERS = 40  # characters of what is unexpected
 
 
 def _faults(root: Node, data: bytes) -> Iterator[SyntaxFault]:
@@ -353,8 +353,10 @@ def _faults(root: Node, data: bytes) -> Iterator[SyntaxFault]:
         if node.is_missing:
             yield SyntaxFault(line + 1, column + 1, f"missing {node.type}", line + 1)
         elif node.is_error:
-            piece = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * SHOWN)]
-            shown = piece.decode("utf-8", "replace").split("\n")[0][:SHOWN]
+            piece = data[
+                node.start_byte : min(node.end_byte, node.start_byte + 4 * MAX_QUOTED_CHARACTERS)
+            ]
+            shown = piece.decode("utf-8", "replace").split("\n")[0][:MAX_QUOTED_CHARACTERS]
             last = node.end_point[0] + 1
             yield SyntaxFault(line + 1, column + 1, f"unexpected `{shown}`", last)
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)

@@ -1,1 +1,1 @@
-"""What the user sees on stderr: the progress, the diff, the report; and the page of a trace."""
+"""The output on stderr: the progress, the diff, the report; and the page of a trace."""

@@ -24,7 +24,7 @@ from specedit.view.terminal import harmless
 if TYPE_CHECKING:
     from rich.syntax import Syntax
 
-WIDE = 140  # columns from which old and new stand side by side
+SIDE_BY_SIDE_COLUMNS = 140  # columns from which old and new stand side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +119,14 @@ def count(number: int, word: str, plural: str = "") -> str:
 
 
 TAB = 4
-LONGEST = 2000  # characters of a line that are shown
-MOST = 400_000  # characters of a text that are coloured
+MAX_LINE_CHARACTERS = 2000  # characters of a line that are shown
+MAX_COLOURED_CHARACTERS = 400_000  # characters of a text that are coloured
 
 
 def code_lines(text: str, path: str, theme: str | None) -> list[Text]:
     """The lines of a text, coloured as a whole, because a string may span several."""
     text = harmless(text)
-    syntax = _syntax(path, theme) if theme and len(text) <= MOST else None
+    syntax = _syntax(path, theme) if theme and len(text) <= MAX_COLOURED_CHARACTERS else None
     plain = text.split("\n")
     if syntax:
         coloured = syntax.highlight(text)
@@ -184,9 +184,9 @@ def folded(text: Text, width: int) -> Iterator[Text]:
     if text.cell_len <= width:
         yield text
         return
-    if len(text) > LONGEST:
-        more = len(text) - LONGEST
-        text = text[:LONGEST]
+    if len(text) > MAX_LINE_CHARACTERS:
+        more = len(text) - MAX_LINE_CHARACTERS
+        text = text[:MAX_LINE_CHARACTERS]
         text.append(f" …and {more:,} more characters", "dim")
     pieces = chop_cells(text.plain, max(2, width))
     yield from text.divide(accumulate(map(len, pieces[:-1])))

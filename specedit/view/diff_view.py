@@ -20,14 +20,14 @@ from specedit.syntax.trees import symbols
 from specedit.view import colours, terminal
 from specedit.view import provenance as prov
 
-MARGIN = 4  # cells that show where a line came from
-MOST = 2_000  # lines of a change that are shown
+MARGIN_CELLS = 4  # cells that show where a line came from
+MAX_SHOWN_LINES = 2_000  # lines of a change that are shown
 
 
 class Frame:
-    """What all rows of one file's diff share. `whole`: both texts are complete, so the code is
-    coloured as a whole, because a string may span lines, and definitions are named; unless they are
-    long."""
+    """The values that all rows of one file's diff share. `whole`: both texts are complete, so
+    the code is coloured as a whole, because a string may span lines, and definitions are named;
+    unless they are long."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Frame:
         self._path = path
         self._theme = self.tint.code if console.color_system else None
         self._coloured: list[list[Text]] = []
-        if whole and max(map(len, texts)) <= colours.MOST:
+        if whole and max(map(len, texts)) <= colours.MAX_COLOURED_CHARACTERS:
             self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
             language = language_of(path, texts[0])
             self.symbols = [symbols(text, language) for text in texts]
@@ -108,7 +108,7 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
     frame, changed = Frame(console, edit.path, (before, after), provenance), hunks(before, after)
     console.print(title(edit.path, changed), soft_wrap=True)
     kinds: set[str] = set()
-    left = MOST
+    left = MAX_SHOWN_LINES
     for hunk in changed:
         if left > 0:
             kinds |= frame.print(replace(hunk, lines=hunk.lines[:left]))
@@ -120,7 +120,7 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:
-    """What the margin's signs mean; only those that occur."""
+    """The legend of the margin's signs; only those that occur."""
     text = Text()
     for kind in (k for k in colours.LOOKS if k in set(kinds)):
         if text:
@@ -133,7 +133,9 @@ def legend(console: Console, kinds: Iterable[str]) -> Text:
 def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
     """One hunk: a caption with its place and seconds, then its lines."""
     yield _caption(hunk, frame)
-    yield from _beside(hunk, frame) if frame.width >= colours.WIDE else _below(hunk, frame)
+    yield from (
+        _beside(hunk, frame) if frame.width >= colours.SIDE_BY_SIDE_COLUMNS else _below(hunk, frame)
+    )
 
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
@@ -199,7 +201,7 @@ def _side(line: Line, frame: Frame, width: int, *, origin: bool) -> Iterator[Tex
 
 
 def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]:
-    """One line of code behind its gutter, wrapped, on its background."""
+    """One line of code after its gutter, wrapped, on its background."""
     back, word, sign = {
         "-": (frame.tint.old, frame.tint.old_word, ("-", "red")),
         "+": (frame.tint.new, frame.tint.new_word, ("+", "green")),
@@ -226,12 +228,12 @@ def _margin(line: Line, frame: Frame) -> Text:
     assert frame.provenance is not None
     text = Text(end="")
     if line.after is None:
-        return Text(" " * (MARGIN + 1), end="")
+        return Text(" " * (MARGIN_CELLS + 1), end="")
     start, end = frame.range(line.after - 1, line.after)
     end = max(start, end - 1)  # the newline itself says little
-    for cell in range(MARGIN):
-        a = start + (end - start) * cell // MARGIN
-        b = start + (end - start) * (cell + 1) // MARGIN
+    for cell in range(MARGIN_CELLS):
+        a = start + (end - start) * cell // MARGIN_CELLS
+        b = start + (end - start) * (cell + 1) // MARGIN_CELLS
         kinds = frame.provenance.kinds(a, max(b, a + 1))
         if kinds:  # freely decoded text, the last of LOOKS, is never hidden
             kind = max(kinds, key=list(colours.LOOKS).index)

@@ -23,7 +23,7 @@ GENERATOR = '<meta name="generator" content="specedit">'  # how our pages are re
 OWN, LOOKED_UP, ORIGINAL = "its own", "looked up", "original"  # where a try's tokens come from
 PALETTE = ("#0969da", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0550ae", "#953800")
 WIDTH, HEIGHT, LEFT = 1000, 84, 46  # of a plot; LEFT: room for the numbers of the vertical axis
-STEPS = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seconds between ticks
+TICK_STEPS_S = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seconds between ticks
 
 
 def rendered(folder: str, template: str, **values: Any) -> str:
@@ -62,7 +62,7 @@ def page(runs: Sequence[FileTrace]) -> str:
 
 
 def _shown(run: FileTrace) -> dict[str, Any]:
-    """What the template shows of a run."""
+    """The values of a run for the template."""
     total = max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6)
     scale = (WIDTH - LEFT) / total
     chunks = [pass_.written.chunk for pass_ in run.passes]
@@ -89,7 +89,7 @@ def _shown(run: FileTrace) -> dict[str, Any]:
             zip(run.passes, chunks, _kinds(chunks), accepted, proposed, strict=True)
         )
     ]
-    step = next((step for step in STEPS if total / step <= 10), STEPS[-1])
+    step = next((step for step in TICK_STEPS_S if total / step <= 10), TICK_STEPS_S[-1])
     ticks = ((LEFT + scale * n * step, f"{n * step:g} s") for n in range(int(total / step) + 1))
     sources = [(origin, _class(origin), piece) for origin, piece in origins(run) if piece]
     taken = Counter(origin for origin, _, _ in sources)

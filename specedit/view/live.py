@@ -29,9 +29,11 @@ from specedit.syntax.lines import opcodes
 from specedit.view import colours, diff_view, terminal
 from specedit.view import provenance as prov
 
-SURE = 2.0  # seconds of work before the time left is shown
-LARGEST = 200_000  # characters beyond which comparing again and again would slow the model
-AHEAD = 200  # lines that an answer may have left out
+MIN_WORK_S = 2.0  # seconds of work before the time left is shown
+MAX_COMPARED_CHARACTERS = (
+    200_000  # characters beyond which comparing again and again would slow the model
+)
+MAX_LINES_LEFT_OUT = 200  # lines that an answer may have left out
 
 
 class FilesProgress:
@@ -81,7 +83,7 @@ class FilesProgress:
             return None
         spent = self._clock() - self._since
         done = self._done + of_this * self._sizes.get(name, 0)
-        if spent < SURE or done <= self._before:
+        if spent < MIN_WORK_S or done <= self._before:
             return None
         return max(0.0, spent * (self._total - done) / (done - self._before))
 
@@ -131,7 +133,11 @@ class ChangeSoFar:
         """The last `height` rows of the change so far."""
         state = (len(self._written), height)
         started = time.monotonic()
-        if state != self._of and started >= self._next and len(self._before) <= LARGEST:
+        if (
+            state != self._of
+            and started >= self._next
+            and len(self._before) <= MAX_COMPARED_CHARACTERS
+        ):
             self._of = state
             self._rendered = self._render(height)
             ended = time.monotonic()
@@ -163,7 +169,7 @@ def so_far(before: str, answer: str) -> list[Hunk]:
     """The hunks of an unfinished answer (whole lines of it) against as much of the old text as it
     has reached, which is a guess."""
     new = answer.split("\n")[:-1]
-    old = before.removesuffix("\n").split("\n")[: len(new) + AHEAD] if before else []
+    old = before.removesuffix("\n").split("\n")[: len(new) + MAX_LINES_LEFT_OUT] if before else []
     end = "\0"  # so that the answer's last lines are not matched with the file's last
     codes = opcodes(old, [*new, end])
     tag, a, _, c, d = codes[-1] if codes else ("equal", 0, 0, 0, 0)
@@ -172,7 +178,7 @@ def so_far(before: str, answer: str) -> list[Hunk]:
     return hunks("".join(line + "\n" for line in old[:reached]), answer)
 
 
-PATIENCE = 0.4  # seconds before a wait is shown
+SILENT_WAIT_S = 0.4  # seconds before a wait is shown
 BAR = 24  # cells
 TURNS = 12  # steps of the spinner in a second
 
@@ -348,7 +354,7 @@ class Live(Sink):
             parts: list[RenderableType] = []
             if self._change:
                 parts += self._change.rows(self.console.height - 4)
-            if self._phase.seconds > PATIENCE or self._phase.what in ("prefill", "decoding"):
+            if self._phase.seconds > SILENT_WAIT_S or self._phase.what in ("prefill", "decoding"):
                 parts.append(_Line(self._spinner, list(self._words())))
                 if self._progress.files > 1:
                     parts.append(_Line(self._spinner, list(self._over_files())))

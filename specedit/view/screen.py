@@ -21,7 +21,7 @@ from specedit.edit.hunk_choice import HELP, Chosen, Question, choose, choose_who
 from specedit.edit.hunk_choice import shown as hunk_text
 from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Confirmation, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import UsageError
 from specedit.files.source import Source
@@ -36,12 +36,13 @@ from specedit.view.trace import TraceWriter
 CONFIRM_HELP = """\
 y  write it; `specedit undo` takes it back
 n  write nothing; the answer is kept, and the message names its file
+a  ask the model for another answer
 e  choose among its hunks, or edit them
 """
 
 
 class Screen(Sink):
-    """What commands show of a run over files."""
+    """The screen of commands that run over files."""
 
     def __init__(self, settings: Settings, names: Sequence[str]) -> None:
         self._settings = settings
@@ -163,7 +164,7 @@ class Screen(Sink):
             self.skip_rest = "not looked at: you quit"
         return chosen.text
 
-    def confirms(self, job: Job, edit: Edit) -> bool:
+    def confirms(self, job: Job, edit: Edit) -> Confirmation:
         """Show a change that is likely wrong, and ask whether it is written. With `e` the user
         chooses among its hunks afterwards."""
         self._live.stop()
@@ -174,17 +175,19 @@ class Screen(Sink):
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
-            self._console.print(Text(f"{chance}Write it? [y/n/e/?] ", "bold yellow"), end="")
+            self._console.print(Text(f"{chance}Write it? [y/n/a/e/?] ", "bold yellow"), end="")
             try:
                 answer = input().strip().lower()
             except EOFError:
                 self._console.print()
-                return False
+                return "no"
             if answer in ("y", "yes", "e"):
                 self._choose_hunks = answer == "e"
-                return True
+                return "yes"
             if answer in ("n", "no", "q"):
-                return False
+                return "no"
+            if answer in ("a", "another"):
+                return "another"
             self._print(Text(CONFIRM_HELP))
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
@@ -239,9 +242,9 @@ class Screen(Sink):
         if self._kinds and not settings.quiet:
             self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
-            names = ", ".join(terminal.name(n) for n in not_done[: summary.NAMED])
-            if len(not_done) > summary.NAMED:
-                names += f" and {len(not_done) - summary.NAMED} more"
+            names = ", ".join(terminal.name(n) for n in not_done[: summary.MAX_NAMED_FILES])
+            if len(not_done) > summary.MAX_NAMED_FILES:
+                names += f" and {len(not_done) - summary.MAX_NAMED_FILES} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         check = self._settings.check

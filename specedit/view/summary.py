@@ -118,14 +118,14 @@ def _spent(figures: Figures) -> float:
     return figures.prefill_s + figures.decode_s
 
 
-SEVERAL = 3  # files, beyond which those that share a reason share a line
-NAMED = 8  # files that a line names
+MAX_OWN_LINE_FILES = 3  # files, beyond which those that share a reason share a line
+MAX_NAMED_FILES = 8  # files that a line names
 NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or decided by rule
 OF_PLACES = ("undecided", "outside", "left")  # of a rename: --dry-list shows their places
-LISTED = 20  # files of a rename that the report names
+MAX_RENAMED_FILES = 20  # files of a rename that the report names
 NAME_IT = "name the place in the instruction, or with --symbol NAME or --selected TEXT"
 NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
-ONCE = 5.0  # seconds of preparation that are reported
+MIN_REPORTED_S = 5.0  # seconds of preparation that are reported
 DONE = {
     "edited": ("edited", "green"),
     "would-edit": ("would change", "yellow"),
@@ -192,7 +192,7 @@ def cost(figures: Figures) -> Text:
 def prepared(steps: Mapping[str, float]) -> Text | None:
     """The steps of a model's first use with their seconds; None if they were short."""
     own = {what: took for what, took in steps.items() if not what.startswith(NOT_PREPARING)}
-    if sum(own.values()) < ONCE:
+    if sum(own.values()) < MIN_REPORTED_S:
         return None
     message = ", ".join(f"{terminal.harmless(what)} {seconds(took)}" for what, took in own.items())
     return Text(f"of loading, once for this model on this machine: {message}", "dim")
@@ -228,7 +228,7 @@ def show(
         _about_all(console, report, verbose=verbose)
     held = _shared(report, ("held",))
     for (kind, why), names in held.items():
-        _named(console, kind, why, names, NAMED)
+        _named(console, kind, why, names, MAX_NAMED_FILES)
     for edit in report.edits:
         if edit.kept:
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
@@ -242,7 +242,7 @@ def show(
 
 
 def _advice(edit: Edit, command: str) -> str:
-    """What to do after a refused answer. `apply` has no instruction to change."""
+    """The next steps after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
     if any(finding.kind == UNSURE and finding.refuses for finding in edit.findings):
@@ -258,18 +258,18 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     if renames:
         for text in _renamed(report, verbose=verbose):
             say(console, text)
-    many = _shared(report, NOTES) if len(report.edits) > SEVERAL else {}
+    many = _shared(report, NOTES) if len(report.edits) > MAX_OWN_LINE_FILES else {}
     for edit in report.edits:
         if verbose:
             for change in edit.changes:
                 _about(console, edit, _change(change), "dim")
         for finding in edit.findings:
             listed = (finding.kind, finding.text) in many
-            brief = renames and len(report.edits) > SEVERAL and finding.kind in OF_PLACES
+            brief = renames and len(report.edits) > MAX_OWN_LINE_FILES and finding.kind in OF_PLACES
             if not (finding.refuses or listed) and (verbose or not (finding.is_detail or brief)):
                 _about(console, edit, finding.text, "yellow" if finding.warns else "")
     for (kind, why), names in many.items():
-        _named(console, kind, why, names, len(names) if verbose else NAMED)
+        _named(console, kind, why, names, len(names) if verbose else MAX_NAMED_FILES)
     if (tries_table := table_of_tries(report)) is not None:
         console.print(tries_table)
     if verbose:
@@ -297,7 +297,7 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
         files = count(len(left), "file")
         how = "specedit rename --dry-list shows them"
         yield Text(f"left: {uses} in {files} that may be meant ({how})", "yellow")
-    shown = changed if verbose else changed[:LISTED]
+    shown = changed if verbose else changed[:MAX_RENAMED_FILES]
     for edit in shown if len(changed) > 1 else ():
         yield Text(f"  {terminal.name(edit.path)}: {count(len(edit.changes), 'place')}")
     if len(changed) > len(shown):

@@ -31,7 +31,7 @@ def name(path: str) -> str:
     return harmless(path.replace("\n", "\u240a").replace("\t", "\u2409"))
 
 
-WIDEST = 100  # columns of a page: longer lines are hard to read
+MAX_PAGE_COLUMNS = 100  # columns of a page: longer lines are hard to read
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((\w+)\.md\)")
 _HEAD_STYLES = (("diff ", "bold"), ("--- ", "bold"), ("+++ ", "bold"))
@@ -64,7 +64,7 @@ def show_page(text: str) -> None:
     console = Console(markup=False, emoji=False, highlight=False)
     shown = _LINK.sub(r"`specedit help \1`", PICTURE.sub("", text))
     page = Markdown(shown, code_theme="ansi_dark", inline_code_theme=None, hyperlinks=False)
-    console.print(page, width=min(console.width, WIDEST))
+    console.print(page, width=min(console.width, MAX_PAGE_COLUMNS))
 
 
 def show_table(

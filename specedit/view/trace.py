@@ -24,7 +24,7 @@ from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
 
-LONGEST = 1 << 24  # bytes of a trace's first line
+MAX_FIRST_LINE_BYTES = 1 << 24  # bytes of a trace's first line
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -50,7 +50,7 @@ def begins_a_trace(path: Path) -> bool:
     """Whether a file is empty or a trace."""
     try:
         with path.open("rb") as file:
-            line = file.readline(LONGEST)
+            line = file.readline(MAX_FIRST_LINE_BYTES)
             return not line or bool(list(_runs([json.loads(line)])))
     except (OSError, *INVALID):
         return False

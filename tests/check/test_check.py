@@ -7,7 +7,7 @@ from case_files import read_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.check.answer import LONGEST, check_answer
+from specedit.check.answer import MAX_PARSED_CHARACTERS, check_answer
 from specedit.check.finding import DEFAULT, NOTE, REFUSE, Checks, verdicts
 from specedit.errors import TooComplex
 from specedit.syntax import trees
@@ -99,7 +99,7 @@ def test_a_text_nested_too_deep_is_refused_and_a_long_one_is_not_looked_into():
         check_answer(deep, deep + "y = 2\n", BY_NAME["python"], "Say it once more")
     [found] = check_answer(plain, deep, BY_NAME["python"], "Say it once more")
     assert found.refuses and "nested more than 1,000 levels deep" in found.text
-    long = f"x = '{'a' * LONGEST}'\n"
+    long = f"x = '{'a' * MAX_PARSED_CHARACTERS}'\n"
     assert check_answer(long, long + "y = z\n", BY_NAME["python"], "Say it once more") == []
 
 

@@ -81,7 +81,7 @@ def test_a_program_that_is_missing_or_hangs_is_said_and_refuses_nothing(
         said("no-such-program-here {file}", tree, "a", "b")
     slow = tmp_path / "slow.py"
     slow.write_text("import time\ntime.sleep(600)\n")
-    monkeypatch.setattr(external, "SECONDS", 0.5)
+    monkeypatch.setattr(external, "CHECKER_TIMEOUT_S", 0.5)
     with pytest.raises(CheckerError, match="took more than"):
         said(shlex.join([sys.executable, str(slow), "{file}"]), tree, "a", "b")
 

@@ -240,8 +240,7 @@ def test_outside_a_repository_a_patch_counts_from_here(desk, tmp_path, spelled):
 def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path):
     rules = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nmode = "check"\n'
     made = Hooked.make(tmp_path / "repo", rules + 'files = ["*.py"]\n')
-    made.repo.write("sub/a.py", FILES["a.py"])
-    made.repo.git("add", "-A")
+    made.repo.stage({"sub/a.py": FILES["a.py"]})
     code, patch, _ = Hooked(made.repo.at(made.repo.root / "sub"), made.calls).specedit(
         "hook", "run"
     )

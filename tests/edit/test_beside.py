@@ -5,7 +5,7 @@ import os
 import pytest
 
 from specedit.edit.job import plan_edit
-from specedit.edit.prompt import GAP, LONG, Beside, read_beside, shown_beside
+from specedit.edit.prompt import GAP, MAX_BESIDE_CHARACTERS, Beside, read_beside, shown_beside
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -22,11 +22,11 @@ LONGER = '"""A module."""\n\nimport os\n\n\nclass Cart:\n    """All of it."""\n\
 def test_a_short_file_is_shown_whole_and_of_a_long_one_the_signatures():
     assert shown_beside(Source.from_bytes("a.py", SHORT.encode())) == Beside("a.py", SHORT)
     found = shown_beside(Source.from_bytes("b.py", LONGER.encode()))
-    assert len(LONGER) > LONG and found.signatures
+    assert len(LONGER) > MAX_BESIDE_CHARACTERS and found.signatures
     assert "class Cart:\n" in found.text and "    def part_19(self, first, second):" in found.text
     assert "line_3_1 =" not in found.text and GAP in found.text
-    plain = shown_beside(Source.from_bytes("notes.txt", ("word " * LONG).encode()))
-    assert len(plain.text) <= LONG, "nothing defines anything there: its beginning"
+    plain = shown_beside(Source.from_bytes("notes.txt", ("word " * MAX_BESIDE_CHARACTERS).encode()))
+    assert len(plain.text) <= MAX_BESIDE_CHARACTERS, "nothing defines anything there: its beginning"
 
 
 def test_it_stands_first_and_the_same_for_every_file():

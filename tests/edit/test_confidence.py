@@ -109,9 +109,34 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     file.write_text(text_of)
     result, shown = at_a_terminal(typed, "edit", WISH, file)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
-    assert "Write it? [y/n/e/?]" in shown and "sum(items) + 1" in shown
+    assert "Write it? [y/n/a/e/?]" in shown and "sum(items) + 1" in shown
     assert result == code
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
+
+
+OTHER = BEFORE.replace("sum(items)", "sum(items) + 2")
+SAME = {"replace": [["sum(items)", "sum(items) + 1"], ["True", "False"]], "margin": 0.1}
+BROKEN = {"replace": [["return sum(items)", "return sum(items"]], "margin": 0.1}
+UNLIKE = {"replace": [["sum(items)", "sum(items) + 2"]], "margin": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("then", "typed", "code", "text"),
+    [
+        ([UNLIKE], b"a\ny\n", 0, OTHER),
+        ([UNLIKE], b"a\nn\n", 2, BEFORE),
+        ([SAME, BROKEN, UNLIKE], b"a\ny\n", 0, OTHER),
+        ([SAME, SAME, BROKEN], b"a\ny\n", 0, AFTER),
+    ],
+    ids=["taken", "not taken", "the first that passes", "none passes: the one before"],
+)
+def test_at_a_terminal_the_user_may_ask_for_another_answer(file, script, then, typed, code, text):
+    script(**SAME, then=then)
+    result, shown = at_a_terminal(typed, "edit", WISH, file)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert (result, file.read_text()) == (code, text)
+    assert shown.count("Write it?") == 2 and "try 2" in shown
+    assert ("sum(items) + 2" in shown) == (UNLIKE in then)
 
 
 def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, inside, monkeypatch):

@@ -14,7 +14,7 @@ from scripted_engine import fenced
 
 from specedit.edit.ask import ask
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.regions.blocks import LONG, Block, blocks_of, listing_of
+from specedit.edit.regions.blocks import MAX_BLOCK_LINES, Block, blocks_of, listing_of
 from specedit.edit.regions.choice import about_all, choose, grouped, likely, readable
 from specedit.edit.regions.evidence import evidence_of, query, stem
 from specedit.edit.regions.locate import shared_beginnings
@@ -38,10 +38,8 @@ def picked(text: str, instruction: str, name: str = "a.py") -> list[str]:
     """The names of the blocks that words alone choose; [] is the whole file."""
     given = source(text, name)
     found = blocks_of(given.text, given.language)
-    return [
-        one.block.name
-        for one in choose(evidence_of(given.text, found, instruction), instruction).blocks
-    ]
+    chosen = choose(evidence_of(given.text, found, instruction), instruction)
+    return [block.name for block in chosen.blocks]
 
 
 # blocks
@@ -96,7 +94,7 @@ def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines():
     text = "".join(f"line {n}\n" + ("\n" if n % 10 == 9 else "") for n in range(400))
     found = blocks_of(text, None)
     assert len(found) > 4
-    assert max(one.lines for one in found) <= LONG
+    assert max(one.lines for one in found) <= MAX_BLOCK_LINES
     lines = text.split("\n")
     assert all(not lines[one.last - 1] for one in found[:-1]), "cut behind a blank line"
 
@@ -186,7 +184,7 @@ def test_chances_are_a_probability():
     text = python()
     found = blocks_of(text, language_of("a.py"))
     for instruction in ("weigh_lemon_4", "", "lemon"):
-        chances = [one.chance for one in likely(evidence_of(text, found, instruction))]
+        chances = likely(evidence_of(text, found, instruction)).values()
         assert sum(chances) == pytest.approx(1)
         assert min(chances) >= 0
 
@@ -198,7 +196,11 @@ def test_one_line_of_ten_megabytes_is_not_lines():
 
 def test_neighbours_are_one_region_until_they_are_long():
     parts = [Block(1, 10), Block(11, 20), Block(31, 40), Block(41, 140)]
-    assert [[b.first for b in held] for held in grouped(parts, LONG)] == [[1, 11], [31], [41]]
+    assert [[b.first for b in held] for held in grouped(parts, MAX_BLOCK_LINES)] == [
+        [1, 11],
+        [31],
+        [41],
+    ]
 
 
 # the listing
@@ -334,7 +336,7 @@ def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(ending, tai
         some = draw.sample(found, draw.randint(1, len(found)))
         from specedit.edit.regions.assemble import region_job
 
-        regions = [region_job(given, held, 0.5) for held in grouped(some, LONG)]
+        regions = [region_job(given, held, 0.5) for held in grouped(some, MAX_BLOCK_LINES)]
         spans = sorted((t.region.start, t.region.end) for t in regions)
         assert all(a[1] <= b[0] for a, b in pairwise(spans))
         text = joined(given, [(t.region, taken(given, t.region)) for t in regions])

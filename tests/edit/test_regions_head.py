@@ -7,7 +7,7 @@ from scripted_backend import Scripted, perform
 from scripted_engine import fenced
 
 from specedit.edit.job import plan_edit
-from specedit.edit.regions.blocks import LONG, blocks_of
+from specedit.edit.regions.blocks import MAX_BLOCK_LINES, blocks_of
 from specedit.edit.regions.choice import grouped
 from specedit.edit.regions.evidence import evidence_of
 from specedit.edit.report import Edit
@@ -45,11 +45,11 @@ def test_the_comment_at_the_head_is_a_block(name, text, expected):
 
 
 def test_a_long_one_is_cut_and_nothing_of_it_is_lost():
-    text = "".join(f"# {n}\n" for n in range(3 * LONG)) + "import os\n"
+    text = "".join(f"# {n}\n" for n in range(3 * MAX_BLOCK_LINES)) + "import os\n"
     found = blocks_of(text, language_of("a.py"))
-    assert max(one.lines for one in found) <= LONG
+    assert max(one.lines for one in found) <= MAX_BLOCK_LINES
     assert [n for one in found for n in range(one.first, one.last + 1)] == list(
-        range(1, 3 * LONG + 2)
+        range(1, 3 * MAX_BLOCK_LINES + 2)
     )
     assert {one.kind for one in found[:-1]} == {"comment"}
 
@@ -80,7 +80,7 @@ def test_its_words_count_where_the_instruction_is_about_it(instruction, counts):
 
 def test_it_is_no_part_of_the_region_behind_it():
     found = blocks_of(file(), language_of("a.py"))
-    assert [len(held) for held in grouped(found[:2], LONG)] == [1, 1]
+    assert [len(held) for held in grouped(found[:2], MAX_BLOCK_LINES)] == [1, 1]
 
 
 def dropping(prompt: str) -> str:

@@ -20,9 +20,9 @@ from specedit.engines.exact import available, conversion, open_exact, quantize
 from specedit.engines.exact.checkpoint import open_checkpoint
 from specedit.engines.exact.conversion import ConvertProgress, convert, converted_path, source_of
 from specedit.engines.exact.weights import (
+    FORMAT_VERSION,
     MAGIC,
     PREFIX,
-    VERSION,
     Checksum,
     Damaged,
     Weights,
@@ -63,7 +63,7 @@ def test_progress_goes_from_nothing_to_all(files, tmp_path):
 
 
 def test_the_size_of_blocks_changes_no_byte(files, store, tmp_path, monkeypatch):
-    monkeypatch.setattr(conversion, "BLOCK", 6_000)
+    monkeypatch.setattr(conversion, "NUMBERS_PER_BLOCK", 6_000)
     steps: list[ConvertProgress] = []
     convert(files, tmp_path / "other", report=steps.append)
     assert len(steps) > 50
@@ -218,7 +218,7 @@ FORGED: dict[str, Callable[[dict[str, Any]], object]] = {
 def forge(path: Path, header: bytes) -> None:
     """Another header, with its right digest."""
     raw = path.read_bytes()
-    prefix = PREFIX.pack(MAGIC, VERSION, len(header), hashlib.sha256(header).digest())
+    prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(header), hashlib.sha256(header).digest())
     path.write_bytes((prefix + header).ljust(1 << 20, b"\0") + raw[1 << 20 :])
 
 

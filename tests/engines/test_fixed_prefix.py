@@ -90,7 +90,7 @@ def test_other_arithmetic_has_a_file_of_its_own(model, tmp_path):
 
 
 def test_the_oldest_files_make_space(opened, tmp_path, monkeypatch):
-    monkeypatch.setattr(fixed_prefix, "MOST_FILES", 2)
+    monkeypatch.setattr(fixed_prefix, "MAX_PREFIX_FILES", 2)
     engine, kept = opened(), list[Path]()
     for number, length in enumerate((70, 69, 68)):
         logits(engine, fixed=length)

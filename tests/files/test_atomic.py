@@ -87,7 +87,7 @@ def test_guarantee_3_a_write_to_a_file_of_two_names_is_kept(tmp_path, monkeypatc
 
 @LINUX
 def test_a_file_that_somebody_holds_open_for_writing_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(replacement, "PATIENCE", 0.05)
+    monkeypatch.setattr(replacement, "OTHER_WRITER_WAIT_S", 0.05)
     path = tmp_path / "a.py"
     path.write_text("one\n")
     seen = read(path)
@@ -101,7 +101,7 @@ def test_a_file_that_somebody_holds_open_for_writing_is_refused(tmp_path, monkey
 @LINUX
 def test_a_file_of_two_names_that_another_run_writes_is_refused(tmp_path, monkeypatch):
     """Two runs that held it open while they waited let each other through, and one was lost."""
-    monkeypatch.setattr(replacement, "PATIENCE", 0.05)
+    monkeypatch.setattr(replacement, "OTHER_WRITER_WAIT_S", 0.05)
     path = tmp_path / "a.py"
     path.write_text("one\n")
     (tmp_path / "b.py").hardlink_to(path)

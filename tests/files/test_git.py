@@ -168,9 +168,11 @@ def test_dirty_asks_each_file_s_own_repository(repo, tmp_path):
 
 
 def test_dirty_answers_for_more_files_than_a_command_line_holds(repo):
-    repo.commit({f"{n:04}.py": "1\n" for n in range(git.FEW + 50)})
+    repo.commit({f"{n:04}.py": "1\n" for n in range(git.MAX_PATH_ARGUMENTS + 50)})
     repo.write("0007.py", "2\n")
-    assert git.dirty(Path(f"{n:04}.py") for n in range(git.FEW + 50)) == {Path("0007.py")}
+    assert git.dirty(Path(f"{n:04}.py") for n in range(git.MAX_PATH_ARGUMENTS + 50)) == {
+        Path("0007.py")
+    }
 
 
 def staged(repo: Repository) -> dict[str, git.Staged]:
@@ -179,9 +181,7 @@ def staged(repo: Repository) -> dict[str, git.Staged]:
 
 def test_staged_content_is_the_index_not_the_work_tree(repo):
     repo.commit({"part.py": "1\n", "whole.py": "1\n"})
-    repo.write("part.py", "2\n")
-    repo.write("whole.py", "2\n")
-    repo.git("add", "-A")
+    repo.stage({"part.py": "2\n", "whole.py": "2\n"})
     repo.write("part.py", "3\n")
     found = staged(repo)
     assert (found["part.py"].partly, found["whole.py"].partly) == (True, False)
@@ -192,16 +192,13 @@ def test_staged_content_is_the_index_not_the_work_tree(repo):
 
 
 def test_a_touched_file_is_not_partly_staged(repo):
-    repo.write("a.py", "1\n")
-    repo.git("add", "-A")
+    repo.stage({"a.py": "1\n"})
     os.utime(repo.root / "a.py", (1, 1))
     assert not staged(repo)["a.py"].partly
 
 
 def test_staged_content_has_the_newlines_of_a_checkout(repo):
-    repo.write(".gitattributes", "*.cs text eol=crlf\n")
-    repo.write("a.cs", "1\r\n2\r\n")
-    repo.git("add", "-A")
+    repo.stage({".gitattributes": "*.cs text eol=crlf\n", "a.cs": "1\r\n2\r\n"})
     entry = staged(repo)["a.cs"]
     assert git.content(repo.root, entry) == b"1\r\n2\r\n"
     assert not entry.partly

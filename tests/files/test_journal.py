@@ -197,7 +197,7 @@ def test_a_run_undone_while_it_writes_goes_on_with_a_journal_of_its_own(tmp_path
 
 
 def test_nobody_undoes_between_the_entry_and_the_write(tmp_path, store, monkeypatch):
-    monkeypatch.setattr(journal, "PATIENCE", 0.05)
+    monkeypatch.setattr(journal, "OTHER_RUN_WAIT_S", 0.05)
     run(store, (file(tmp_path, "a"), b"new"))
     lock = Lock(store / "locks/journal.lock")
     assert lock.take()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from specedit.errors import InputError
 from specedit.files import replacement, source
-from specedit.files.source import LARGEST, Source, read
+from specedit.files.source import MAX_FILE_BYTES, Source, read
 
 ENCODINGS = [
     pytest.param(b"", "utf-8", id="utf-8"),
@@ -117,7 +117,7 @@ def test_a_final_newline_is_neither_added_nor_lost():
         pytest.param(b"one\ncaf\xe9\n", "not UTF-8: byte 0xe9 at offset 7, line 2", id="latin-1"),
         pytest.param(codecs.BOM_UTF16_LE + b"a", "not UTF-16", id="odd-utf-16"),
         pytest.param("é".encode("utf-32"), "UTF-32", id="utf-32"),
-        pytest.param(b"x" * (LARGEST + 1), "too large", id="too-large"),
+        pytest.param(b"x" * (MAX_FILE_BYTES + 1), "too large", id="too-large"),
     ],
 )
 def test_what_is_no_text_says_what_it_is(data, said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,11 +65,15 @@ class Repository:
     def read(self, name: str) -> str:
         return (self.root / name).read_bytes().decode()
 
-    def commit(self, files: dict[str, str], message: str = "change") -> str:
-        """Write the files, stage everything, commit without hooks; the commit's id."""
+    def stage(self, files: Mapping[str, str | bytes]) -> None:
+        """Write the files, and stage everything."""
         for name, text in files.items():
             self.write(name, text)
         self.git("add", "-A")
+
+    def commit(self, files: dict[str, str], message: str = "change") -> str:
+        """Write the files, stage everything, commit without hooks; the commit's id."""
+        self.stage(files)
         self.git("commit", "-q", "--no-verify", "-m", message)
         return self.git("rev-parse", "HEAD").strip()
 

@@ -49,8 +49,7 @@ def test_a_commit_that_meets_a_rule_of_names_goes_through_and_says_nothing(tmp_p
 def test_a_rule_of_names_leaves_the_file_of_the_rules(tmp_path):
     """It rewrote itself, and then found nothing in any file."""
     hooked = Hooked.make(tmp_path / "repo", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
-    hooked.repo.write("a.py", "Old = 2\n")
-    hooked.repo.git("add", ".")
+    hooked.repo.stage({"a.py": "Old = 2\n"})
     assert hooked.specedit("hook", "run")[0] == 1
     assert hooked.repo.read("a.py") == "New = 2\n"
     assert 'rename = {Old = "New"}' in hooked.repo.read("pyproject.toml")
@@ -82,8 +81,7 @@ def test_a_fix_can_be_undone(hooked):
 
 def test_check_mode_writes_nothing(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", CHECK)
-    hooked.repo.write("a.py", "Old = 2\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Old = 2\n"})
     before = hooked.repo.status()
     code, out, err = hooked.specedit("hook", "run")
     assert (
@@ -161,16 +159,14 @@ def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path):
 
 
 def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked):
-    hooked.repo.write("latin.py", "# Größe Old\n".encode("latin-1"))
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"latin.py": "# Größe Old\n".encode("latin-1")})
     code, _, text = hooked.specedit("hook", "run")
     assert code == 0 and "latin.py: not UTF-8" in text
 
 
 def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION, replace=[["x = 2", "x = = 2"]])
-    hooked.repo.write("a.py", "x = 2\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "x = 2\n"})
     code, out, err = hooked.specedit("hook", "run")
     assert (code, out) == (2, "") and "a.py: “Old becomes New.”:" in err and "--no-verify" in err
     assert hooked.repo.read("a.py") == "x = 2\n"
@@ -179,8 +175,7 @@ def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path):
 def test_rules_are_asked_in_order_and_each_sees_the_fix_before(tmp_path):
     two = INSTRUCTION + INSTRUCTION.replace("Old becomes New.", "New becomes Newer.")
     hooked = Hooked.make(tmp_path / "repo", two, replace=[["New", "Newer"], ["Old", "New"]])
-    hooked.repo.write("a.py", "Old = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Old = 1\n"})
     assert hooked.specedit("hook", "run")[0] == 1
     assert hooked.repo.read("a.py") == "Newer = 1\n"
     hooked.repo.git("add", "-A")
@@ -215,8 +210,7 @@ def test_a_file_over_the_time_budget_is_named_and_holds_up_nothing(tmp_path):
 def test_what_was_seen_clean_is_asked_again_only_when_it_could_matter(tmp_path, change):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
     repo = hooked.repo
-    repo.write("a.py", "x = 1\n")
-    repo.git("add", "-A")
+    repo.stage({"a.py": "x = 1\n"})
     assert hooked.specedit("hook", "run")[0] == 0
     match change:
         case "the rule":
@@ -254,8 +248,7 @@ def test_many_files_with_nothing_new_load_no_model(tmp_path):
 def test_the_first_commit_of_a_repository(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
     assert hooked.specedit("hook", "install")[0] == 0
-    hooked.repo.write("a.py", "Old = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Old = 1\n"})
     assert hooked.commit()[0] == 1
     assert hooked.repo.read("a.py") == "New = 1\n"
     hooked.repo.git("add", "-A")
@@ -287,8 +280,7 @@ def test_commits_that_bring_an_index_of_their_own(hooked, words):
 
 
 def test_a_commit_from_a_folder_below_the_top(hooked):
-    hooked.repo.write("sub/a.py", "Old = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"sub/a.py": "Old = 1\n"})
     below = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
     assert below.commit()[0] == 1
     assert hooked.repo.read("sub/a.py") == "New = 1\n"
@@ -297,8 +289,7 @@ def test_a_commit_from_a_folder_below_the_top(hooked):
 def test_worktrees_share_the_hook(hooked):
     hooked.repo.git("worktree", "add", "-q", "../second tree", "-b", "side")
     side = Hooked(hooked.repo.at(hooked.repo.root.parent / "second tree"), hooked.calls)
-    side.repo.write("a.py", "Old = 1\n")
-    side.repo.git("add", "-A")
+    side.repo.stage({"a.py": "Old = 1\n"})
     assert side.commit()[0] == 1
     assert side.repo.read("a.py") == "New = 1\n" and hooked.repo.status() == ""
 
@@ -310,16 +301,14 @@ def test_a_submodule_has_rules_and_a_hook_of_its_own(hooked, tmp_path):
     hooked.repo.git(*allow, "submodule", "add", "-q", str(lib.root), "sub")
     sub = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
     assert sub.specedit("hook", "install")[0] == 0
-    sub.repo.write("a.py", "Old = 1\n")
-    sub.repo.git("add", "-A")
+    sub.repo.stage({"a.py": "Old = 1\n"})
     assert sub.commit()[0] == 1
     assert sub.repo.read("a.py") == "New = 1\n"
     sub.repo.git("commit", "-qan", "-m", "mine")
     hooked.repo.git("add", "-A")
     assert hooked.specedit("hook", "run") == (0, "", ""), "no file of the superproject"
     sub.repo.git("rm", "-q", "pyproject.toml")
-    sub.repo.write("a.py", "Old = 2\n")
-    sub.repo.git("add", "-A")
+    sub.repo.stage({"a.py": "Old = 2\n"})
     assert sub.specedit("hook", "run")[0] == 0, "the superproject's rules are not the submodule's"
 
 
@@ -368,8 +357,7 @@ def test_named_files_are_looked_at_as_the_index_has_them(hooked):
 def test_without_rules_nothing_is_asked(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", "[tool.specedit]\nscope = 'code'\n")
     assert "the hook does nothing" in hooked.specedit("hook", "install")[2]
-    hooked.repo.write("a.py", "Old = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Old = 1\n"})
     assert hooked.specedit("hook", "run")[0] == 0
     assert hooked.asked == 0
 
@@ -383,8 +371,7 @@ def test_a_rule_that_cannot_be_meant_stops_the_commit(hooked):
 def test_a_rule_that_is_a_question_is_named(tmp_path):
     rules = INSTRUCTION + '[[tool.specedit.hook]]\ninstruction = "Why is Old old?"\n'
     hooked = Hooked.make(tmp_path / "repo", rules)
-    hooked.repo.write("a.py", "Fine = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Fine = 1\n"})
     code, out, err = hooked.specedit("hook", "run")
     assert code == 2 and "The rule “Why is Old old?”: " in out + err
 
@@ -396,8 +383,7 @@ TESTED = INSTRUCTION + """test = "grep -q New a.py && ! grep -q bad a.py"\ntries
 def tested(tmp_path):
     """A rule that names a command, in a repository that is trusted."""
     made = Hooked.make(tmp_path / "repo", TESTED)
-    made.repo.write("a.py", "Old = 2\n")
-    made.repo.git("add", "-A")
+    made.repo.stage({"a.py": "Old = 2\n"})
     return made
 
 

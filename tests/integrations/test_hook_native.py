@@ -52,8 +52,7 @@ def test_uninstall_puts_everything_back(hooked, there):
 def test_the_hook_that_was_there_is_called_first(hooked, code, mode, asked, result):
     foreign(hooked, code, mode)
     hooked.specedit("hook", "install")
-    hooked.repo.write("a.py", "x = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "x = 1\n"})
     assert hooked.commit()[0] == result
     assert (hooked.repo.root / "foreign.log").exists() == (mode == 0o755)
     assert hooked.asked == asked

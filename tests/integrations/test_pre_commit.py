@@ -60,8 +60,7 @@ def framework(hooked: Hooked, *words: str) -> tuple[int, str]:
 
 def use(hooked: Hooked, tmp_path: Path, hook: str) -> None:
     repo, rev = published(tmp_path / "published", hook)
-    hooked.repo.write(".pre-commit-config.yaml", CONFIG.format(repo=repo, rev=rev, id=hook))
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({".pre-commit-config.yaml": CONFIG.format(repo=repo, rev=rev, id=hook)})
 
 
 def test_the_manifest_is_valid():
@@ -73,9 +72,7 @@ def test_the_manifest_is_valid():
 def test_a_commit_through_the_framework(hooked, tmp_path):
     use(hooked, tmp_path, "specedit-installed")
     assert framework(hooked, "install")[0] == 0
-    hooked.repo.write("a b.py", "Old = 1\n")
-    hooked.repo.write("clean.py", "x = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a b.py": "Old = 1\n", "clean.py": "x = 1\n"})
     hooked.repo.write("clean.py", "x = 1\nOld = 2  # not staged\n")
     code, text = hooked.commit()
     assert code == 1 and "-Old = 1\n+New = 1\n" in text and "a b.py: rewritten" in text
@@ -102,8 +99,7 @@ def test_ours_beside_the_framework_s_own_hook(hooked, tmp_path):
     use(hooked, tmp_path, "specedit-installed")
     framework(hooked, "install")
     assert hooked.specedit("hook", "install")[0] == 0
-    hooked.repo.write("a.py", "Old = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Old = 1\n"})
     assert hooked.commit()[0] == 1
     assert hooked.specedit("hook", "uninstall")[0] == 0
     assert "pre-commit" in (hooked.repo.root / ".git/hooks/pre-commit").read_text()
@@ -115,8 +111,7 @@ def test_the_framework_installs_specedit_itself(hooked, tmp_path):
     site = sysconfig.get_path("purelib")
     use(hooked, tmp_path, "specedit")
     hooked.repo.env["PYTHONPATH"] = os.pathsep.join([START.split(os.pathsep)[0], site])
-    hooked.repo.write("a.py", "Old = 1\n")
-    hooked.repo.git("add", "-A")
+    hooked.repo.stage({"a.py": "Old = 1\n"})
     code, text = framework(hooked, "run")
     assert code == 1 and "a.py: rewritten" in text
     results = list((tmp_path / "pre-commit").glob("repo*/py_env-*/bin/specedit"))

@@ -11,7 +11,7 @@ from replaying import WordTokenizer
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
 from specedit.integrations.vllm.drafting import (
-    MOST,
+    MAX_DRAFT_IDS,
     NEXT,
     Drafting,
     RequestBudget,
@@ -25,14 +25,19 @@ ALONE = 40.0  # ids: what a step costs besides its own, with nobody beside
 
 
 def steps(
-    before: list[int], after: list[int], *, ratio: float = ALONE, taken: int = MOST, **named: object
+    before: list[int],
+    after: list[int],
+    *,
+    ratio: float = ALONE,
+    taken: int = MAX_DRAFT_IDS,
+    **named: object,
 ) -> list[tuple[int, int]]:
     """(offered, accepted) of each step that writes `after`; at most `taken` ids are taken."""
     drafting = Drafting([1, 2, 3], [before], **named)  # type: ignore[arg-type]
     drafting.commit(after[:1])
     at, result = 1, []
     while at < len(after):
-        ids = drafting.propose(min(MOST, len(after) - at - 1), ratio)[:taken]
+        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ratio)[:taken]
         drafting.offered(len(ids))
         held = 0
         while held < len(ids) and ids[held] == after[at + held]:
@@ -46,7 +51,7 @@ def steps(
 
 def test_a_copy_takes_a_step_for_every_129_ids():
     text = list(range(10, 1000))
-    assert len(steps(text, text)) <= 3 + len(text) // (MOST + 1)
+    assert len(steps(text, text)) <= 3 + len(text) // (MAX_DRAFT_IDS + 1)
 
 
 def test_a_wrong_prediction_costs_few_ids_and_no_step():
@@ -75,7 +80,7 @@ def test_the_fuller_the_step_the_shorter_the_draft():
 @given(
     st.lists(st.integers(0, 5), max_size=60),
     st.lists(st.integers(0, 5), min_size=1, max_size=60),
-    st.integers(0, MOST),
+    st.integers(0, MAX_DRAFT_IDS),
 )
 def test_never_more_steps_than_plain_whatever_is_taken(before, after, taken):
     assert len(steps(before, after, taken=taken)) <= max(0, len(after) - 1)
@@ -99,7 +104,7 @@ def drafted(before: list[int], after: list[int], share: float) -> tuple[int, flo
     drafting.commit(after[:1])
     at, count = 1, 1
     while at < len(after):
-        ids = drafting.propose(min(MOST, len(after) - at - 1), ALONE, share)
+        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ALONE, share)
         drafting.offered(len(ids))
         held = 0
         while held < len(ids) and ids[held] == after[at + held]:
@@ -128,7 +133,7 @@ def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio):
             continue
         drafting.commit(answer[drafting.written : at])
         asked += 1
-        ids = drafting.propose(MOST, ratio, 0.01)
+        ids = drafting.propose(MAX_DRAFT_IDS, ratio, 0.01)
         drafting.offered(len(ids))
         offered += len(ids)
     assert offered <= (2 + 0.02 * len(answer)) * (ratio + 1)
@@ -171,7 +176,7 @@ def test_the_second_prediction_is_followed_where_the_first_is_wrong():
     drafting.commit(right[:1])
     at, count = 1, 0
     while at < len(right):
-        ids, held = drafting.propose(MOST, ALONE), 0
+        ids, held = drafting.propose(MAX_DRAFT_IDS, ALONE), 0
         while held < min(len(ids), len(right) - at - 1) and ids[held] == right[at + held]:
             held += 1
         drafting.commit(right[at : at + held + 1])

@@ -9,8 +9,8 @@ import pytest
 from replaying import WordTokenizer
 
 from specedit.integrations.vllm import launch
-from specedit.integrations.vllm.drafting import MOST, PREDICTION, parted
-from specedit.integrations.vllm.middleware import CHAT, LARGEST, Predictions
+from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, parted
+from specedit.integrations.vllm.middleware import CHAT, MAX_BODY_BYTES, Predictions
 
 WORDS = WordTokenizer()
 
@@ -152,7 +152,7 @@ def test_of_a_long_prediction_only_what_an_answer_can_reach_goes_to_the_schedule
     long = " ".join("xyz" * 500)
     _, out, _ = ask(vllm, chat(long, **{limit: 20}))
     (body,) = map(json.loads, vllm.bodies)
-    assert body["vllm_xargs"][PREDICTION] == WORDS.encode(long)[: 20 + MOST]
+    assert body["vllm_xargs"][PREDICTION] == WORDS.encode(long)[: 20 + MAX_DRAFT_IDS]
     details = json.loads(out)["usage"]["completion_tokens_details"]
     assert sum(details.values()) == len(WORDS.encode(long))  # all of it is counted
 
@@ -267,7 +267,7 @@ def test_a_model_without_words_is_reported_in_a_header():
 
 def test_a_body_too_large_to_look_into_reaches_vllm_whole():
     vllm = Vllm("a")
-    body = b'{"prediction": "' + b"x" * LARGEST + b'"}'
+    body = b'{"prediction": "' + b"x" * MAX_BODY_BYTES + b'"}'
     ask(vllm, body)
     assert vllm.bodies == [body]
 

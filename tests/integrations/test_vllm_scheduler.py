@@ -22,13 +22,13 @@ class Served:
         from vllm import LLM
 
         from specedit.integrations.vllm import launch
-        from specedit.integrations.vllm.drafting import MOST
+        from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS
 
         ours: dict[str, Any] = {}
         if drafts:
             method = {"method": "custom_class", "model": launch.PROPOSER}
             ours["scheduler_cls"] = launch.SCHEDULER
-            ours["speculative_config"] = {**method, "num_speculative_tokens": MOST}
+            ours["speculative_config"] = {**method, "num_speculative_tokens": MAX_DRAFT_IDS}
         self.llm = LLM(
             str(folder),
             dtype="bfloat16",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
 from specedit.cli.model import app
-from specedit.decode.cost import KEPT, Curve, key, save
+from specedit.decode.cost import CURVES_FILE, Curve, key, save
 from specedit.engines.base import EngineInfo
 from specedit.engines.exact.checkpoint import Checkpoint
 from specedit.engines.exact.conversion import four_bits
@@ -122,7 +122,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listed:
     entry = catalogue.find("qwen2.5-coder-1.5b")
     assert entry is not None
     info = EngineInfo("exact", "cpu", 2, 4096, 1, exact=True, note="int8, balanced, avx512vnni")
-    save(tmp_path / KEPT, key(entry.sha256, info), Curve.of(MEASURED))
+    save(tmp_path / CURVES_FILE, key(entry.sha256, info), Curve.of(MEASURED))
     return entry
 
 

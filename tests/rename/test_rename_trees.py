@@ -233,3 +233,15 @@ def test_an_attribute_s_class_is_named_without_its_suffix():
     for new, short in (("NeededAttribute", "Needed"), ("Needed", "Needed")):
         result = renamed(texts, "RequiredAttribute", new, "code", Path())
         assert result.files["B.cs"].text == texts["B.cs"].replace("Required", short)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("a.c", "int f(void) { return 1; }\nint |return;\n", "return"),
+        ("a.hpp", "class A { API |std::vector<int> f(); };\n", "std"),
+    ],
+)
+def test_a_keyword_that_reads_as_a_name_where_nothing_parses_is_refused(path, text, name):
+    with pytest.raises(UsageError, match=f"`{name}` is a keyword"):
+        renamed_at(path, text)

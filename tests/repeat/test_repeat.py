@@ -366,8 +366,7 @@ def test_a_rule_is_saved_and_used_by_name_and_by_the_hook(shop):
     shop.git("checkout", "-q", "test_cart.py")
     assert run("in-to-assertIn", "--check").returncode == 1
     rules = shop.read("pyproject.toml")
-    shop.write("pyproject.toml", rules + '\n[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n')
-    shop.git("add", "-A")
+    shop.stage({"pyproject.toml": rules + '\n[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n'})
     shop.write("test_shop.py", TESTS + "x = 1\n")
     shop.git("add", "test_shop.py")
     done = in_this_process("hook", "run")

@@ -44,6 +44,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "family",
         "keyed",
         "prelude",
+        "of_many",
         "held",
         "callbacks",
         "awaited",

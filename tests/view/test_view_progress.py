@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.view.live import SURE, FilesProgress, sizes
+from specedit.view.live import MIN_WORK_S, FilesProgress, sizes
 
 
 class Clock:
@@ -19,14 +19,14 @@ def test_time_left_counts_from_the_first_question_and_by_size():
     assert progress.left() is None
     progress.finish("skipped")  # no model was asked, and it took no time
     progress.begin()
-    clock.now = SURE * 5
+    clock.now = MIN_WORK_S * 5
     assert progress.left() is None, "nothing is done yet"
     progress.finish("small")
     progress.begin()
-    assert progress.left() == SURE * 5 * 3
+    assert progress.left() == MIN_WORK_S * 5 * 3
     assert progress.share() == 0.7
     assert progress.share(0.5, "large") == 0.85
-    assert progress.left(0.5, "large") == SURE * 5 / 250 * 150
+    assert progress.left(0.5, "large") == MIN_WORK_S * 5 / 250 * 150
     assert (progress.finished, progress.files) == (2, 3)
 
 
@@ -34,7 +34,7 @@ def test_nothing_is_shown_before_it_is_known():
     clock = Clock()
     progress = FilesProgress({"a": 10, "b": 10}, clock)
     progress.begin()
-    clock.now = SURE / 2
+    clock.now = MIN_WORK_S / 2
     progress.finish("a")
     assert (progress.left(), progress.pace) == (None, 0.0)
     progress.decoded(30, 0.5)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from specedit.engines.exact.guessing import Guess, Guesser
 
 DEEPER = 2  # depths beyond the trained ones that chained heads may add
-WIDE = 8  # nodes of a depth that are continued
-LARGEST = 64  # nodes of a tree
+MAX_CONTINUED_NODES = 8  # nodes of a depth that are continued
+MAX_TREE_NODES = 64  # nodes of a tree
 EXPECTED_HITS = 0.5  # expected probability of a node's children, relative to the node
 SMOOTHING = 0.9  # weight of earlier measurements of a step's time
 
@@ -73,7 +73,9 @@ class HeadsDrafter:
             return None
         started = time.perf_counter()
         nodes = self._nodes(started)
-        order = sorted(range(len(nodes)), key=lambda at: -nodes[at].alive)[: min(most, LARGEST)]
+        order = sorted(range(len(nodes)), key=lambda at: -nodes[at].alive)[
+            : min(most, MAX_TREE_NODES)
+        ]
         if not order:
             return None
         place = {at: index for index, at in enumerate(order)} | {-1: -1}
@@ -109,7 +111,7 @@ class HeadsDrafter:
             weight = SMOOTHING if self._step else 0.0
             self._step = self._step * weight + (now - before) * (1 - weight)
             fresh.sort(key=lambda pair: -pair[1].alive)
-            frontier = fresh[:WIDE]
+            frontier = fresh[:MAX_CONTINUED_NODES]
             expected = EXPECTED_HITS * sum(node.alive for _, node in frontier)
             if expected * self._once < self._step or now - started + self._step > self._seconds:
                 break

@@ -19,11 +19,11 @@ from specedit.decode.drafter import Codec
 from specedit.engines.base import common
 from specedit.syntax.identifiers import derived, words_of
 
-MOST = 48  # ids of the longest change that is learned
-AROUND = 12  # ids around a change that are searched for the ends of its identifier
+MAX_CHANGE_IDS = 48  # ids of the longest change that is learned
+IDENTIFIER_SEARCH_IDS = 12  # ids around a change that are searched for the ends of its identifier
 FEW_LINES = 8  # a word of the instruction in more lines than this does not predict a change
 WORD = re.compile(rb"[A-Za-z_]\w{3,}")
-SHORTEST = 3  # letters; shorter words match by accident
+MIN_WORD_LETTERS = 3  # letters; shorter words match by accident
 
 KINDS = ("word", "part", "variant")  # the identifier itself; inside a longer one; in another case
 
@@ -135,7 +135,7 @@ class Learned:
 
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
         """Learn that `span` ids from `at` became `new`; `follow` unchanged ids came after."""
-        if span > MOST or len(new) > MOST:
+        if span > MAX_CHANGE_IDS or len(new) > MAX_CHANGE_IDS:
             return
         ids = self._ids
         if 0 < at < len(ids) and new:
@@ -154,7 +154,7 @@ class Learned:
         if codec is None:
             return
         text, starts = self._text, self._starts
-        first, last = max(0, at - AROUND), min(len(self._ids), at + span + follow)
+        first, last = max(0, at - IDENTIFIER_SEARCH_IDS), min(len(self._ids), at + span + follow)
         left = text[starts[first] : starts[at]]
         right = text[starts[at + span] : starts[last]]
         became = b"".join(codec.piece(token) for token in new)
@@ -205,7 +205,7 @@ def renamed(old: str, new: str) -> tuple[str, str] | None:
     if len(pairs) != 1:
         return None
     pair = core(*pairs.pop())
-    return pair if len(pair[0]) >= SHORTEST and pair[1] else None
+    return pair if len(pair[0]) >= MIN_WORD_LETTERS and pair[1] else None
 
 
 def requested_renames(instruction: str) -> list[tuple[str, str]]:
@@ -213,7 +213,7 @@ def requested_renames(instruction: str) -> list[tuple[str, str]]:
     pairs = []
     for match in _REQUEST.finditer(instruction):
         old, new = named(match["old"]), named(_END.split(match["new"])[0])
-        if old and new and old != new and len(old) >= SHORTEST:
+        if old and new and old != new and len(old) >= MIN_WORD_LETTERS:
             pairs.append((old, new))
     return pairs
 

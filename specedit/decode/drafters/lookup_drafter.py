@@ -14,8 +14,8 @@ from specedit.decode import constants
 from specedit.decode.drafter import Draft
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
-SHORT = (2, 1)  # context lengths that count what followed
-LEAST = 0.03  # a draft ends where its cumulative probability falls below this
+SHORT_CONTEXTS = (2, 1)  # context lengths that count what followed
+MIN_DRAFT_PROBABILITY = 0.03  # a draft ends where its cumulative probability falls below this
 
 # context lengths with fitted probabilities; the last one applies to all longer contexts
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 32)
@@ -53,7 +53,7 @@ class LookupDrafter:
         for order, last in zip(ORDERS, self._last, strict=True):
             contexts = zip(*(ids[at:] for at in range(order)), strict=False)
             last.update(zip(contexts, range(order, len(ids)), strict=False))
-        for order in SHORT:
+        for order in SHORT_CONTEXTS:
             contexts = zip(*(ids[at:] for at in range(order)), strict=False)
             for (context, token), count in Counter(
                 zip(contexts, ids[order:], strict=False)
@@ -72,7 +72,7 @@ class LookupDrafter:
             for order, last in zip(ORDERS, self._last, strict=True):
                 if size >= order:
                     last[tuple(seen[size - order :])] = size
-            for order in SHORT:
+            for order in SHORT_CONTEXTS:
                 if size >= order:
                     after = counts.setdefault(tuple(seen[size - order :]), {})
                     after[token] = after.get(token, 0) + 1
@@ -100,7 +100,7 @@ class LookupDrafter:
         ids: list[int] = []
         chances: list[float] = []
         alive = 1.0
-        while len(ids) < most and alive > LEAST:
+        while len(ids) < most and alive > MIN_DRAFT_PROBABILITY:
             if not 0 <= place < len(seen) or run < ORDERS[0]:
                 place, run = self._occurrence(tail, place, run)
             if 0 <= place < len(seen):
@@ -133,7 +133,7 @@ class LookupDrafter:
 
     def _most_frequent(self, tail: list[int]) -> tuple[int, float]:
         """The id that followed most often, and its probability; -1 when there is none."""
-        for order in SHORT:
+        for order in SHORT_CONTEXTS:
             after = self._counts.get(tuple(tail[-order:])) if len(tail) >= order else None
             if after:
                 token = max(after, key=after.__getitem__)

@@ -23,7 +23,7 @@ from specedit.decode.tree import is_chain, likeliest_chain, merge_drafts
 from specedit.engines.base import GREEDY, Choices, Engine, SampledIds, Sampling, common
 
 CATCH_UP = 24  # unread ids that are fed in one pass; more are read in chunks
-RECENT = 5  # passes whose median is the time of one
+RECENT_PASSES = 5  # passes whose median is the time of one
 READ_SHARE = 0.15  # assumed time of reading one id, in narrow passes, before it is measured
 
 
@@ -47,14 +47,14 @@ class SmallModel:
         vocabulary: int = 0,
         frequent: Sequence[int] = (),
     ) -> None:
-        """`frequent`: the ids that it may choose, beside those that it read; empty: all. Fewer ids
+        """`frequent`: the ids that it may choose, besides those that it read; empty: all. Fewer ids
         make a draft cheaper."""
         self.engine = engine
         self.name = name
         self._frequent = frequent
         # ids that both models have: padding of a vocabulary is not a token
         self.vocabulary = min(vocabulary or engine.info.vocabulary, engine.info.vocabulary)
-        self._times: deque[float] = deque(maxlen=RECENT)  # seconds of narrow passes
+        self._times: deque[float] = deque(maxlen=RECENT_PASSES)  # seconds of narrow passes
         self._read = 0.0  # seconds of reading an id, once known
         self.begin(GREEDY)
         self.forget()
@@ -164,9 +164,11 @@ class SmallModel:
         return Next(token, chance, tuple(others), sampled_from)
 
 
-LONGEST = 16  # ids of a draft
+MAX_DRAFT_IDS = 16  # ids of a draft
 GUIDING = 8  # ids of other drafts that one pass of the small model verifies
-FEW = 2  # a pass that settled at most so many ids is one that a draft model might have helped
+FEW_SETTLED_IDS = (
+    2  # a pass that settled at most so many ids is one that a draft model might have helped
+)
 HELP = 1.0  # passes saved, as assumed for each of them
 ID_VALUE = 0.7  # value of one more id in passes of the target: other drafts find some of them too
 EXPECTED = 0.85  # probability of the next id before it is known
@@ -215,7 +217,7 @@ class ModelDrafter:
 
     def propose(self, most: int) -> Draft | None:
         small, ids = self._small, self._ids
-        if self._unknown or not small.fits(len(ids) + LONGEST) or not self._pays_to_read():
+        if self._unknown or not small.fits(len(ids) + MAX_DRAFT_IDS) or not self._pays_to_read():
             return None
         spent = 0.0
         if small.behind(ids) > CATCH_UP:
@@ -224,7 +226,7 @@ class ModelDrafter:
             spent = small.read(ids) * share
         self._slow_passes = 0.0
         started = time.perf_counter()
-        chain = self._chain(min(most, LONGEST), self._allowed - spent)
+        chain = self._chain(min(most, MAX_DRAFT_IDS), self._allowed - spent)
         spent += time.perf_counter() - started
         if not chain:
             return None
@@ -281,7 +283,7 @@ class ModelDrafter:
     def commit(self, tokens: Sequence[int]) -> None:
         self._ids.extend(tokens)
         self._unknown |= max(tokens) >= self._small.vocabulary
-        self._slow_passes += len(tokens) <= FEW
+        self._slow_passes += len(tokens) <= FEW_SETTLED_IDS
 
 
 def guide_of(drafts: Sequence[Draft]) -> Draft:
@@ -289,8 +291,8 @@ def guide_of(drafts: Sequence[Draft]) -> Draft:
     return merge_drafts(drafts, [draft.chances for draft in drafts], GUIDING)
 
 
-MOST = 4  # ids at one position, the chain's own included
-LEAST = 0.02  # probability of a path below which an id is dropped
+MAX_IDS_AT_POSITION = 4  # ids at one position, the chain's own included
+MIN_PATH_PROBABILITY = 0.02  # probability of a path below which an id is dropped
 
 
 class CandidatesDrafter(ModelDrafter):
@@ -298,7 +300,7 @@ class CandidatesDrafter(ModelDrafter):
 
     name = "candidates"
 
-    count = MOST
+    count = MAX_IDS_AT_POSITION
 
     def _draft_ids(
         self, chain: list[Next], most: int
@@ -315,7 +317,7 @@ def candidate_tree(
     for depth, guess in enumerate(chain):
         ranked = ((guess.token, guess.chance), *guess.others)
         for rank, (token, chance) in enumerate(ranked):
-            if not rank or (alive * chance >= LEAST and token < known):
+            if not rank or (alive * chance >= MIN_PATH_PROBABILITY and token < known):
                 nodes.append((alive * chance, depth, rank, chance, token))
         alive *= guess.chance
     # a chain's id is never less likely than its descendants, so parents stay before children; equal

@@ -20,7 +20,7 @@ from specedit.decode.resync import Index, best_resync
 from specedit.engines.base import common
 
 SETTLED = 3  # matching ids in a row after which a change counts as finished
-LEAST = 0.03  # a draft ends where its cumulative probability falls below this
+MIN_DRAFT_PROBABILITY = 0.03  # a draft ends where its cumulative probability falls below this
 RUNS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # matching ids from which a risk applies
 
 
@@ -218,7 +218,7 @@ class PredictionDrafter:
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
         alive, risks, named = 1.0, self._risks, self._learned.named
-        while len(steps) < most and at < size and alive > LEAST:
+        while len(steps) < most and at < size and alive > MIN_DRAFT_PROBABILITY:
             if sure is not None:
                 stay = sure
             else:
@@ -246,10 +246,10 @@ class PredictionDrafter:
         return steps[:most]
 
 
-MOST = 16  # predictions that are followed; each costs time at every id
+MAX_PREDICTIONS = 16  # predictions that are followed; each costs time at every id
 DECAY = 0.9  # weight of a disagreement after each later one
 PRIOR = 1.0  # weight of the order of the predictions, in disagreements
-SURE = 0.7  # least probability of an id that counts as right or wrong
+SURE_PROBABILITY = 0.7  # least probability of an id that counts as right or wrong
 
 
 class PredictionsDrafter:
@@ -265,7 +265,7 @@ class PredictionsDrafter:
     ) -> None:
         self._tracks = [
             PredictionDrafter(ids, codec, instruction)
-            for ids in list(dict.fromkeys(map(tuple, predictions)))[:MOST]
+            for ids in list(dict.fromkeys(map(tuple, predictions)))[:MAX_PREDICTIONS]
         ]
         self._restart()
 
@@ -339,7 +339,7 @@ class PredictionsDrafter:
         for at, draft in enumerate(self._drafts):
             if draft is None or len(draft.ids) <= place:
                 continue
-            if draft.chances[place] < SURE:
+            if draft.chances[place] < SURE_PROBABILITY:
                 continue
             right = draft.ids[place] == token
             self._right[at] = self._right[at] * DECAY + right

@@ -26,7 +26,7 @@ _MATCH, _HEAD, _TAIL, _GONE, _GAP = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What an alignment is scored by: arrays of numpy."""
+    """The scores of an alignment: arrays of numpy."""
 
     scores: Any  # [snippet line, file line]: what a match is worth; NO where it is none
     skips: Sequence[float]  # cost of keeping file lines above each line, and after the last

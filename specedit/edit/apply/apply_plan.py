@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from specedit.check.answer import LOST
+from specedit.check.answer import LOST_MESSAGE
 from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, is_marked, read_change
 from specedit.edit.apply.merged import Ambiguity, MergedPart
@@ -28,7 +28,7 @@ from specedit.models.resolve import local
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
-LARGEST = 2_000_000  # characters of a change; more takes minutes
+MAX_CHANGE_CHARACTERS = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, a tool's call in JSON, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
 _OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it does
@@ -36,10 +36,10 @@ _OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it d
 
 def check_size(characters: int) -> None:
     """An error where a change is too large to be merged in seconds."""
-    if characters > LARGEST:
+    if characters > MAX_CHANGE_CHARACTERS:
         size = f"{characters / 1e6:.1f} million characters"
         raise UsageError(
-            f"The change has {size}; the limit is {LARGEST / 1e6:.0f} million.",
+            f"The change has {size}; the limit is {MAX_CHANGE_CHARACTERS / 1e6:.0f} million.",
             hint="Split it into smaller changes.",
         )
 
@@ -173,7 +173,7 @@ def _without_model(settings: Settings) -> str:
 
 
 def _checks(settings: Settings, explicit: bool) -> Checks:
-    """What is merged is the caller's: what speaks against it is noted, unless the user chose. A
+    """Judge a merge, which is the caller's text: findings are notes, unless the user chose. A
     diff and a SEARCH block say what they remove."""
     checks = checks_of(settings)
     verdicts = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
@@ -195,7 +195,7 @@ def _requested(
     what stands on both sides of them."""
     verdict = judge(parts, text)
     findings = (
-        replace(finding, refuses=False, text=finding.text.replace(LOST, "removes"))
+        replace(finding, refuses=False, text=finding.text.replace(LOST_MESSAGE, "removes"))
         if finding.kind in _LOST
         else finding
         for finding in verdict.findings
@@ -204,7 +204,7 @@ def _requested(
 
 
 def _finding(ambiguity: Ambiguity, decided: bool = False) -> Finding:
-    """What is ambiguous, where, and what to do now; or that the model decided it."""
+    """Name each ambiguous place and what to do now; or say that the model decided it."""
     lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ambiguity.places)
     where = f" (line{'s' * (len(ambiguity.places) > 1)} {lines})" if lines else ""
     shown = ambiguity.first if len(ambiguity.first) <= 60 else f"{ambiguity.first[:57]}..."

@@ -74,6 +74,7 @@ class ChangeHunk:
     line: int | None = None  # where it says that its old side begins
     section: str = ""  # the definition that its header names
     numbered: bool = False  # `line` is of a diff, not of a tool that shows numbers
+    bare: tuple[tuple[str, str], ...] | None = None  # `lines`, if context has no sign's column
     text: tuple[str, str] | None = None  # old and new, where the old one may be part of a line
 
     @property
@@ -102,7 +103,7 @@ class FileChange:
 
     path: str
     parts: tuple[Part, ...]
-    other: str = ""  # what it says of the file beside its text: "creates it"
+    other: str = ""  # what it says of the file besides its text: "creates it"
 
 
 def read_change(change: str) -> list[FileChange]:
@@ -279,11 +280,12 @@ def _fenced_diff(lines: Sequence[str]) -> bool:
 
 def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
     file, hunk, head = FileChange("", ()), list[tuple[str, str]](), _HUNK.match("@@")
+    bare = list[tuple[str, str]]()  # the hunk, if its context has no column for the sign
     fenced = _fenced_diff(lines)
     inside, git = not fenced, False  # git: after `diff --git`, before the file's hunks
 
     def finish() -> Iterator[FileChange]:
-        nonlocal hunk
+        nonlocal hunk, bare
         while hunk and hunk[-1] == (" ", ""):  # blank lines between a diff's parts
             hunk.pop()
         if any(sign in "+-" for sign, _ in hunk):
@@ -291,8 +293,9 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             line = int(head[1]) if head[1] else None
             section = head["section"].strip()
             part = ChangeHunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
-            yield replace(file, parts=(part,))
-        hunk = []
+            other = tuple(bare[: len(hunk)])
+            yield replace(file, parts=(replace(part, bare=other if other != part.lines else None),))
+        hunk, bare = [], []
 
     number = 0
     while number < len(lines):
@@ -339,8 +342,10 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             continue
         elif line[:1] in ("+", "-", " "):
             hunk.append((line[0], line[1:]))
+            bare.append((line[0], line[line[0] != " " :]))
         elif hunk or line.strip():
             hunk.append((" ", line))  # a context line without its first column
+            bare.append((" ", line))
     yield from finish()
 
 
@@ -360,7 +365,7 @@ def _own_path(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
-    """Fenced blocks as snippets, with the file names beside them."""
+    """Fenced blocks as snippets, with the file names next to them."""
     opening: re.Match[str] | None = None
     start = 0
     for number, line in enumerate(lines):

@@ -1,9 +1,9 @@
-"""What a snippet shows and what a file has, as the rows and the columns of one alignment.
+"""The parts of a snippet and of a file, as the rows and the columns of one alignment.
 
 A definition that the snippet shows whole is one row, and the file's definition of that name and
 kind in that holder is one column; so is nothing else. The other lines are a row and a column each.
 A line in a definition that is shown in part is compared with that definition's lines alone. What
-the file does not have and nothing stands beside is put last in its holder before anything is
+the file does not have and nothing stands next to is put last in its holder before anything is
 compared, and what a comment removes is taken out.
 """
 
@@ -58,7 +58,7 @@ class SnippetRow:
     fresh: bool = False  # of a value that the file does not have
     partial: bool = False  # a new definition begins here, and it is not shown whole
     apart: bool = False  # lines are left out above
-    lead: int = 0  # blank lines above and below, beside what is left out
+    lead: int = 0  # blank lines above and below, next to what is left out
     trail: int = 0
 
     @property
@@ -129,7 +129,7 @@ _Chunk = list[SnippetRow]
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """What stands for a line or a definition of the snippet; lines are left out between chunks."""
+    """The row of a line or a definition of the snippet; lines are left out between chunks."""
 
     chunks: list[_Chunk]
     place: int | None = None  # the first line of the file's definition
@@ -577,8 +577,8 @@ class _Comparing:
 
 
 def _joined(chunks: Sequence[_Chunk]) -> list[SnippetRow]:
-    """The rows of all chunks. Blank lines beside what is left out, and between definitions, are
-    numbers of the rows beside them."""
+    """The rows of all chunks. Blank lines next to what is left out, and between definitions, are
+    numbers of the rows next to them."""
     result: list[SnippetRow] = []
     for chunk in chunks:
         blank, apart = list[SnippetRow](), True
@@ -606,7 +606,7 @@ def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
 
 
 def _mark(line: str) -> str:
-    """What a comment or attribute begins with: `///`, `/**`, `@`."""
+    """The mark that a comment or attribute begins with: `///`, `/**`, `@`."""
     return line[: next((n for n, char in enumerate(line) if char.isalnum() or char == " "), 1)]
 
 

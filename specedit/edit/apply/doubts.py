@@ -1,4 +1,4 @@
-"""What is doubtful in an alignment: other places that are nearly as good, lines at the open ends of
+"""The doubts about an alignment: other places that are nearly as good, lines at the open ends of
 chunks, and the readings of each doubtful part."""
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from specedit.edit.apply.segments import Alignment, enclosing
 from specedit.edit.apply.structure import words_of_lines
 from specedit.syntax.lines import common
 
-MARGIN = 0.6  # by which the best alignment must lead
-MOST = 60  # alternatives that are looked at
+CLEAR_MARGIN = 0.6  # by which the best alignment must lead
+MAX_ALTERNATIVES = 60  # alternatives that are looked at
 OPENING = 0.8  # least likeness of first lines of one block,
-LIKE, AROUND = 0.6, 200  # where no other line of so many around it is so like it
-MOVED = 0.7  # least likeness of a line that may have moved
+MIN_LIKENESS, NEIGHBOUR_LINES = 0.6, 200  # where no other line of so many around it is so like it
+MIN_MOVED_LIKENESS = 0.7  # least likeness of a line that may have moved
 ENDS_BLOCK = frozenset(("return", "throw", "raise", "break", "continue"))
-FEW = 8  # places that a message lists
+MAX_LISTED_PLACES = 8  # places that a message lists
 BESIDE = "may replace this line, or stand beside it"
 EITHER = "may be new, or this line"
 INSTEAD = "may replace these lines, or stand beside them"
 BRANCHES = frozenset(  # heads of blocks of which there are several side by side, and "- " of YAML
     ("if", "elif", "else", "case", "for", "foreach", "while", "catch", "except", "finally", "-")
 )
-TELLING = 2  # equal lines that say which block theirs is
-LONG = 5  # words that two first lines of a branch share
+MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
+MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
 MAY_ADD = "may be a new block, or one in place of this"
 NOWHERE = "shows no line of the file beside it, so nothing says where it belongs"
 
@@ -60,12 +60,12 @@ def doubtful(
     rows, columns = comparison.rows, comparison.columns
     essence = _essence(best)
     texts: dict[_Lines, None] = {tuple(best): None}
-    doubts: dict[Ambiguity, range] = {}  # with the rows beside it
+    doubts: dict[Ambiguity, range] = {}  # with the rows next to it
 
     def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
         others = [tuple(written(reading)) for reading in readings]
         if others := [text for text in others if _essence(text) != essence]:
-            places = tuple((number + 1, number + 1) for number in numbers[:FEW])
+            places = tuple((number + 1, number + 1) for number in numbers[:MAX_LISTED_PLACES])
             hint = clearer(file, numbers, [row.text for row in rows if row.lines])
             doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = _near(rows, n)
             texts.update(dict.fromkeys(others))
@@ -86,7 +86,7 @@ def doubtful(
             numbers = [columns[first].number, columns[last].number]
             doubt(n, INSTEAD, numbers, [adding])
     places: dict[int, dict[int, _Path]] = {}
-    for n, at in islice(alignment.alternatives(MARGIN), MOST):
+    for n, at in islice(alignment.alternatives(CLEAR_MARGIN), MAX_ALTERNATIVES):
         alternative = alignment.through(n, at)
         if alternative is None or not rows[n].text.strip():
             continue
@@ -114,7 +114,7 @@ def _essence(lines: Sequence[str]) -> list[str]:
 
 def _beside(path: _Path, n: int, new: range) -> list[AlignedLine]:
     """The alignment with a matched row, and the rows from it to the end of its chunk, as new ones
-    beside its line."""
+    next to its line."""
     head = n > new.start  # the old lines stay above
     at = path[n].at + head
     rows = [AlignedLine(at, False, k == new.start and (head or path[k].kept)) for k in new]
@@ -142,7 +142,7 @@ def _edges(
         return step.matched and (n in bind or rows[n].text.strip() == columns[step.at].text.strip())
 
     def certain(n: int) -> bool:
-        """Whether a changed row is its line, and no other one beside it."""
+        """Whether a changed row is its line, and no other one next to it."""
         text, other = rows[n].text, columns[path[n].at].text
         same = text.strip() != other.strip() and same_line(text, other)
         same &= not sets_again(text, other)
@@ -175,7 +175,7 @@ def _edges(
                 if column.owner == row.owner and column.text.rstrip() == text and not column.fixed
             ]
             if at and not in_new_block(rows, path, n):
-                yield n, at[:FEW], range(n, n)
+                yield n, at[:MAX_LISTED_PLACES], range(n, n)
 
 
 def _new_blocks(
@@ -209,7 +209,7 @@ def _new_blocks(
         end = next((k for k in chunk if k > n and len(margin(ours[k])) <= depth), chunk.stop)
         telling = [k for k in range(n + 1, min(end, chunk.stop)) if weight(ours[k]) == 1]
         same = [k for k in telling if path[k].matched and ours[k] == columns[path[k].at].text]
-        if len(same) >= TELLING:
+        if len(same) >= MIN_EQUAL_LINES:
             return True
         if step.matched:
             other = columns[step.at].text
@@ -220,7 +220,7 @@ def _new_blocks(
             other = next((column.text for column in gone if opens(column.text)), "")
         words, others = words_of_lines([ours[n]]), words_of_lines([other])
         branch = closes(ours[n]) and closes(other)
-        if branch and (not others or len(others & words) >= LONG):
+        if branch and (not others or len(others & words) >= MIN_SHARED_WORDS):
             return True
         likely = step.matched and same_line(ours[n], other) and not words < others
         return likely or (bool(others) and others <= new | words)
@@ -295,14 +295,14 @@ def _only_added(
 
 def _one_opening(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> bool:
     """Whether a row is the first line of a block and like that of one block alone."""
-    near = columns[max(0, at - AROUND) : at + AROUND]
-    alike = [column for column in near if likeness(row.text, column.text) >= LIKE]
+    near = columns[max(0, at - NEIGHBOUR_LINES) : at + NEIGHBOUR_LINES]
+    alike = [column for column in near if likeness(row.text, column.text) >= MIN_LIKENESS]
     both = opens(row.text) and opens(columns[at].text)
     return both and alike == [columns[at]] and likeness(row.text, columns[at].text) >= OPENING
 
 
 def _in_run(path: _Path, n: int, certain: Callable[[int], bool]) -> bool:
-    """Whether a row and one beside it that is certain replace lines beside each other."""
+    """Whether a row and one next to it that is certain replace lines next to each other."""
     beside = [k for k in (n - 1, n + 1) if 0 <= k < len(path) and not path[max(n, k)].kept]
     sure = [k for k in beside if path[k].matched and certain(k)]
     return any(path[k].at - path[n].at == k - n for k in sure)
@@ -378,7 +378,7 @@ def _moved(
         below = next((column for column in columns[path[n].at :] if column.text.strip()), None)
         if below is None or below.owner != row.owner or weight(below.text) < 1:
             continue
-        if any(likeness(below.text, line) >= MOVED for line in new):
+        if any(likeness(below.text, line) >= MIN_MOVED_LIKENESS for line in new):
             reason = f"a new definition has the line below it, too: `{short(below.text.strip())}`"
             place = (below.number + 1, below.number + 1)
             yield Ambiguity(row.text.strip(), reason, (place,), "show the line after it")
@@ -404,7 +404,7 @@ def _unreached(
 
 
 def _near(rows: Sequence[SnippetRow], n: int) -> range:
-    """The rows beside a row between which nothing is left out."""
+    """The rows next to a row between which nothing is left out."""
     start, end = n, n + 1
     while start and not rows[start].apart:
         start -= 1

@@ -45,11 +45,11 @@ from specedit.edit.apply.structure import VALUE, Definition, file_definitions, w
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
-LARGEST = 2_000_000  # pairs of lines
+MAX_LINE_PAIRS = 2_000_000  # pairs of lines
 MOST_DEFINITIONS = 5_000  # of a file, and lines of a snippet: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
-LONGEST = 20  # lines of a statement
+MAX_STATEMENT_LINES = 20  # lines of a statement
 TABS = (2, 4, 8)  # widths
 TOO_LONG = "too long to compare with this file"
 SHOW, SPLIT = "show the lines that change", "split the change"
@@ -108,7 +108,7 @@ def _aligned(
         return merged_lines(rows, columns, path, python)
 
     alignment = Alignment(comparison)
-    if alignment.pairs > LARGEST:
+    if alignment.pairs > MAX_LINE_PAIRS:
         return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
     path = alignment.path
     best = written(path)
@@ -147,7 +147,7 @@ def renamed(
     file: Sequence[str],
     best: Sequence[str],
 ) -> Iterator[tuple[int, Key]]:
-    """Lines in place of one, or beside one, that differs in one word, whose other uses the change
+    """Lines in place of one, or next to one, that differs in one word, whose other uses the change
     replaces: they are that line with another name."""
     counts: list[Counter[str]] = []  # of the lines with each word, before and after
     for n, (row, step) in enumerate(zip(rows, path, strict=True)):
@@ -290,7 +290,7 @@ def _continuation(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> in
         return 0
     if brackets_open(row.text) or (left := brackets_open(columns[at].text)) <= 0:
         return 0
-    for n, column in enumerate(columns[at + 1 : at + 1 + LONGEST], 1):
+    for n, column in enumerate(columns[at + 1 : at + 1 + MAX_STATEMENT_LINES], 1):
         left += brackets_open(column.text)
         if left <= 0:
             return n

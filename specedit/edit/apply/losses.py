@@ -1,4 +1,4 @@
-"""What a snippet would take away from a file without saying so."""
+"""The parts of a file that a snippet would take away without saying so."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from specedit.edit.apply.structure import (
 )
 from specedit.syntax.lines import opcodes
 
-TELLING = 0.6  # least weight of a line that says which definition it is of
-TAIL = 5  # lines of code at the end of a definition that a snippet may leave out
+MIN_LINE_WEIGHT = 0.6  # least weight of a line that says which definition it is of
+LOST_TAIL_LINES = 5  # lines of code at the end of a definition that a snippet may leave out
 MANY, MANY_FOR_ONE = 10, 3  # lines of code that two rows may drop, and more for each new one
-FEW = 2  # lines of code that a comment may replace
+MAX_REPLACED_LINES = 2  # lines of code that a comment may replace
 
 
 def lost(
@@ -95,8 +95,8 @@ def doubled(
     new: Sequence[str],
     now: Sequence[Definition],
 ) -> Iterator[Ambiguity]:
-    """The functions that would stay beside a new method of their name with most of their text, and
-    methods beside such a function."""
+    """The functions that would stay next to a new method of their name with most of their text, and
+    methods next to such a function."""
     found = list(_by_holder(now))
     there = {(holder, name) for holder, name, _ in found}
     stay: dict[str, list[tuple[str, Definition]]] = {}
@@ -180,7 +180,7 @@ def comments_for_code(
         gone = [
             column for column in columns[at : step.at] if _is_code(column.text) and not column.free
         ]
-        if new and len(gone) > FEW and not any(map(_is_code, new)):
+        if new and len(gone) > MAX_REPLACED_LINES and not any(map(_is_code, new)):
             places = ((gone[0].number + 1, gone[-1].number + len(gone[-1].lines)),)
             reason = "is a comment in place of this code"
             hint = "write `...` in it if the code stays"
@@ -250,7 +250,7 @@ def broken(
         elif row.part == WHOLE and step.matched:
             old = at_first.get(columns[step.at].number)
             left = _left_after(row, file[old.first : old.last]) if old else []
-            if old and len(left) >= TAIL:
+            if old and len(left) >= LOST_TAIL_LINES:
                 reason = f"shows `{old.name}` without its last {len(left)} lines"
                 hint = "put `...` if they stay, or remove them with a diff"
                 yield Ambiguity(row.text.strip(), reason, ((old.first + 1, old.last),), hint)
@@ -259,11 +259,11 @@ def broken(
 def _left_after(row: SnippetRow, old: Sequence[str]) -> list[str]:
     """The lines of code of a definition after the last one that a snippet shows, where it ends with
     a line of the definition."""
-    shown = [line.strip() for line in row.lines if weight(line) >= TELLING]
+    shown = [line.strip() for line in row.lines if weight(line) >= MIN_LINE_WEIGHT]
     texts = [line.strip() for line in old]
     if not shown or texts.count(shown[-1]) != 1:
         return []
-    left = [line for line in old[texts.index(shown[-1]) + 1 :] if weight(line) >= TELLING]
+    left = [line for line in old[texts.index(shown[-1]) + 1 :] if weight(line) >= MIN_LINE_WEIGHT]
     return [] if any(line.strip() in shown for line in left) else left
 
 

@@ -23,8 +23,8 @@ _INNER = re.compile(
 )
 _REMOVES = re.compile(r"(?i)\b(?:remov|delet|dropp|gone\b|no longer\b)\w*")
 LONGEST_LINE = 1_000  # characters of a line with something left out; reading takes their square
-FEW = 2  # words
-SEVERAL = 3  # times that a comment is in a snippet, from which on it stands for lines
+MAX_MARKER_WORDS = 2  # words
+REPEATS_OF_MARKER = 3  # times that a comment is in a snippet, from which on it stands for lines
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]")
 _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
@@ -169,15 +169,15 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
         if kinds[n - 1] == LEFT_OUT and text in _CLOSES and (quotes % 2 or text not in _QUOTES):
             kinds[n] = LEFT_OUT
     for n, text in enumerate(texts):  # an equal comment stands for lines, too
-        if text in left or (text in maybe and texts.count(text) >= SEVERAL):
+        if text in left or (text in maybe and texts.count(text) >= REPEATS_OF_MARKER):
             kinds[n] = LEFT_OUT
     return ShownLines(own, kinds)
 
 
 def _says_little(comment: str, names: set[str]) -> bool:
-    """Whether a comment has few words beside the names of what it says is removed."""
+    """Whether a comment has few words besides the names of what it says is removed."""
     words = re.findall(r"\w+", _REMOVES.sub("", comment))
-    return sum(word not in names and f"{word}()" not in names for word in words) <= FEW
+    return sum(word not in names and f"{word}()" not in names for word in words) <= MAX_MARKER_WORDS
 
 
 def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:
@@ -193,7 +193,7 @@ def _heads_comment(lines: Sequence[str], n: int, known: set[str]) -> bool:
 
 
 def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> str:
-    """What the nearest line that is not blank stands for; the end of a snippet leaves out."""
+    """The meaning of the nearest line that is not blank; the end of a snippet leaves out."""
     n += step
     while 0 <= n < len(lines) and not lines[n].strip():
         n += step
@@ -212,7 +212,7 @@ def _left_out(text: str) -> bool:
 
 
 def _edge(text: str) -> str:
-    """What begins or ends a comment or string of several lines in the line of a marker."""
+    """The token that begins or ends a comment or string of several lines in a marker's line."""
     for edge in _EDGES if comment_text(text) is None else ():
         if edge in (text[: len(edge)], text[-len(edge) :]):
             rest = text.removeprefix(edge).removesuffix(edge).strip().removeprefix("* ")
@@ -221,7 +221,7 @@ def _edge(text: str) -> str:
 
 
 def _alone(lines: Sequence[str], n: int, known: set[str]) -> bool:
-    """Whether a comment stands for itself: no other comment beside it, and no new code below."""
+    """Whether a comment stands for itself: no other comment next to it, and no new code below."""
     above = lines[n - 1] if n else ""
     below = lines[n + 1] if n + 1 < len(lines) else ""
     if any(comment_text(line) and not _left_out(line) for line in (above, below)):

@@ -1,4 +1,4 @@
-"""What a merge comes to: the new text with its parts, or what has no single place."""
+"""The result of a merge: the new text with its parts, or the parts without a single place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Splice:
 
 def clearer(file: Sequence[str], rows: Sequence[int], shown: Sequence[str]) -> str:
     """The smallest addition that tells places of the file (lines from 0) apart: the nearest line
-    that is not shown, first where it is directly beside them."""
+    that is not shown, first where it is directly next to them."""
     known = {line.strip() for line in shown}
     found: list[tuple[int, str]] = []  # how far it is at most, the addition
     for side, step in (("above", -1), ("below", 1)):

@@ -79,7 +79,7 @@ def _overlap(
     result: Laid,
     language: Language | None,
 ) -> Ambiguity | None:
-    """What a snippet changes that the parts before it changed, too. `result`: it on their lines."""
+    """The lines of a snippet that the parts before it changed, too. `result`: it on their lines."""
     done = [block for block in opcodes(before, lines) if block[0] != "equal"]
     if result.refused or result.doubtful:
         alone = _laid(snippet, before, language)
@@ -105,7 +105,7 @@ _FAMILIES = ({"javascript", "typescript", "tsx", "jsx", "js", "ts"}, {"c", "cpp"
 
 
 def _other_language(snippet: Snippet, language: Language | None) -> Ambiguity | None:
-    """What stands against a snippet whose fence names another language than the file's."""
+    """An objection to a snippet whose fence names another language than the file's."""
     named = language_of(f"x.{snippet.language}") or BY_NAME.get(snippet.language.lower())
     if named is None or language is None or named == language:
         return None

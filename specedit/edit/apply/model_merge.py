@@ -25,7 +25,7 @@ from specedit.settings import Settings
 from specedit.syntax.lines import Opcode, common, opcodes
 
 ABOVE, BELOW = 10, 3  # lines open around what the readings change
-MOST = 150  # lines of a region
+MAX_REGION_LINES = 150  # lines of a region
 END = "\n"  # after the last line of an answer
 
 _Lines = tuple[str, ...]
@@ -68,8 +68,8 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def open_region(doubtful: Doubtful) -> OpenRegion | None:
-    """What a snippet leaves open, with some lines around it; None where that is too large, or where
-    the readings begin at different indentations."""
+    """The region that a snippet leaves open, with some lines around it; None where it is too large,
+    or where the readings begin at different indentations."""
     lines, best, others = doubtful.lines, doubtful.readings[0], doubtful.readings[1:]
     head = min(common(best, other) for other in others)
     shortest = min(map(len, doubtful.readings))
@@ -86,7 +86,7 @@ def open_region(doubtful: Doubtful) -> OpenRegion | None:
         "; ".join(doubt.reason for doubt in doubtful.doubts),
     )
     depths = {indentation(_text(part)) for part in (region.before, *region.readings)}
-    return region if high - low <= MOST and len(depths) == 1 else None
+    return region if high - low <= MAX_REGION_LINES and len(depths) == 1 else None
 
 
 def _widened(

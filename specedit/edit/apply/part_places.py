@@ -122,7 +122,7 @@ def margin(line: str) -> str:
 
 
 def weight(line: str) -> float:
-    """What it tells that a line is the same: little where it has no word of its own."""
+    """The weight of an equal line: little where it has no word of its own."""
     text = line.strip()
     if not text:
         return 0.1

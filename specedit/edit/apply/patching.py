@@ -21,7 +21,7 @@ from specedit.edit.apply.part_places import (
 from specedit.edit.apply.scoring import similar_places
 from specedit.syntax.outline import Symbol
 
-FEW = 8  # places that a message lists
+MAX_LISTED_PLACES = 8  # places that a message lists
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
@@ -33,8 +33,8 @@ Symbols = Callable[[], Sequence[Symbol]]  # of the file
 def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
-    """What the hunks replace, and those without one place."""
-    hunks = [_of_whole_lines(hunk, index) for hunk in hunks]
+    """The replaced lines of each hunk, and the hunks without one place."""
+    hunks = [_of_whole_lines(_with_margins(hunk, index), index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []
@@ -108,7 +108,33 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         return []
     if found := equal_places(index, hunk.old):
         return found
+    if len(found := _without_edges(hunk.old, index)) == 1:
+        return found
     return _distinct(hunk, similar_places(hunk, index), index)
+
+
+def _without_edges(old: Sequence[str], index: FileIndex) -> list[HunkPlace]:
+    """The places of an old side that begins or ends with blank lines that the file lacks."""
+    shown = [number for number, line in enumerate(old) if line.strip()]
+    above, below = shown[0], len(old) - shown[-1] - 1
+    if not above and not below:
+        return []
+    return [
+        HunkPlace((*(None,) * above, *place.rows, *(None,) * below), "matched")
+        for place in equal_places(index, old[above : len(old) - below])
+    ]
+
+
+def _with_margins(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
+    """A diff's hunk whose context has no column for the sign, read so, if that fits the file."""
+    if hunk.bare is None:
+        return hunk
+    known = index.rows(1)
+    fits = [
+        sum(sign == " " and bool(text.strip()) and text.rstrip() in known for sign, text in lines)
+        for lines in (hunk.lines, hunk.bare)
+    ]
+    return replace(hunk, lines=hunk.bare) if fits[1] > fits[0] else hunk
 
 
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
@@ -175,7 +201,7 @@ def _decided(
 
 
 def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> None:
-    """Leave the places of a diff's hunks that stand behind the hunk before, before the next."""
+    """Leave the places of a diff's hunks that stand after the hunk before, before the next."""
     if not all(hunk.numbered for hunk in hunks):
         return
     low = -1
@@ -224,13 +250,15 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
     if hunk.text and hunk.text[0].strip() and (parts := index.found(hunk.text[0])):
         rows = [index.text.count("\n", 0, at) + 1 for at in parts]
         why = "is part of a name" if len(rows) == 1 else f"fits {len(rows)} places equally"
-        return Ambiguity(first, why, tuple((row, row) for row in dict.fromkeys(rows[:FEW])), QUOTE)
+        return Ambiguity(
+            first, why, tuple((row, row) for row in dict.fromkeys(rows[:MAX_LISTED_PLACES])), QUOTE
+        )
     shows = any(line.strip() for line in hunk.old)
     return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
 
 
 def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
-    return tuple((place.first + 1, place.last + 1) for place in places[:FEW])
+    return tuple((place.first + 1, place.last + 1) for place in places[:MAX_LISTED_PLACES])
 
 
 def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:

@@ -1,4 +1,4 @@
-"""What comments of a snippet remove from a file: definitions, and other lines with a name."""
+"""The parts of a file that a snippet's comments remove: definitions, and lines with a name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_PLACES = 8  # that a message lists
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What one comment removes: definitions, or lines with `names` where it names no definition."""
+    """The removal of one comment: definitions, or lines with `names` where it names none."""
 
     definitions: frozenset[Definition] = frozenset()
     names: frozenset[str] = frozenset()
@@ -23,7 +23,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Removable:
-    """What a comment may remove: `old`, without what the snippet shows."""
+    """The lines that a comment may remove: `old`, without what the snippet shows."""
 
     old: Sequence[Definition]
     shown: Set[Definition]
@@ -42,7 +42,7 @@ class Removable:
         return {definition.name, own, *([f"{holder.name}.{own}"] if holder else [])}
 
     def by(self, comment: str, low: int, high: int) -> Removal:
-        """What a comment removes that stands between what the file has at the lines `low` and
+        """The lines that a comment removes, which stands between the file's lines `low` and
         `high`: what is there goes, before what has its name elsewhere."""
         names = names_removed(comment, set().union(*self.names.values()))
         free = [definition for definition in self.old if definition not in self.shown]

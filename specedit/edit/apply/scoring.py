@@ -1,4 +1,4 @@
-"""What it is worth that a line of a change is a line of the file: for a snippet, and for a hunk
+"""The score of matching a line of a change with a line of the file: for a snippet, for a hunk
 whose lines are not quite those of the file."""
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from specedit.edit.apply.part_places import (
 )
 from specedit.edit.apply.structure import Definition
 
-LIKE = 0.6  # least likeness of two lines that may be one line changed
-MOST = 40  # alternatives that are looked at
-SURE = 0.9  # margin of a hunk's place over the second best
-LARGEST = 6_000_000  # pairs of lines that are compared
-AROUND = 60  # lines around a hunk's lines that are compared
+MIN_LIKENESS = 0.6  # least likeness of two lines that may be one line changed
+MAX_ALTERNATIVES = 40  # alternatives that are looked at
+SURE_MARGIN = 0.9  # margin of a hunk's place over the second best
+MAX_LINE_PAIRS = 6_000_000  # pairs of lines that are compared
+CONTEXT_LINES = 60  # lines around a hunk's lines that are compared
 MOST_WINDOWS = 40  # parts of a file that are compared
 _WORD = re.compile(r"\w+")
 _COMMON = 60  # file lines with a word, beyond which it finds nothing
@@ -44,9 +44,9 @@ ALMOST = 0.95  # likeness from which on a line counts as equal
 EDGE = (
     2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
 )
-MOVED = 0.05  # cost of dropping a line that a new definition has
+MOVED_LINE_COST = 0.05  # cost of dropping a line that a new definition has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
-BETWEEN = 0.02  # cost of keeping lines beside a definition that the snippet shows
+BETWEEN = 0.02  # cost of keeping lines next to a definition that the snippet shows
 
 
 class Likeness:
@@ -80,13 +80,13 @@ class Likeness:
         result: list[tuple[int, float]] = []
         for _, _, text in candidates:
             ratio = likeness(line, text)
-            if ratio >= LIKE or same_line(line, text) or same_call(line, text):
+            if ratio >= MIN_LIKENESS or same_line(line, text) or same_call(line, text):
                 result += [(row, ratio) for row in texts[text]]
         return result
 
 
 def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs:
-    """What the matches of rows with columns are worth."""
+    """The scores of the matches of rows with columns."""
     import numpy as np
 
     keys = {column.key: n for n, column in enumerate(columns)}
@@ -128,7 +128,11 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
                         of_list |= any(_one_list(row.text, text, other) for other in beside)
                     if of_list and not same_one:
                         continue
-                    worth = 0.85 * max(ratio, LIKE) if same_one else 0.6 * (max(ratio, LIKE) - 0.5)
+                    worth = (
+                        0.85 * max(ratio, MIN_LIKENESS)
+                        if same_one
+                        else 0.6 * (max(ratio, MIN_LIKENESS) - 0.5)
+                    )
                     scores[n, near[k]] = weights[n] * worth
             insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
@@ -151,7 +155,7 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
 
 
 def _at_edge(rows: Sequence[SnippetRow], n: int, step: int) -> bool:
-    """Whether lines are left out beside a row, or, where it has a word, beside the brackets that
+    """Whether lines are left out next to a row, or, where it has a word, next to the brackets that
     follow it."""
     word = weight(rows[n].text) >= 0.6
     while not rows[n].apart if step < 0 else n + 1 < len(rows) and not rows[n + 1].apart:
@@ -169,7 +173,7 @@ def _one_list(*lines: str) -> bool:
 
 
 def _skips(rows: Sequence[SnippetRow]) -> list[float]:
-    """What it costs that lines of the file stay above a row: nothing where the snippet leaves lines
+    """The cost of lines of the file that stay above a row: nothing where the snippet leaves lines
     out; little between two definitions, and between one and the ends of its holder."""
     skips = [0.0 if row.apart or row.part == END or not n else NEVER for n, row in enumerate(rows)]
     for n, (above, below) in enumerate(pairwise(rows), 1):
@@ -181,8 +185,8 @@ def _skips(rows: Sequence[SnippetRow]) -> list[float]:
 def _gone_cost(
     rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
 ) -> float:
-    """What it costs that a comment stands for lines left out: nothing where only a line of the
-    file is shown beside it."""
+    """The cost of a comment that stands for lines left out: nothing where only a line of the
+    file is shown next to it."""
     first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
     beside = [
         *([rows[n + 1]] if first and not last else []),
@@ -196,7 +200,7 @@ def _gone_cost(
 
 def _drop(column: FileColumn) -> float:
     if column.fixed or column.free or column.moved:
-        return 50.0 if column.fixed else 0.0 if column.free else MOVED
+        return 50.0 if column.fixed else 0.0 if column.free else MOVED_LINE_COST
     comment = comment_text(column.text) is not None
     return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
 
@@ -222,10 +226,10 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     found: list[tuple[float, HunkPlace]] = []
     best, most = -NEVER, MOST_WINDOWS
     for bound, first, last in _windows(scores, weights, len(lines)):
-        if bound < best - SURE or not most:
+        if bound < best - SURE_MARGIN or not most:
             break
         most -= 1
-        if len(old) * (last - first) > LARGEST:
+        if len(old) * (last - first) > MAX_LINE_PAIRS:
             return []
         table = np.full((len(old), last - first), NO)
         for n, near in enumerate(scores):
@@ -238,12 +242,12 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         best = max(best, aligner.best)
         path = aligner.path()
         found.append((aligner.best, _of_path(path, first)))
-        for number, at, total in islice(aligner.alternatives(path, SURE), MOST):
+        for number, at, total in islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES):
             found.append((total, _of_path(aligner.path_through(number, at), first)))
     found.sort(key=lambda pair: -pair[0])
     if not found or not _enough(found[0][1], old, scores, weights, lines):
         return []
-    near_best = (place for total, place in found if total >= best - SURE)
+    near_best = (place for total, place in found if total >= best - SURE_MARGIN)
     aligned = (reading for reading in near_best if any(row is not None for row in reading.rows))
     return list(dict.fromkeys(aligned))
 
@@ -255,7 +259,7 @@ def _windows(
     the best first."""
     telling = [n for n, own in enumerate(weights) if own >= 0.6 and scores[n]]
     rows = sorted({row for n in telling or range(len(scores)) for row in scores[n]})
-    around = max(AROUND, 3 * len(scores))
+    around = max(CONTEXT_LINES, 3 * len(scores))
     spans: list[tuple[int, int]] = []
     for row in rows:
         first, last = max(0, row - around), min(length, row + around + 1)

@@ -17,7 +17,7 @@ from specedit.edit.apply.comparison import (
     opens,
 )
 from specedit.edit.apply.part_places import likeness, margin, same_line
-from specedit.edit.apply.scoring import LIKE, NEARLY, costs_of
+from specedit.edit.apply.scoring import MIN_LIKENESS, NEARLY, costs_of
 
 BLOCKS = 4  # times that an alignment is corrected by blocks
 
@@ -140,7 +140,7 @@ def _one_more(
     old = columns[path[n].at].text if path[n].matched else ""
     like = likeness(ours[above], ours[n])
     same = path[n].matched and same_line(ours[n], old)
-    return equal and not same and like >= LIKE and like >= likeness(ours[n], old) - NEARLY
+    return equal and not same and like >= MIN_LIKENESS and like >= likeness(ours[n], old) - NEARLY
 
 
 def _by_blocks(

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
 
-from specedit.check.answer import LONGEST
+from specedit.check.answer import MAX_PARSED_CHARACTERS
 from specedit.check.finding import Checks, Finding
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import ParsedText, parsed_text
@@ -195,16 +195,12 @@ def _without(stated: Stated, parsed: ParsedText) -> str:
             below = below[1:] if above.strip() or not below.strip() else below.lstrip(b"\n")
         return (above + below).decode("utf-8", "surrogatepass")
     start, end = stated.part.start, stated.part.end
-    behind = re.match(rb"[ \t]*,[ \t]*(\n[ \t]*)?", data[end:])
+    comma = re.match(rb"[ \t]*,[ \t]*(\n[ \t]*)?", data[end:])
     ahead = re.search(rb",\s*$", data[:start])
-    if behind is not None:
-        end += behind.end()
-        if (
-            behind[1] is not None
-            and not ahead
-            and b"\n" not in data[stated.statement.start : start]
-        ):
-            end -= len(behind[1])
+    if comma is not None:
+        end += comma.end()
+        if comma[1] is not None and not ahead and b"\n" not in data[stated.statement.start : start]:
+            end -= len(comma[1])
     elif ahead is not None:
         start = ahead.start()
     else:
@@ -213,7 +209,7 @@ def _without(stated: Stated, parsed: ParsedText) -> str:
 
 
 KIND = "imports"
-MOST = 8  # names that get an import; an answer that lacks more is of another kind
+MAX_IMPORTED_NAMES = 8  # names that get an import; an answer that lacks more is of another kind
 
 
 def judged_with_imports(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
@@ -231,7 +227,7 @@ def completed_imports(
     language = source.language
     if language is None or language.name not in LANGUAGES or text == source.text:
         return text, ()
-    if max(len(text), len(source.text)) > LONGEST:
+    if max(len(text), len(source.text)) > MAX_PARSED_CHARACTERS:
         return text, ()
     before, tree = parsed_text(source.text, language), WorkTree(source)
     changed, notes = without_misplaced(before, text, tree)
@@ -241,7 +237,9 @@ def completed_imports(
     answer = after
     added: set[Import] = set()
     for name, leaves in missing_names(before, answer).items():
-        what = needed_import(name, leaves, answer, tree) if len(added) < MOST else None
+        what = (
+            needed_import(name, leaves, answer, tree) if len(added) < MAX_IMPORTED_NAMES else None
+        )
         if what is None or what in added:
             continue
         added.add(what)
@@ -257,7 +255,7 @@ def completed_imports(
 
 
 GO_MEMBER = ("selector_expression.operand", "qualified_type.package")
-USED = (  # as functions, modules, decorators and types are, in Python and JavaScript
+NODES_OF_USE = (  # as functions, modules, decorators and types are, in Python and JavaScript
     *("call.function", "attribute.object", "decorator.", "type."),
     *("call_expression.function", "member_expression.object"),
 )
@@ -340,7 +338,7 @@ def _may_be_imported(name: str, leaves: list[Branch], after: ParsedText) -> bool
     if language == "rust":
         in_macro = ("token_tree", "macro_definition", "use_declaration")
         return not any(up.type in in_macro for leaf in leaves for up in leaf.up())
-    return not name[:1].islower() or any(leaf.place in USED for leaf in leaves)
+    return not name[:1].islower() or any(leaf.place in NODES_OF_USE for leaf in leaves)
 
 
 def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[Import]:

@@ -230,8 +230,8 @@ HEADS = (  # what stands before the imports of a file
     *("extern_alias_directive", "shebang"),
 )
 DEFINITIONS = ("function_definition", "class_definition", "function_declaration", "_item")
-WIDTH = 88  # a list of names does not grow beyond it, unless the file has longer lines
-_LISTS = {  # statements with a list of names: before, the names, behind
+MAX_COLUMNS = 88  # a list of names does not grow beyond it, unless the file has longer lines
+_LISTS = {  # statements with a list of names: before, the names, after
     "python": r"(from \S+ import *\()([^()#]*)(\))|(from \S+ import )([^()#\\*\n;]+)()",
     "rust": r"(use [\w:]+::\{)([^{}/*]*)(\};)",
     **dict.fromkeys(
@@ -279,13 +279,13 @@ def _in_list(what: Import, parsed: ParsedText) -> str | None:
         match = re.fullmatch(_LISTS[language], parsed.text_of(stated.statement)) if alike else None
         if match is None:
             continue
-        before, names, behind = (part for part in match.groups() if part is not None)
+        before, names, rest = (part for part in match.groups() if part is not None)
         longer = _with_name(names, specifier(what))
         if longer is None:
             continue
-        text = before + longer + behind
+        text = before + longer + rest
         widest = max(map(len, parsed.text.split("\n")))
-        if max(map(len, text.split("\n"))) > max(WIDTH, widest):
+        if max(map(len, text.split("\n"))) > max(MAX_COLUMNS, widest):
             continue
         start, end = stated.statement.start, stated.statement.end
         return (parsed.data[:start] + text.encode() + parsed.data[end:]).decode(
@@ -381,7 +381,7 @@ def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], 
 
 
 def _container(parsed: ParsedText) -> Branch:
-    """What holds the imports: the file, or a C# namespace that has them inside."""
+    """The node that holds the imports: the file, or a C# namespace that has them inside."""
     if parsed.language.name == "csharp" and parsed.root.first("using_directive") is None:
         for child in parsed.root.children:
             body = child.part("body") if child.type == "namespace_declaration" else None
@@ -433,7 +433,7 @@ def _above(first: int, lines: list[str]) -> int:
 
 
 def _first(statement: str, parsed: ParsedText, lines: list[str]) -> str:
-    """The text with its first import, behind everything that has to stand before."""
+    """The text with its first import, after everything that has to stand before."""
     at = head_end(parsed, lines)
     added = [statement]
     if at and lines[at - 1].strip():

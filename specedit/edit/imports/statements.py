@@ -25,7 +25,7 @@ _REQUIRE = re.compile(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What one import brings in. `name`: the part of the module; empty for the module itself."""
+    """One imported thing. `name`: the part of the module; empty for the module itself."""
 
     module: str
     name: str = ""
@@ -111,7 +111,7 @@ def _required(parsed: ParsedText, statement: Branch) -> Iterator[Stated]:
 
 
 def specifier(what: Import) -> str:
-    """What stands for an import in the list of names of its statement."""
+    """The text of an import in the list of names of its statement."""
     return f"{what.name} as {what.alias}" if what.alias else what.name
 
 

@@ -65,7 +65,7 @@ class _LaterRegion(Forwarding):
 
 
 def _text_of(job: Job, target: RegionJob, answer: Answer) -> str:
-    """What an answer puts in its region."""
+    """The text that an answer puts in its region."""
     text = target.settled(answer.text)
     if target.blocks[0].kind == TARGET:
         return _definition_alone(job.about, target.symbol, text)
@@ -123,7 +123,7 @@ def plan_of(job: Job, target: RegionJob) -> Plan:
     marks = prompt.fence(text)
 
     def finished(texts: Sequence[str]) -> tuple[str, ...]:
-        """What earlier answers to the whole file have in the region."""
+        """The texts of the region in earlier answers to the whole file."""
         parts = [part_of_changed(source.text, target.region, other_text) for other_text in texts]
         return tuple(dict.fromkeys(prompt.finished(dedented(part)) for part in parts))
 
@@ -154,7 +154,7 @@ def part_of_changed(before: str, region: Region, after: str) -> str:
         if a < last <= b:
             end = c + last - a if tag == "equal" else d
     if last == len(old):
-        end = len(new)  # with what was added behind it
+        end = len(new)  # with what was added after it
     return "".join(new[start : max(start, end)])
 
 

@@ -19,9 +19,9 @@ from specedit.syntax.languages import Language
 from specedit.syntax.lines import lines_of
 from specedit.syntax.outline import CALLABLE, Symbol
 
-LONG = 90  # lines of a block that is cut,
-USUAL = 45  # and of the pieces it is cut into
-OWN = 4  # lines from which a property or a value is a block of its own
+MAX_BLOCK_LINES = 90  # lines of a block that is cut,
+PIECE_LINES = 45  # and of the pieces it is cut into
+MIN_OWN_BLOCK_LINES = 4  # lines from which a property or a value is a block of its own
 TYPES = frozenset({"class", "interface", "enum"})
 TARGET = "target"  # the kind of lines that the instruction names
 COMMENT = "comment"  # the kind of the comment that a file begins with
@@ -46,6 +46,7 @@ class Block:
     name: str = ""  # "Class.member"
     kind: str = "lines"  # of the definition; "imports", "comment", or "lines" outside of any
     head: bool = True  # it holds the definition's first line
+    why: str = ""  # of lines that the instruction points at: how
 
     @property
     def lines(self) -> int:
@@ -97,7 +98,7 @@ def _head(text: str, owner: Sequence[int]) -> int:
 def _stands_alone(symbol: Symbol) -> bool:
     if symbol.kind in CALLABLE or symbol.kind in TYPES:
         return True
-    return symbol.last_line - symbol.first_line + 1 >= OWN
+    return symbol.last_line - symbol.first_line + 1 >= MIN_OWN_BLOCK_LINES
 
 
 def _lead(first: int, lines: Sequence[str], owner: Sequence[int]) -> int:
@@ -120,15 +121,19 @@ def _blocks_of_owner(
 
 
 def _pieces(first: int, last: int, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    while last - first + 1 > LONG:
-        cut = _cut(first + USUAL // 2, min(first + USUAL + USUAL // 2, last - USUAL // 3), lines)
+    while last - first + 1 > MAX_BLOCK_LINES:
+        cut = _cut(
+            first + PIECE_LINES // 2,
+            min(first + PIECE_LINES + PIECE_LINES // 2, last - PIECE_LINES // 3),
+            lines,
+        )
         yield first, cut
         first = cut + 1
     yield first, last
 
 
 def _cut(low: int, high: int, lines: Sequence[str]) -> int:
-    """The line in [low, high] to cut behind: a blank one, else above the shallowest indentation,
+    """The line in [low, high] to cut after: a blank one, else above the shallowest indentation,
     else the middle."""
 
     def cost(line: int) -> tuple[int, int]:
@@ -140,9 +145,9 @@ def _cut(low: int, high: int, lines: Sequence[str]) -> int:
     return min(range(low, high + 1), key=cost)
 
 
-WIDE = 80  # characters of a definition's line that are shown
+MAX_TITLE_CHARACTERS = 80  # characters of a definition's line that are shown
 MOST_LISTED = 300  # lines of a listing; of a longer one those of the likeliest blocks
-NAMED = 3  # places that an answer may name
+MAX_NAMED_BLOCKS = 3  # places that an answer may name
 _NOTE = ("#", "//", "*", "/*", "@", "[", '"""', "'''")
 
 
@@ -174,7 +179,7 @@ class BlockListing:
             named = known.get(name) or known.get(_loosely(name))
             if named is not None and named not in blocks:
                 blocks.append(named)
-        return blocks[:NAMED]
+        return blocks[:MAX_NAMED_BLOCKS]
 
 
 def _loosely(name: str) -> str:
@@ -189,7 +194,7 @@ def listing_of(
     lines = lines_of(text)
     names, beginnings, listed = [], [], []
     for block in blocks:
-        beginning = title(block, lines)[1].strip()[:WIDE]
+        beginning = title(block, lines)[1].strip()[:MAX_TITLE_CHARACTERS]
         if beginning and block.head and (only is None or block in only):
             names.append(block.name or f"{block.kind} {block.first}-{block.last}")
             beginnings.append(beginning)

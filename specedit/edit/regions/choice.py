@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.regions.blocks import COMMENT, Block
@@ -25,20 +25,15 @@ from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
 
 BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
 AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
-# The part of a block's chance that the block behind it gets, once the model has been asked: new
-# code often stands behind.
+# The part of a block's chance that the block after it gets, once the model has been asked: new
+# code often stands after.
 TO_NEXT = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Likely:
-    """A block and the probability that the change belongs there."""
-
-    block: Block
-    chance: float
+Chances = dict[Block, float]  # the probability that the change belongs to a block
 
 
-def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]:
+def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> Chances:
     """Each block's chance; together they are 1. `asked`: the model has named blocks."""
     weights = AFTER_ASKING if asked else BY_WORDS
     scale = math.log(len(evidence) + 1) / 4
@@ -50,15 +45,15 @@ def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]
     top = max(scores, default=0.0)
     parts = [math.exp(score - top) for score in scores]
     total = sum(parts)
-    return [Likely(e.block, part / total) for e, part in zip(evidence, parts, strict=True)]
+    return {entry.block: part / total for entry, part in zip(evidence, parts, strict=True)}
 
 
-def spread(chances: Sequence[Likely]) -> list[Likely]:
-    """The same, a part of each block's chance handed on to the one behind it."""
-    before = [0.0, *(TO_NEXT * chance.chance for chance in chances)]
-    shares = [chance.chance + more for chance, more in zip(chances, before, strict=False)]
+def spread(chances: Chances) -> Chances:
+    """Hand on a part of each block's chance to the one after it."""
+    before = [0.0, *(TO_NEXT * chance for chance in chances.values())]
+    shares = [chance + more for chance, more in zip(chances.values(), before, strict=False)]
     total = sum(shares)
-    return [Likely(o.block, part / total) for o, part in zip(chances, shares, strict=True)]
+    return {block: share / total for block, share in zip(chances, shares, strict=True)}
 
 
 def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evidence]:
@@ -75,14 +70,15 @@ def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evi
 
 
 # The chance that blocks must have together, and the share of the file's lines that they may have.
-# By words alone they need CLEAR, or the model is asked; then blocks are taken until they have SURE.
-# If they have less than MORE, the report says so; if less than LEAST, the whole file is edited.
-CLEAR, SURE, MORE, LEAST = 0.95, 0.8, 0.575, 0.3
-FEW = 0.2
-MOST = 0.4  # of the lines, in what was changed before
-NAMED = "the instruction's words are there"
-UNCLEAR = "it is not clear which part of it is meant"
-LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
+CLEAR_CHANCE = 0.95  # by words alone; with less the model is asked
+WANTED_CHANCE = 0.8  # after asking: blocks are taken until they have it
+LIKELY_CHANCE = 0.575  # with less, the report says so
+MIN_CHANCE = 0.3  # with less, the whole file is edited
+FEW_LINES_SHARE = 0.2
+MOST_LINES_SHARE = 0.4  # of the lines, in what was changed before
+WHY_WORDS = "the instruction's words are there"
+WHY_UNCLEAR = "it is not clear which part of it is meant"
+MAX_LINE_CHARACTERS = 20_000  # characters of a line beyond which lines say nothing about a file
 _ALL = re.compile(
     r"(?i)\b(?:all|every|each)\s+(?:\w+\s+){0,3}?(?:comments?|doc ?strings?|functions?|methods?"
     r"|class(?:es)?|strings?|variables?|parameters?|imports?|lines?|loops?|calls?|uses?|usages?"
@@ -96,8 +92,8 @@ _ALL = re.compile(
 class BlockChoice:
     """The blocks to edit, in the file's order, or without any the whole file; and why."""
 
-    blocks: tuple[Likely, ...]
-    why: str = NAMED
+    blocks: Chances
+    why: str = WHY_WORDS
     unsure: bool = False  # the model's answer could change it
 
     @property
@@ -113,11 +109,11 @@ def about_all(instruction: str) -> bool:
 def choose(evidence: Sequence[Evidence], instruction: str, *, asked: bool = False) -> BlockChoice:
     """The blocks that the instruction is about, as far as the evidence says."""
     if len(evidence) < 2:
-        return BlockChoice((), "it has no parts")
+        return BlockChoice({}, "it has no parts")
     if about_all(instruction):
-        return BlockChoice((), "the instruction is about all of it")
+        return BlockChoice({}, "the instruction is about all of it")
     if not any(entry.any for entry in evidence):
-        return BlockChoice((), "nothing in it is named by the instruction", unsure=not asked)
+        return BlockChoice({}, "nothing in it is named by the instruction", unsure=not asked)
     chances = likely(evidence, asked=asked)
     return after_asking(spread(chances)) if asked else _by_words(chances)
 
@@ -130,62 +126,65 @@ def with_earlier(
     if not earlier or (choice.whole and (len(evidence) < 2 or about_all(instruction))):
         return choice
     named = [entry.block for entry in evidence if entry.named]
-    chances = {block.block: block.chance for block in choice.blocks}
-    chances |= dict.fromkeys((*earlier, *named), 1.0)
-    blocks = [
-        Likely(entry.block, chances[entry.block]) for entry in evidence if entry.block in chances
-    ]
-    if _lines(blocks) > MOST * sum(entry.block.lines for entry in evidence):
-        return BlockChoice((), "most of it was changed before")
-    return BlockChoice(tuple(blocks))
+    chances = choice.blocks | dict.fromkeys((*earlier, *named), 1.0)
+    in_order = (entry.block for entry in evidence)
+    blocks = {block: chances[block] for block in in_order if block in chances}
+    if _lines(blocks) > MOST_LINES_SHARE * sum(entry.block.lines for entry in evidence):
+        return BlockChoice({}, "most of it was changed before")
+    return BlockChoice(blocks)
 
 
-def _by_words(chances: Sequence[Likely]) -> BlockChoice:
+def _by_words(chances: Chances) -> BlockChoice:
     """The likeliest blocks until they have nearly all of the chance, where these are few."""
-    taken, _ = _likeliest(chances, CLEAR)
-    if _lines(taken) > FEW * _lines(chances):
-        return BlockChoice((), UNCLEAR, unsure=True)
+    taken, _ = _likeliest(chances, CLEAR_CHANCE)
+    if _lines(taken) > FEW_LINES_SHARE * _lines(chances):
+        return BlockChoice({}, WHY_UNCLEAR, unsure=True)
     return _in_order(taken)
 
 
-def after_asking(chances: Sequence[Likely]) -> BlockChoice:
+def after_asking(chances: Chances) -> BlockChoice:
     """The likeliest blocks until they have enough of the chance, or as many as are few; the first
     is taken however long it is. Regions are right more often than the whole of a large file, so
     that a choice that is unsure is still one, and says so."""
-    taken, covered = _likeliest(chances, SURE, FEW * _lines(chances))
-    if covered < LEAST:
-        return BlockChoice((), UNCLEAR)
-    why = NAMED if covered >= MORE else "the likeliest places; the instruction names none clearly"
+    taken, covered = _likeliest(chances, WANTED_CHANCE, FEW_LINES_SHARE * _lines(chances))
+    if covered < MIN_CHANCE:
+        return BlockChoice({}, WHY_UNCLEAR)
+    why = (
+        WHY_WORDS
+        if covered >= LIKELY_CHANCE
+        else "the likeliest places; the instruction names none clearly"
+    )
     return replace(_in_order(taken), why=why)
 
 
 def _likeliest(
-    chances: Sequence[Likely], enough: float, most_lines: float = math.inf
-) -> tuple[list[Likely], float]:
+    chances: Chances, enough: float, most_lines: float = math.inf
+) -> tuple[Chances, float]:
     """The likeliest blocks until they have `enough` of the chance, or the next one would exceed
     `most_lines`; and the chance that they have."""
-    taken: list[Likely] = []
+    taken: Chances = {}
     covered, lines = 0.0, 0
-    for chance in sorted(chances, key=lambda chance: (-chance.chance, chance.block.first)):
-        lines += chance.block.lines
+    for block in sorted(chances, key=lambda block: (-chances[block], block.first)):
+        lines += block.lines
         if covered >= enough or (taken and lines > most_lines):
             break
-        taken.append(chance)
-        covered += chance.chance
+        taken[block] = chances[block]
+        covered += chances[block]
     return taken, covered
 
 
-def _in_order(taken: Sequence[Likely]) -> BlockChoice:
-    return BlockChoice(tuple(sorted(taken, key=lambda chance: chance.block.first)), NAMED)
+def _in_order(taken: Chances) -> BlockChoice:
+    blocks = sorted(taken, key=lambda block: block.first)
+    return BlockChoice({block: taken[block] for block in blocks}, WHY_WORDS)
 
 
-def _lines(blocks: Sequence[Likely]) -> int:
-    return sum(block.block.lines for block in blocks)
+def _lines(blocks: Iterable[Block]) -> int:
+    return sum(block.lines for block in blocks)
 
 
 def readable(text: str) -> bool:
     """Whether a text has lines as source has; minified text has no blocks."""
-    return max(map(len, text.split("\n"))) <= LONGEST
+    return max(map(len, text.split("\n"))) <= MAX_LINE_CHARACTERS
 
 
 def grouped(blocks: Sequence[Block], most: int) -> list[tuple[Block, ...]]:

@@ -1,4 +1,4 @@
-"""What speaks for each block: a row of numbers for each, in the order of FEATURES.
+"""The evidence for each block: a row of numbers for each, in the order of FEATURES.
 
 Words of an instruction and of code are made comparable: `HTTPServerError`, `http_servers` and
 "server errors" share `server` and `error`. Stemming is light: endings are removed, nothing is
@@ -76,7 +76,7 @@ def count_stems(text: str) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What an instruction names."""
+    """The names and texts that an instruction holds."""
 
     stems: frozenset[str]  # of its words, the everyday ones left out
     names: frozenset[str]  # identifiers, and every word that may be one
@@ -85,7 +85,7 @@ class Query:
 
 
 def query(instruction: str) -> Query:
-    """What an instruction names. Numbers of issues, addresses and tags do not count."""
+    """Find what an instruction names. Numbers of issues, addresses and tags do not count."""
     text = _TAG.sub("", _ISSUE.sub(" ", instruction))
     marked = [dotted for span in _CODE.findall(text) for dotted in _DOTTED.findall(span)]
     names: set[str] = set()
@@ -126,7 +126,7 @@ FEATURES = (
     "titled",  # how much of what it says stands in the definition's name
     "lines",  # how long the block is
     "chosen",  # the model names it first, once it has been asked
-    "also",  # the model names it behind others
+    "also",  # the model names it after others
 )
 FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
@@ -135,7 +135,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for one block."""
+    """The evidence for one block."""
 
     block: Block
     row: tuple[float, ...]  # one number for each of FEATURES

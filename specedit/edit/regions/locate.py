@@ -17,9 +17,8 @@ from specedit.edit.backend import Backend, Forwarding, Plan, Written
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
-    LONG,
+    MAX_BLOCK_LINES,
     MOST_LISTED,
-    TARGET,
     Block,
     BlockListing,
     blocks_of,
@@ -36,7 +35,7 @@ from specedit.edit.regions.choice import (
     with_named,
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
-from specedit.edit.regions.targets import EditTarget, targets_of
+from specedit.edit.regions.targets import targets_of
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
@@ -50,8 +49,8 @@ SMALL_LINES = 120  # of a file that is open as a whole
 SMALL_CHARACTERS = 5_000
 WIDENED_LINES = 250  # of a file that a further try opens as a whole
 LONG_TARGETS = 150  # lines of named definitions beyond which words choose among their parts
-NAMED = 8  # regions that the report names
-ANSWER = 60  # tokens of the answer to which parts are meant
+MAX_REPORTED_REGIONS = 8  # regions that the report names
+MAX_ANSWER_TOKENS = 60  # tokens of the answer to which parts are meant
 
 
 def locate(
@@ -138,7 +137,7 @@ def widened(job: Job) -> Job:
     ]
     regions = tuple(
         replace(region_job(source, group, 1.0), why="next to a place that proved too narrow")
-        for group in grouped(near, LONG)
+        for group in grouped(near, MAX_BLOCK_LINES)
     )
     return _with(replace(job, findings=findings), regions)
 
@@ -148,7 +147,7 @@ def in_parts(job: Job) -> Job | None:
     the regions are not what was too long."""
     if job.regions or not about_all(job.instruction) or not readable(job.about.text):
         return None
-    parts = grouped(blocks_of(job.about.text, job.about.language), LONG)
+    parts = grouped(blocks_of(job.about.text, job.about.language), MAX_BLOCK_LINES)
     if len(parts) < 2:
         return None
     text = f"too long for the window: edited in {len(parts)} parts, one after the other"
@@ -166,8 +165,9 @@ def ask_model(
     """The blocks that the model names when it is shown the outline."""
     outline = listing_of(job.about.text, blocks)
     if len(outline.names) > MOST_LISTED:
-        best = sorted(likely(evidence), key=lambda likely: -likely.chance)[:MOST_LISTED]
-        outline = listing_of(job.about.text, blocks, frozenset(likely.block for likely in best))
+        chances = likely(evidence)
+        best = sorted(chances, key=lambda block: -chances[block])[:MOST_LISTED]
+        outline = listing_of(job.about.text, blocks, frozenset(best))
     return _asked(job, outline, backend, sink)
 
 
@@ -193,34 +193,32 @@ def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
     old, new = lines_of(job.about.text), lines_of(job.source.text)
     spans = [(a, max(a + 1, b)) for tag, a, b, *_ in opcodes(old, new) if tag != "equal"]
     last = len(old)
-    spans = [(min(a, last - 1), b) for a, b in spans]  # what was added behind the last line
+    spans = [(min(a, last - 1), b) for a, b in spans]  # what was added after the last line
     return [block for block in blocks if any(a < block.last and block.first <= b for a, b in spans)]
 
 
 def _regions(
-    source: Source, blocks: Sequence[Block], targets: Sequence[EditTarget]
+    source: Source, blocks: Sequence[Block], targets: Sequence[Block]
 ) -> tuple[RegionJob, ...]:
     """A region for each target, with the comments above it; none inside of another."""
-    spans = [_with_lead(target, blocks) for target in targets]
     regions: list[RegionJob] = []
-    for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda pair: pair[0]):
-        if regions and first <= regions[-1].lines[1]:
-            continue
-        block = Block(first, last, target.symbol, TARGET)
-        regions.append(replace(region_job(source, [block], 1.0), why=target.why))
+    with_comments = [_with_comments(target, blocks) for target in targets]
+    for target in sorted(with_comments, key=lambda target: (target.first, target.last)):
+        if not regions or target.first > regions[-1].lines[1]:
+            regions.append(replace(region_job(source, [target], 1.0), why=target.why))
     return tuple(regions)
 
 
-def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
-    """The lines of a target with the comments right above it."""
-    heads = (block for block in blocks if block.head and block.name == target.symbol)
+def _with_comments(target: Block, blocks: Sequence[Block]) -> Block:
+    """A target with the comments right above it."""
+    heads = (block for block in blocks if block.head and block.name == target.name)
     starts = (block.first for block in heads if block.first <= target.first <= block.last)
-    return next(starts, target.first), target.last
+    return replace(target, first=next(starts, target.first))
 
 
-def _is_one_function(targets: Sequence[EditTarget], symbols: Sequence[Symbol]) -> bool:
+def _is_one_function(targets: Sequence[Block], symbols: Sequence[Symbol]) -> bool:
     """Whether an instruction names one function and nothing else."""
-    named = [symbol for symbol in symbols if symbol.qualified in {each.symbol for each in targets}]
+    named = [symbol for symbol in symbols if symbol.qualified in {each.name for each in targets}]
     return len(targets) == 1 and len(named) == 1 and named[0].kind in CALLABLE
 
 
@@ -240,8 +238,14 @@ def _meant(
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
-    names = ", ".join(region_name(region.symbol, region.lines) for region in regions[:NAMED])
-    more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
+    names = ", ".join(
+        region_name(region.symbol, region.lines) for region in regions[:MAX_REPORTED_REGIONS]
+    )
+    more = (
+        f" and {len(regions) - MAX_REPORTED_REGIONS} more"
+        if len(regions) > MAX_REPORTED_REGIONS
+        else ""
+    )
     why = next(iter(dict.fromkeys(region.why for region in regions)))
     note = Finding(
         "focused",
@@ -257,13 +261,13 @@ def _whole(job: Job, why: str) -> Job:
 
 
 def _some(job: Job, choice: BlockChoice) -> Job:
-    chances = {block.block: block.chance for block in choice.blocks}
+    chances = choice.blocks
     regions = tuple(
         replace(
             region_job(job.about, group, min(1.0, sum(chances[block] for block in group))),
             why=choice.why,
         )
-        for group in grouped(list(chances), LONG)
+        for group in grouped(list(chances), MAX_BLOCK_LINES)
     )
     return _with(job, regions)
 
@@ -276,5 +280,5 @@ def _question(job: Job, outline: BlockListing) -> Plan:
         closing=marks,
         instruction=job.instruction,
         draft=("lookup",) if job.plan.draft else (),
-        max_tokens=ANSWER,
+        max_tokens=MAX_ANSWER_TOKENS,
     )

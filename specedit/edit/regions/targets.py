@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from specedit.edit.regions.blocks import TARGET, Block
 from specedit.errors import NotDefined
 from specedit.syntax.outline import CALLABLE, Symbol
 
@@ -29,7 +30,7 @@ _PLACE = re.compile(
     r"(?i)\b(?:in|inside|within|dans|en|im)\s+(?:(?:the|der|die|la)\s+)?"
     r"(?:(?:function|method|class|funktion|fonction|classe)\s+)?(?P<tick>`?)(?P<path>[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?P<call>\(\))?"
 )
-FEW = 8  # names that a message lists
+MAX_LISTED_NAMES = 8  # names that a message lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,9 @@ def check_places(symbols: Sequence[Symbol], text: str, instruction: str) -> None
         if not is_hard or re.search(rf"(?i)(?<![\w$]){re.escape(name)}(?![\w$])", text):
             continue
         near = difflib.get_close_matches(name, known, 1, 0.6)
-        names = ", ".join([*known.values()][:FEW]) + (", …" if len(known) > FEW else "")
+        names = ", ".join([*known.values()][:MAX_LISTED_NAMES]) + (
+            ", …" if len(known) > MAX_LISTED_NAMES else ""
+        )
         raise NotDefined(
             f"defines no {match['path']}; nothing was asked.",
             hint=f"The nearest name is {known[near[0]]}." if near else f"It defines: {names}.",
@@ -131,37 +134,27 @@ _QUOTED = re.compile(
     r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
     r"""|“([^”\n]{3,120})”|«([^»\n]{3,120})»|„([^“”\n]{3,120})[“”]|「([^」\n]{2,120})」"""
 )
-NAMED = "named in the instruction"
+WHY_NAMED = "named in the instruction"
 
 
-@dataclass(frozen=True, slots=True)
-class EditTarget:
-    """Lines [first, last] that the edit may change, from 1, without the comments above them."""
-
-    first: int
-    last: int
-    symbol: str
-    why: str = NAMED
-
-
-def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
+def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Block]:
     """The definitions that an instruction names, else those that hold a text that it quotes, in the
-    file's order; none where there is no such evidence. An error where it places the change in a
-    definition that does not exist."""
+    file's order, without the comments above them; none where there is no such evidence. An error
+    where it places the change in a definition that does not exist."""
     check_places(symbols, text, instruction)
     named = _without_holders(definitions_named(symbols, instruction))
     callables = [symbol for symbol in named if symbol.kind in CALLABLE or symbol.kind in TYPES]
     if callables:  # a value that is named with a function is what the function uses
-        return [_target(symbol, NAMED) for symbol in callables]
+        return [_target(symbol, WHY_NAMED) for symbol in callables]
     return (
         _holding_texts(symbols, text, _quoted_in(instruction))
-        or [_target(symbol, NAMED) for symbol in named]
+        or [_target(symbol, WHY_NAMED) for symbol in named]
         or _holding_texts(symbols, text, _code_in(instruction))
     )
 
 
-def _target(symbol: Symbol, why: str) -> EditTarget:
-    return EditTarget(symbol.first_line, symbol.last_line, symbol.qualified, why)
+def _target(symbol: Symbol, why: str) -> Block:
+    return Block(symbol.first_line, symbol.last_line, symbol.qualified, TARGET, why=why)
 
 
 def _without_holders(named: Sequence[Symbol]) -> list[Symbol]:
@@ -186,20 +179,18 @@ def _code_in(instruction: str) -> list[str]:
     return [rf"(?<![\w$]){separator.join(map(re.escape, name))}(?![\w$])" for name in names]
 
 
-def _holding_texts(
-    symbols: Sequence[Symbol], text: str, patterns: Sequence[str]
-) -> list[EditTarget]:
+def _holding_texts(symbols: Sequence[Symbol], text: str, patterns: Sequence[str]) -> list[Block]:
     """The smallest definitions that hold one of the texts, where it stands at few places."""
-    targets: dict[str, EditTarget] = {}
+    targets: dict[str, Block] = {}
     for pattern in patterns:
         places = list(islice(re.finditer(pattern, text), MAX_PLACES + 1))
         for place in places if len(places) <= MAX_PLACES else []:
             target = _holding(symbols, text, place)
-            targets.setdefault(target.symbol or str(target.first), target)
+            targets.setdefault(target.name or str(target.first), target)
     return sorted(targets.values(), key=lambda target: target.first)
 
 
-def _holding(symbols: Sequence[Symbol], text: str, place: re.Match[str]) -> EditTarget:
+def _holding(symbols: Sequence[Symbol], text: str, place: re.Match[str]) -> Block:
     """The smallest definition around a place, or the lines around it up to a blank one."""
     line = text.count("\n", 0, place.start()) + 1
     why = f"`{place[0][:40]}` is there"
@@ -212,4 +203,4 @@ def _holding(symbols: Sequence[Symbol], text: str, place: re.Match[str]) -> Edit
         first -= 1
     while last < min(len(lines), line + MAX_LINES_AROUND) and lines[last].strip():
         last += 1
-    return EditTarget(first, last, "", why)
+    return Block(first, last, "", TARGET, why=why)

@@ -28,17 +28,20 @@ from typing import Any
 from specedit.edit.report import Judgement, Try
 from specedit.edit.tries import supervisor
 
-HEAD, TAIL = 64 << 10, 192 << 10  # bytes of the output that are kept: its beginning and its end
+HEAD_BYTES, TAIL_BYTES = (
+    64 << 10,
+    192 << 10,
+)  # bytes of the output that are kept: its beginning and its end
 LOOK = 0.05  # seconds between two looks
-GRACE = 0.5  # seconds between SIGTERM and SIGKILL
-PATIENCE = 12.0  # seconds for the supervisor to end everything
+TERM_TO_KILL_S = 0.5  # seconds between SIGTERM and SIGKILL
+SUPERVISOR_WAIT_S = 12.0  # seconds for the supervisor to end everything
 SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of a command. `code` is None when it had to be ended."""
+    """The result of a command. `code` is None when it had to be ended."""
 
     code: int | None
     output: str
@@ -61,10 +64,10 @@ class _Output:
         with suppress(OSError), os.fdopen(self._pipe, "rb", buffering=0) as file:
             while data := file.read(1 << 16):
                 with self._lock:
-                    room = HEAD - len(self._head)
+                    room = HEAD_BYTES - len(self._head)
                     self._head += data[:room] if room > 0 else b""
                     self._tail += data[max(room, 0) :]
-                    if (over := len(self._tail) - TAIL) > 0:
+                    if (over := len(self._tail) - TAIL_BYTES) > 0:
                         self._cut += over
                         del self._tail[:over]
 
@@ -111,7 +114,7 @@ def run_command(command: str, folder: Path, timeout_s: float, report: Callable[[
                 child.wait(LOOK)
     finally:
         _end(child)
-    output.thread.join(GRACE)  # a process that escaped may hold the pipe for ever
+    output.thread.join(TERM_TO_KILL_S)  # a process that escaped may hold the pipe for ever
     code = None if problem else child.returncode
     return Ran(code, output.text(), time.monotonic() - started, problem)
 
@@ -149,7 +152,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     if child.stdin is not None:
         child.stdin.close()  # the supervisor ends all of them
         with suppress(subprocess.TimeoutExpired):
-            child.wait(PATIENCE)
+            child.wait(SUPERVISOR_WAIT_S)
     if sys.platform == "win32":
         if child.poll() is None:
             with suppress(OSError, subprocess.TimeoutExpired):
@@ -161,7 +164,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         _signal(child, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
-            child.wait(GRACE)
+            child.wait(TERM_TO_KILL_S)
     _signal(child, signal.SIGKILL)
     child.wait()
 
@@ -268,7 +271,7 @@ FORMS = (
     ),
 )
 MOST_LINES, MOST_CHARS = 40, 2400  # of what is shown
-LONGEST = 200  # characters of a line
+MAX_LINE_CHARACTERS = 200  # characters of a line
 FAILS = re.compile(
     r"(?i)\b(error|errors|failed|failure|failures|exception|panic|assert\w*|fatal)\b"
 )
@@ -284,7 +287,7 @@ class Failure:
 
 
 def read(output: str, folder: Path | None = None) -> Failure:
-    """What matters of the output of a command that failed in `folder`."""
+    """The lines that matter in the output of a command that failed in `folder`."""
     text = output if folder is None else output.replace(f"{folder}/", "")
     lines = [line.rstrip() for line in text.splitlines()]
     for form in FORMS:
@@ -301,7 +304,7 @@ def read(output: str, folder: Path | None = None) -> Failure:
 
 def _short(line: str) -> str:
     line = " ".join(line.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
 
 
 def _bounded(lines: Sequence[str], *, end: bool = False) -> str:
@@ -309,7 +312,7 @@ def _bounded(lines: Sequence[str], *, end: bool = False) -> str:
     kept: list[str] = []
     size = 0
     for line in reversed(lines) if end else lines:
-        line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+        line = line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
         size += len(line) + 1
         if len(kept) >= MOST_LINES or size > MOST_CHARS:
             break

@@ -26,6 +26,7 @@ from specedit.edit.outcome import keep
 from specedit.edit.regions.locate import widened
 from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
 from specedit.edit.sink import Sink
+from specedit.engines.base import Sampling
 from specedit.errors import TooLong
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -36,6 +37,7 @@ TOP_P = 0.95  # of a sampled try, where the settings do not say
 SECOND = 2  # the number of the try that opens more of the file where the first proved too narrow
 TOO_NARROW = frozenset({"repeated", "lost-definition", "lost-lines", "undefined", "placeholder"})
 UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
+MAX_OTHER_ANSWERS = 3  # in a row, until one passes its checks
 MOST_PREDICTIONS = 8  # earlier answers that are followed; the newest
 # The least temperature of the second try and those after it, and whether the model sees what was
 # wrong (docs/research/2026-11-tries.md).
@@ -65,11 +67,17 @@ def attempts(settings: Settings) -> Iterator[Trying]:
         if not settings.test:
             yield Trying(number, most, replace(first, temperature=0.0), with_feedback=True)
             continue
-        least, with_feedback = VARIATIONS[(number - 2) % len(VARIATIONS)]
-        temperature = max(least, settings.temperature)
-        seed = (settings.seed + number - 1) % (1 << 63)
-        sampled = replace(first, temperature=temperature, top_p=TOP_P, seed=seed)
+        sampled, with_feedback = varied(settings, number)
         yield Trying(number, most, sampled, with_feedback)
+
+
+def varied(settings: Settings, number: int) -> tuple[Sampling, bool]:
+    """How a later try is sampled, and whether the model sees what was wrong with the one before."""
+    least, with_feedback = VARIATIONS[(number - 2) % len(VARIATIONS)]
+    temperature = max(least, settings.temperature)
+    seed = (settings.seed + number - 1) % (1 << 63)
+    first = sampling_of(settings)
+    return replace(first, temperature=temperature, top_p=TOP_P, seed=seed), with_feedback
 
 
 def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
@@ -187,6 +195,19 @@ class TriedFile:
         )
         return job, replace(attempt, sampling=sampling, with_feedback=False)
 
+    def another(self, settings: Settings) -> tuple[Job, Trying]:
+        """The Job and the try that ask for one more answer: the model's second choice first, if it
+        is known, then sampled ones."""
+        number = len(self.tries) + 1
+        text = "not the likeliest answer: you asked for another one"
+        job = replace(self.job, findings=(*self.job.findings, Finding("second-choice", text)))
+        certainty = self.edits[-1].figures.certainty
+        if number == SECOND and certainty is not None and len(job.regions) <= 1:
+            sampling = replace(sampling_of(settings), temperature=0.0, second_at=certainty.least_at)
+        else:
+            sampling = varied(settings, number)[0]
+        return job, Trying(number, number, sampling)
+
 
 class TryJudge(Protocol):
     """Decides which try is kept."""
@@ -233,7 +254,7 @@ def try_until_kept(
 
 # Another answer would be cut off as well, and each takes the longest time; where a part of a change
 # belongs, the model is asked once.
-LAST = ("cut-off", "ambiguous")
+FINAL_KINDS = ("cut-off", "ambiguous")
 
 
 def checked_edit(
@@ -248,6 +269,27 @@ def checked_edit(
     tries[at] = replace(tries[at], kept=bool(kept))
     edit = file.edits[at] if len(tries) == 1 else with_all_tries(file.edits[at], tries)
     return edit if kept else keep(edit)
+
+
+def other_edit(file: TriedFile, backend: Backend, settings: Settings, sink: Sink) -> Edit | None:
+    """The Edit of one more answer that passes its checks and is unlike all earlier ones; None where
+    MAX_OTHER_ANSWERS do not."""
+    for _ in range(MAX_OTHER_ANSWERS):
+        job, attempt = file.another(settings)
+        sink.trying(attempt)
+        answered = ask_try(job, attempt, file.earlier, backend, settings, sink)
+        tried = try_of(attempt, answered, file.tries)
+        edit = answered.edit
+        kept = edit.changed and tried.same_as is None
+        if kept:
+            file.tries = [replace(earlier, kept=False) for earlier in file.tries]
+        file.tries.append(replace(tried, kept=kept, noted=_why_unchanged(edit)))
+        file.edits.append(edit)
+        file.earlier.append(as_earlier(answered))
+        sink.tried(Tried(file.tries[-1], attempt.most))
+        if kept:
+            return with_all_tries(edit, file.tries)
+    return None
 
 
 class _Checks:
@@ -274,7 +316,7 @@ class _Checks:
         return passed
 
     def ends(self) -> bool:
-        return any(finding.kind in LAST for finding in self._file.edits[-1].findings)
+        return any(finding.kind in FINAL_KINDS for finding in self._file.edits[-1].findings)
 
 
 def _why_unchanged(edit: Edit) -> str:

@@ -18,8 +18,8 @@ import time
 from contextlib import suppress
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-GRACE = 0.5  # seconds between SIGTERM and SIGKILL
-PATIENCE = 10.0  # seconds until processes that SIGKILL does not end are given up
+TERM_TO_KILL_S = 0.5  # seconds between SIGTERM and SIGKILL
+KILL_WAIT_S = 10.0  # seconds until processes that SIGKILL does not end are given up
 
 
 def main(pipe: int, command: str) -> int:
@@ -37,10 +37,10 @@ def main(pipe: int, command: str) -> int:
         _reap(codes)
     if child not in codes:
         _signal_all(signal.SIGTERM)
-        end = time.monotonic() + GRACE
+        end = time.monotonic() + TERM_TO_KILL_S
         while _reap(codes) and time.monotonic() < end:
             time.sleep(0.01)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + KILL_WAIT_S
     while _reap(codes) and time.monotonic() < end:
         _signal_all(signal.SIGKILL)
         time.sleep(0.001)

@@ -22,8 +22,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.engines.exact.geometry import LANES, STEP, Geometry, bytes_of, needed_memory
-from specedit.engines.exact.weights import VERSION, Damaged, Writer, four_of, open_weights
+from specedit.engines.exact.geometry import INPUT_MULTIPLE, LANES, Geometry, bytes_of, needed_memory
+from specedit.engines.exact.weights import FORMAT_VERSION, Damaged, Writer, four_of, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 INT8_TIMES, INT8_MORE = 2, 1 << 30
 FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
 MATRICES = ("qkv", "out", "gate_up", "down")
-BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
-AHEAD = 3  # blocks that are made while one is written
+NUMBERS_PER_BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
+BLOCKS_AHEAD = 3  # blocks that are made while one is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ConvertProgress:
 
 
 def source_of(files: ModelFiles) -> str:
-    """What identifies the weights: the digest, or name, size and date where none is known."""
+    """The identity of the weights: the digest, or name, size and date where none is known."""
     if files.sha256:
         return files.sha256
     seen = hashlib.sha256()
@@ -89,7 +89,7 @@ def _needed_int8(files: ModelFiles) -> int:
 
 def converted_path(files: ModelFiles, store: Path, weights: str = "auto") -> Path:
     stem = "".join(c if c.isalnum() or c in "-._" else "-" for c in files.name[:60])
-    name = f"{stem}-{source_of(files)[:16]}-v{VERSION}.{kind_of(files, weights)}"
+    name = f"{stem}-{source_of(files)[:16]}-v{FORMAT_VERSION}.{kind_of(files, weights)}"
     return store / "converted" / name
 
 
@@ -154,7 +154,7 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
 
 def kinds_of(store: Path, source: str) -> Iterator[str]:
     """The kinds of weights that a model was converted to, their bytes, and what has 4 bits."""
-    for path in sorted((store / "converted").glob(f"*-{source[:16]}-v{VERSION}.int[48]")):
+    for path in sorted((store / "converted").glob(f"*-{source[:16]}-v{FORMAT_VERSION}.int[48]")):
         with contextlib.suppress(Damaged):
             entries = open_weights(path, source).entries
             four = len(four_of(entries))
@@ -242,7 +242,7 @@ def fill(writer: Writer, checkpoint: Checkpoint, four: Collection[str] = ()) -> 
                 continue
             for make in _blocks(checkpoint, name, sources, four):
                 ahead.append((name, pool.submit(make)))
-                if len(ahead) > AHEAD:
+                if len(ahead) > BLOCKS_AHEAD:
                     yield _add(writer, *ahead.popleft())
         while ahead:
             yield _add(writer, *ahead.popleft())
@@ -290,7 +290,7 @@ def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
 def _blocks(
     checkpoint: Checkpoint, name: str, sources: list[list[str]], four: Collection[str]
 ) -> Iterator[Callable[[], dict[str, Array]]]:
-    """What makes each block of a tensor; every block of a matrix but the last fills panels."""
+    """A function for each block of a tensor; every block of a matrix but the last fills panels."""
     from specedit.engines.exact import quantize
 
     config = checkpoint.config
@@ -298,12 +298,12 @@ def _blocks(
     if kind not in ("embedding", "head", *MATRICES):
         yield partial(quantize.vector, checkpoint, name, sources)
         return
-    multiple = {"qkv": config.head_size, "gate_up": STEP}.get(kind, LANES)
+    multiple = {"qkv": config.head_size, "gate_up": INPUT_MULTIPLE}.get(kind, LANES)
     for group in sources:
         shape = config.shape(group[0])
         assert shape is not None
         height, width = shape
-        step = max(BLOCK // (width * len(group) * multiple), 1) * multiple
+        step = max(NUMBERS_PER_BLOCK // (width * len(group) * multiple), 1) * multiple
         for start in range(0, height, step):
             stop = min(start + step, height)
             yield partial(quantize.matrix_rows, checkpoint, name, group, start, stop, four)

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
-READ = 8192  # most ids of what is read that a narrowed choice may be among, besides frequent ones
+MAX_NARROWED_IDS = (
+    8192  # most ids of what is read that a narrowed choice may be among, besides frequent ones
+)
 
 
 class ExactEngine:
@@ -144,7 +146,10 @@ class ExactEngine:
     def narrow(self, frequent: Sequence[int]) -> None:
         self._narrow = bool(frequent)
         if frequent and frequent != self._frequent:
-            self._frequent, self._subset = frequent, self.passes.outputs(len(frequent) + READ)
+            self._frequent, self._subset = (
+                frequent,
+                self.passes.outputs(len(frequent) + MAX_NARROWED_IDS),
+            )
             self._subset.add(frequent)
 
     @property
@@ -161,9 +166,11 @@ class ExactEngine:
             )
 
 
-LEAST = 16  # ids that are worth a file
-MOST_BYTES = 256_000_000  # of one file: 500 ids have 12 MB in a model of 1.5B, 100 in one of 14B
-MOST_FILES = 8  # of one model; every run begins with one of four (`edit.prompt.CONSTANT`)
+MIN_PREFIX_IDS = 16  # ids that are worth a file
+MAX_PREFIX_BYTES = (
+    256_000_000  # of one file: 500 ids have 12 MB in a model of 1.5B, 100 in one of 14B
+)
+MAX_PREFIX_FILES = 8  # of one model; every run begins with one of four (`edit.prompt.CONSTANT`)
 DIGEST = hashlib.sha256().digest_size
 
 
@@ -177,11 +184,11 @@ class FixedPrefixes:
 
     def read(self, ids: Sequence[int], cache: KernelCache) -> None:
         """Feed these ids to an empty cache, or fill it as a run before did."""
-        if len(ids) < LEAST:
+        if len(ids) < MIN_PREFIX_IDS:
             return
         path = self._path(ids)
         try:
-            data = bytearray(regular.read(path, MOST_BYTES))
+            data = bytearray(regular.read(path, MAX_PREFIX_BYTES))
             digest, rows = data[:DIGEST], data[DIGEST:]
             if hashlib.sha256(rows).digest() != digest:
                 raise ValueError("it is not what was written")
@@ -208,5 +215,5 @@ class FixedPrefixes:
         """Delete the oldest files, so that one more may be kept."""
         files = self._folder.glob(f"{self._prefix}*.kv")
         newest_first = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in newest_first[MOST_FILES - 1 :]:
+        for path in newest_first[MAX_PREFIX_FILES - 1 :]:
             path.unlink(missing_ok=True)

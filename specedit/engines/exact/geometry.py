@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from specedit.models.architecture import Architecture
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
-STEP = 64  # inputs of a product are a multiple of it
-BLOCK4, BLOCK6 = 576, 832  # bytes of STEP inputs of a panel of 4 and of 6 bits
+INPUT_MULTIPLE = 64  # inputs of a product are a multiple of it
+BLOCK4, BLOCK6 = 576, 832  # bytes of INPUT_MULTIPLE inputs of a panel of 4 and of 6 bits
 GROUP_SIZE = 1792  # inputs of `down` that are quantized together,
 GROUP_SIZE4 = 896  # and in a file with matrices of 4 bits: half makes up for their error
 # bytes of a number
@@ -67,10 +67,10 @@ class Geometry:
     def of(cls, config: Architecture) -> Geometry:
         half = up_to(config.head_size // 2, LANES)
         return cls(
-            hidden=up_to(config.hidden, STEP),
-            inner=up_to(config.inner, STEP),
+            hidden=up_to(config.hidden, INPUT_MULTIPLE),
+            inner=up_to(config.inner, INPUT_MULTIPLE),
             half=half,
-            attended=up_to(config.heads * 2 * half, STEP),
+            attended=up_to(config.heads * 2 * half, INPUT_MULTIPLE),
             qkv=(config.heads + 2 * config.kv_heads) * 2 * half,
             vocabulary=up_to(config.vocabulary, LANES),
         )
@@ -90,7 +90,10 @@ class Geometry:
         def linear(name: str, outputs: int, inputs: int, groups: int = 1) -> None:
             panels = up_to(outputs, LANES) // LANES
             eight = ("int8", (panels, inputs // 4, LANES, 4))
-            packed = ("uint8", (panels, inputs // STEP, BLOCK4 if name in four else BLOCK6))
+            packed = (
+                "uint8",
+                (panels, inputs // INPUT_MULTIPLE, BLOCK4 if name in four else BLOCK6),
+            )
             results[f"{name}.panels"] = packed if four else eight
             results[f"{name}.scales"] = (floats, (panels, groups, LANES))
             results[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
@@ -124,4 +127,4 @@ def needed_memory(config: Architecture, weights: int) -> int:
     occur are read."""
     per_head = 6 * up_to(config.head_size // 2, LANES) + 8
     cache = POSITIONS * config.layers * config.kv_heads * per_head
-    return weights - 2 * config.vocabulary * up_to(config.hidden, STEP) + cache + PROGRAM
+    return weights - 2 * config.vocabulary * up_to(config.hidden, INPUT_MULTIPLE) + cache + PROGRAM

@@ -15,7 +15,7 @@ from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.passes import KernelPasses, OutputSubset
 from specedit.models.head_file import Heads
 
-READ = 2048  # most ids of the present text that may be guessed besides frequent ones
+MAX_GUESSED_IDS = 2048  # most ids of the present text that may be guessed besides frequent ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Guesser:
     @cached_property
     def _outputs(self) -> OutputSubset:
         """Gathered for the first guess (20 ms): a copied answer needs none."""
-        outputs = self._passes.outputs(len(self._frequent) + READ)
+        outputs = self._passes.outputs(len(self._frequent) + MAX_GUESSED_IDS)
         outputs.add(self._frequent)
         return outputs
 

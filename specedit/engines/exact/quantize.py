@@ -16,8 +16,8 @@ import numpy.typing as npt
 from specedit.engines.exact.geometry import (
     BLOCK4,
     BLOCK6,
+    INPUT_MULTIPLE,
     LANES,
-    STEP,
     Geometry,
     group_size_of,
     up_to,
@@ -60,11 +60,11 @@ def linear(rows: Array, group_size: int | None = None) -> Quantized:
     step = group_size or inputs
     parts = [quantize(rows[:, at : at + step]) for at in range(0, inputs, step)]
     weight = parts[0][0] if len(parts) == 1 else np.concatenate([w for w, _ in parts], 1)
-    return Quantized(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
+    return Quantized(weight, np.stack([s for _, s in parts], 1), up_to(step, INPUT_MULTIPLE))
 
 
 def padded(array: Array, axis: int, size: int) -> Array:
-    """Zeros behind an axis, up to `size`."""
+    """Zeros after an axis, up to `size`."""
     if array.shape[axis] == size:
         return array
     width = [(0, 0)] * array.ndim
@@ -84,7 +84,9 @@ def pad_heads(array: Array, axis: int, half: int, to: int) -> Array:
 def panels(of: Quantized) -> dict[str, Array]:
     """`panels`, `scales` and `offsets` of a product, as the kernels read them."""
     weight = padded(
-        padded(of.weight, 0, up_to(of.weight.shape[0], LANES)), 1, up_to(of.weight.shape[1], STEP)
+        padded(of.weight, 0, up_to(of.weight.shape[0], LANES)),
+        1,
+        up_to(of.weight.shape[1], INPUT_MULTIPLE),
     )
     scales = padded(of.scales, 0, weight.shape[0])
     outputs, inputs = weight.shape
@@ -115,14 +117,16 @@ def packed(rows: Array, bits: int, group_size: int | None = None) -> dict[str, A
     library = load()
     if isinstance(library, str):
         raise ModelError(f"Weights of {bits} bits need the exact engine's kernels: {library}.")
-    rows = padded(padded(rows, 0, up_to(rows.shape[0], LANES)), 1, up_to(rows.shape[1], STEP))
+    rows = padded(
+        padded(rows, 0, up_to(rows.shape[0], LANES)), 1, up_to(rows.shape[1], INPUT_MULTIPLE)
+    )
     rows = np.ascontiguousarray(rows, np.float32)
     outputs, inputs = rows.shape
     step = min(group_size or inputs, inputs)
     shape = (outputs // LANES, -(-inputs // step), LANES)
     made = {
         "panels": np.empty(
-            (outputs // LANES, inputs // STEP, {4: BLOCK4, 6: BLOCK6}[bits]), np.uint8
+            (outputs // LANES, inputs // INPUT_MULTIPLE, {4: BLOCK4, 6: BLOCK6}[bits]), np.uint8
         ),
         "scales": np.empty(shape, np.float32),
         "offsets": np.empty(shape, np.int32),
@@ -135,7 +139,7 @@ def packed(rows: Array, bits: int, group_size: int | None = None) -> dict[str, A
 
 def interleaved(gate: Array, up: Array) -> Array:
     """Rows of gate and up as one product, whose panels alternate."""
-    outputs = up_to(gate.shape[0], STEP)
+    outputs = up_to(gate.shape[0], INPUT_MULTIPLE)
     a, b = (padded(rows, 0, outputs).reshape(-1, LANES, rows.shape[1]) for rows in (gate, up))
     return np.stack((a, b), 1).reshape(2 * outputs, -1)
 

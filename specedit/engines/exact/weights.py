@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 MAGIC = b"specedit"
-VERSION = 3
+FORMAT_VERSION = 3
 ALIGN = 4096
 POPULATE_READ = 22  # MADV_POPULATE_READ, which mmap does not name
 PREFIX = struct.Struct("<8sIQ32s")
 HEADER_ROOM = 1 << 20  # bytes before the tensors; the header is written there last
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
-BLOCK = 2048 * 8 * WORDS_PER_ROW  # bytes that are verified at a time
+VERIFIED_BLOCK_BYTES = 2048 * 8 * WORDS_PER_ROW  # bytes that are verified at a time
 
 UNREADABLE = (
     *(OSError, struct.error, RecursionError),
@@ -156,8 +156,8 @@ def _read_checksum(data: mmap.mmap, entry: dict[str, Any]) -> str:
     import numpy as np
 
     result, start = Checksum(), int(entry["offset"])
-    for at in range(start, start + entry["nbytes"], BLOCK):
-        size = min(BLOCK, start + entry["nbytes"] - at)
+    for at in range(start, start + entry["nbytes"], VERIFIED_BLOCK_BYTES):
+        size = min(VERIFIED_BLOCK_BYTES, start + entry["nbytes"] - at)
         result.add(np.frombuffer(data, np.uint8, size, at))
         regular.release(data, at, size)
     return result.hexdigest()
@@ -229,7 +229,7 @@ class Writer:
             raise ValueError("too many tensors for the header")
         digest = hashlib.sha256(header).digest()
         self._file.seek(0)
-        self._file.write(PREFIX.pack(MAGIC, VERSION, len(header), digest) + header)
+        self._file.write(PREFIX.pack(MAGIC, FORMAT_VERSION, len(header), digest) + header)
         self._file.flush()
 
     def finish(self) -> None:
@@ -271,10 +271,10 @@ def open_weights(path: Path, source: str) -> Weights:
 
 
 def _header(file: BinaryIO) -> dict[str, Any]:
-    """What the header says, as it was written."""
+    """The header, as it was written."""
     file.seek(0)
     magic, version, length, digest = PREFIX.unpack(file.read(PREFIX.size))
-    if magic != MAGIC or version != VERSION:
+    if magic != MAGIC or version != FORMAT_VERSION:
         raise Damaged("another version wrote the converted file")
     header = file.read(min(length, HEADER_ROOM))
     if hashlib.sha256(header).digest() != digest:

@@ -221,7 +221,7 @@ class CleanFiles:
 
 
 def _answers(settings: Settings) -> str:
-    """What decides the model's answers: settings, version, and the model's file if there is one."""
+    """The values that decide the model's answers: settings, version, and the model's file."""
     relevant = {name: getattr(settings, name) for name in RELEVANT}
     if settings.server not in ("auto", "off"):  # a remote server has a model of its own
         relevant["server"] = settings.server

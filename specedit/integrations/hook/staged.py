@@ -55,7 +55,7 @@ class FileNote:
 
 
 class HookSink(Sink):
-    """What follows a run of the hook, besides the events of each edit."""
+    """The sink of the hook's own events, besides those of each edit."""
 
     def step(self, name: str, result: StepResult) -> None:
         """A step has edited a file, or failed."""

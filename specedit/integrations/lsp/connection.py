@@ -25,7 +25,7 @@ INVALID_PARAMS, INTERNAL_ERROR, NOT_INITIALIZED = -32602, -32603, -32002
 CANCELLED, CONTENT_MODIFIED, REQUEST_FAILED = -32800, -32801, -32803
 
 LONGEST_HEADER = 1 << 16  # bytes of a header line
-LARGEST = 256 << 20  # bytes of a message
+MAX_MESSAGE_BYTES = 256 << 20  # bytes of a message
 # At the end of a line rather than all of it: what precedes it is the body of a damaged message.
 LENGTH = re.compile(rb"Content-Length:[ \t]*(\S*)[ \t]*\r?\n\Z", re.IGNORECASE)
 
@@ -54,8 +54,10 @@ def read_messages(stream: BinaryIO) -> Iterator[object]:
         elif not line.strip() and length is not None:
             size = int(length) if re.fullmatch(rb"[0-9]{1,12}", length) else -1
             shown, length = length.decode("ascii", "replace"), None
-            if not 0 <= size <= LARGEST:
-                problem = f"Content-Length: {shown} is not a number of bytes up to {LARGEST}"
+            if not 0 <= size <= MAX_MESSAGE_BYTES:
+                problem = (
+                    f"Content-Length: {shown} is not a number of bytes up to {MAX_MESSAGE_BYTES}"
+                )
                 yield RequestError(PARSE_ERROR, problem)
                 continue
             body = stream.read(size)

@@ -1,4 +1,4 @@
-"""What an editor asks for: an edit of selected lines or of a document, the merge of a change, or a
+"""The requests of an editor: an edit of selected lines or of a document, a merge, or a
 rename of the identifier at the cursor.
 
 The instruction of an edit is an argument, or a comment in the selection that begins with

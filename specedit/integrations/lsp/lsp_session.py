@@ -423,7 +423,7 @@ class Session(Connection):
         return {"html": page(read(self._trace))}
 
     def _start_status(self, number: int | str, _: object) -> None:
-        """What a warm server says of itself; null where none runs."""
+        """The status of a warm server; null where none runs."""
 
         def ask(request: Pending) -> None:
             from specedit.server import client
@@ -491,7 +491,7 @@ def checked_lines(value: object) -> tuple[int, int]:
 
 
 def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> Message:
-    """What an editor needs to show of the Edits of one change, all of them or none."""
+    """The answer to an editor about the Edits of one change, all of them or none."""
     figures = sum((edit.figures for _, edit in edits), Figures())
     drafted = figures.drafted
     problems = [f"{edit.path}: {problem}" for _, edit in edits for problem in edit.problems]

@@ -35,7 +35,7 @@ from specedit.integrations.lsp.document_edits import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 from specedit.view.colours import count
-from specedit.view.terminal import WIDEST, harmless
+from specedit.view.terminal import MAX_PAGE_COLUMNS, harmless
 from specedit.view.terminal import name as shown
 
 
@@ -95,10 +95,13 @@ class Workspace:
 
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
-LARGEST = 4000  # characters of a result
+MAX_RESULT_CHARACTERS = 4000  # characters of a result
 LISTS = ("files", "left", "places", "undecided", "notes")  # of a result: one line for each
-MOST, LONGEST = 40, 600  # of a list in a result: its lines, and characters of one
-FEW = 10  # places that one finding names, and lines of a place
+MAX_LIST_LINES, MAX_LINE_CHARACTERS = (
+    40,
+    600,
+)  # of a list in a result: its lines, and characters of one
+MAX_LISTED_PLACES = 10  # places that one finding names, and lines of a place
 MOST_LEFT = 20  # places that an incomplete rename names
 LINES = re.compile(r",? on lines? [\d, …]*\d…?")
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
@@ -123,7 +126,7 @@ class ToolResult(BaseModel):
 
     @property
     def rejected(self) -> list[str]:
-        """What the user's own program reports of the new text."""
+        """The findings of the user's own program in the new text."""
         return self._rejected
 
 
@@ -273,7 +276,7 @@ def _without_flags(line: str) -> str:
 
 
 def result_of(edits: Sequence[Edit]) -> ToolResult:
-    """What a client needs to know of the Edits of a session."""
+    """The result that a client gets for the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
     findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
     shown = [
@@ -315,10 +318,20 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
         if finding.kind not in ("stays", "outside"):
             lines = [str(spot.line) for spot in finding.places]
             text = own_words(LINES.sub("", finding.text) if lines else finding.text)
-            at = ":".join(filter(None, (path, ",".join(lines[:FEW]) + "…" * (len(lines) > FEW))))
+            at = ":".join(
+                filter(
+                    None,
+                    (
+                        path,
+                        ",".join(lines[:MAX_LISTED_PLACES])
+                        + "…" * (len(lines) > MAX_LISTED_PLACES),
+                    ),
+                )
+            )
             places.setdefault(text, []).append(at)
     return [
-        f"{text}: {', '.join(at[:FEW])}" + (f" and {len(at) - FEW} more" if at[FEW:] else "")
+        f"{text}: {', '.join(at[:MAX_LISTED_PLACES])}"
+        + (f" and {len(at) - MAX_LISTED_PLACES} more" if at[MAX_LISTED_PLACES:] else "")
         for text, at in places.items()
     ]
 
@@ -326,28 +339,37 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
 def _places(edit: Edit) -> Iterator[str]:
     lines = LINE_END.split(edit.before.decode("utf-8", "replace"))
     for change in edit.changes:
-        text = lines[change.line - 1].strip()[:WIDEST] if change.line <= len(lines) else ""
+        text = (
+            lines[change.line - 1].strip()[:MAX_PAGE_COLUMNS] if change.line <= len(lines) else ""
+        )
         yield f"{edit.path}:{change.line}:{change.column}: {change.kind}: {text}"
 
 
-def cut(lines: Sequence[str], most: int = MOST) -> list[str]:
+def cut(lines: Sequence[str], most: int = MAX_LIST_LINES) -> list[str]:
     """The first lines of a list, each not too long, and how many more there are."""
-    kept = [line if len(line) <= LONGEST else f"{line[:LONGEST]}…" for line in lines[:most]]
+    kept = [
+        line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}…"
+        for line in lines[:most]
+    ]
     return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept
 
 
 def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
-    """The result in at most LARGEST characters, without its first `skip` places or lines of diff.
+    """The result within MAX_RESULT_CHARACTERS, without its first `skip` places or lines of diff.
     `ask`: the tool that shows the rest."""
     main = "places" if result.places else "diff"
     whole = {name: list(map(shown, getattr(result, name))) for name in LISTS}
     whole["places"] = whole["places"][skip:]
     diff = result.diff.split("\n") if result.diff else []
     whole["diff"] = diff[skip:] if main == "diff" else diff
-    kept = {name: min(len(lines), MOST) for name, lines in whole.items()}
+    kept = {name: min(len(lines), MAX_LIST_LINES) for name, lines in whole.items()}
     kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
     summary = harmless(result.summary)
-    summary = summary if len(summary) <= LARGEST // 2 else f"{summary[: LARGEST // 2]}…"
+    summary = (
+        summary
+        if len(summary) <= MAX_RESULT_CHARACTERS // 2
+        else f"{summary[: MAX_RESULT_CHARACTERS // 2]}…"
+    )
     while True:
         lists = {name: cut(lines, kept[name]) for name, lines in whole.items()}
         update = lists | {"diff": "\n".join(lists["diff"]), "summary": summary}
@@ -358,6 +380,6 @@ def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
         made = result.model_copy(update=update)
         size = len(made.model_dump_json(exclude_defaults=True))
         longest = max(kept, key=lambda name: sum(map(len, lists[name])) if kept[name] else 0)
-        if size <= LARGEST or not kept[longest]:
+        if size <= MAX_RESULT_CHARACTERS or not kept[longest]:
             return made
         kept[longest] = kept[longest] * 4 // 5

@@ -1,6 +1,6 @@
 """The tools and their arguments. A function's docstring is what the client's model reads.
 
-An answer for one symbol holds that symbol, and new private helpers beside it; nothing else.
+An answer for one symbol holds that symbol, and new private helpers besides it; nothing else.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def within_symbol(job: Job | Edit, source: Source, symbol: str) -> Job | Edit:
 
     def judged(text: str) -> Judged:
         if not (text.startswith(head) and text.endswith(tail)):
-            return judge(text)  # what is beside the symbol is not the answer's
+            return judge(text)  # what is besides the symbol is not the answer's
         others = list(_others(source, symbol, head, tail, text))
         if not others:
             return judge(text)
@@ -68,7 +68,7 @@ def within_symbol(job: Job | Edit, source: Source, symbol: str) -> Job | Edit:
 
 
 def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Iterator[str]:
-    """What the answer has beside the symbol and new private helpers."""
+    """The parts of the answer besides the symbol and new private helpers."""
     first = head.count("\n") + 1
     last = first + text.count("\n", len(head), len(text) - len(tail))
     lines = text.split("\n")
@@ -120,7 +120,7 @@ Skip = Annotated[int, Field(ge=0)]  # places, or lines of diff, that the result 
 
 
 class Arguments(BaseModel):
-    """What a call says; an unknown argument is an error."""
+    """Read the arguments of a call; an unknown one is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

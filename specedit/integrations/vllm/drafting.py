@@ -17,22 +17,21 @@ from pathlib import Path
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
-from specedit.decode.drafters.prediction_drafter import MOST as MANY
-from specedit.decode.drafters.prediction_drafter import PredictionDrafter
+from specedit.decode.drafters.prediction_drafter import MAX_PREDICTIONS, PredictionDrafter
 from specedit.decode.width import Widths
 from specedit.errors import SpeceditError
 from specedit.models.tokenizer import Tokenizer
 
-MOST = 128  # ids of a draft that vLLM takes in one step
+MAX_DRAFT_IDS = 128  # ids of a draft that vLLM takes in one step
 PREDICTION = "specedit_prediction"  # the argument of a request that holds the ids
 START = 2.0  # budget at first, in shares of a step
-ALLOWED = 0.01  # budget per id written, in shares of a step
+BUDGET_PER_ID = 0.01  # budget per id written, in shares of a step
 REST = 32  # ids after which a resting request looks again at the server's costs
-SURE = 0.9  # no lookup if a prediction is this likely to continue
+SURE_PROBABILITY = 0.9  # no lookup if a prediction is this likely to continue
 READ_S = 1.5e-6  # seconds to index one id of a prediction or prompt
-RECENT = 9  # steps of a size whose median counts
-EVERY = 8  # steps between looks at the line
-LEAST = 1.001  # `start` in ids is at least this: never less than one id's cost
+RECENT_STEPS = 9  # steps of a size whose median counts
+STEPS_BETWEEN_LOOKS = 8  # steps between looks at the line
+MIN_START = 1.001  # `start` in ids is at least this: never less than one id's cost
 GRAIN = 8  # values of the ratio per power of two
 NEXT = -1  # between two predictions in one list of ids
 log = logging.getLogger("vllm.specedit")
@@ -60,7 +59,9 @@ class RequestBudget:
 
     def earn(self, written: int, accepted: int = 0, paid: float = 0.0) -> None:
         """A step wrote `written` ids, `accepted` of them drafted, and offering cost `paid`."""
-        self.left += max(0.0, accepted * self.share - paid) / 2 + ALLOWED * written * self.share
+        self.left += (
+            max(0.0, accepted * self.share - paid) / 2 + BUDGET_PER_ID * written * self.share
+        )
 
     def spend(self, seconds: float) -> None:
         self.left -= seconds
@@ -74,7 +75,7 @@ class RequestBudget:
     def rest(self) -> int:
         """Ids to be written until the budget allows the next draft."""
         missing = self._draft_s - self.left
-        return math.ceil(missing / (ALLOWED * self.share)) if missing > 0 else 0
+        return math.ceil(missing / (BUDGET_PER_ID * self.share)) if missing > 0 else 0
 
 
 class Drafting:
@@ -100,7 +101,7 @@ class Drafting:
         self._diverged = False
         self._answer: list[int] = []  # for a lookup that is created later
         self._unread: list[int] = []
-        self._widths = Widths(_line(1.0), widest=1 + MOST)
+        self._widths = Widths(_line(1.0), widest=1 + MAX_DRAFT_IDS)
         self._draft: Draft | None = None
         self._offered = 0
         self._ratio = 0.0
@@ -132,7 +133,7 @@ class Drafting:
             self._answer += self._unread
         self._unread.clear()
         drafts = [draft for follower in self._followers if (draft := follower.propose(most))]
-        if not any(draft.chances[0] >= SURE for draft in drafts):
+        if not any(draft.chances[0] >= SURE_PROBABILITY for draft in drafts):
             drafts += self._looked_up(most)
         chosen = self._widths.choose(drafts)
         self._draft, self._offered = chosen if chosen else (None, 0)
@@ -192,9 +193,9 @@ class Steps:
         if ids < 1 or seconds <= 0:
             return
         size = ids.bit_length()
-        self._recent.setdefault(size, deque(maxlen=RECENT)).append((ids, seconds))
+        self._recent.setdefault(size, deque(maxlen=RECENT_STEPS)).append((ids, seconds))
         self._count += 1
-        if self._count == 1 or self._count % EVERY == 0:
+        if self._count == 1 or self._count % STEPS_BETWEEN_LOOKS == 0:
             self._fit()
 
     @property
@@ -220,14 +221,14 @@ class Steps:
         if self.start < self.each:
             relative = ids / seconds
             self.each = float(relative.sum() / (relative**2).sum())
-            self.start = self.each * LEAST
+            self.start = self.each * MIN_START
 
     def share(self, requests: int) -> float:
         """One request's seconds of a step without drafts, of so many requests."""
         return self.start / max(1, requests) + self.each
 
     def ratio(self, requests: int) -> float:
-        """What a request's share of a step costs besides its own id, in ids.
+        """The cost of a request's share of a step besides its own id, in ids.
 
         An id more costs the server `each`; a step less of one request saves its id and its share
         of `start`, because the others continue. So the fuller the batch, the less a draft may
@@ -238,10 +239,10 @@ class Steps:
 
 
 def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:
-    """Several predictions as the one list of ids that a request can hold: `MANY` at most, each cut
-    where no answer can reach."""
+    """Several predictions as the one list of ids that a request can hold: MAX_PREDICTIONS at most,
+    each cut where no answer can reach."""
     results: list[int] = []
-    for ids in predictions[:MANY]:
+    for ids in predictions[:MAX_PREDICTIONS]:
         results += [*([NEXT] if results else []), *ids[:most]]
     return results
 
@@ -249,12 +250,12 @@ def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:
 def parted(ids: Iterable[int], most: int) -> list[list[int]]:
     """The predictions in such a list, which a client may have made."""
     results: list[list[int]] = [[]]
-    for token in islice(ids, MANY * (most + 1)):
+    for token in islice(ids, MAX_PREDICTIONS * (most + 1)):
         if token == NEXT:
             results.append([])
         else:
             results[-1].append(token)
-    return [part[:most] for part in results if part][:MANY]
+    return [part[:most] for part in results if part][:MAX_PREDICTIONS]
 
 
 def served_tokenizer(model: str) -> Tokenizer | None:

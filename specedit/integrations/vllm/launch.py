@@ -21,7 +21,7 @@ from string import Template
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.integrations.vllm.drafting import MOST
+from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS
 from specedit.version import VERSION
 
 INVARIANT = "VLLM_BATCH_INVARIANT"
@@ -62,7 +62,7 @@ def drafts_spoil_sampling() -> bool:
 
 
 def warning() -> list[str]:
-    """What the user should know before this vLLM serves."""
+    """The notes for the user before this vLLM serves."""
     vllm = installed()
     if vllm is None:
         return []
@@ -123,7 +123,7 @@ def batch_invariant() -> bool:
 
 
 def environment(vllm: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
-    """What `serve` adds to the environment: batch invariance where the platform has it, unless
+    """The environment that `serve` adds: batch invariance where the platform has it, unless
     the user decided. `capability` is the GPU's; None: there is no GPU."""
     if vllm is None or vllm.name != "vllm" or INVARIANT in os.environ:
         return {}
@@ -142,8 +142,8 @@ def capability() -> tuple[int, int] | None:
 
 
 def flags(users: Sequence[str] = ()) -> list[str]:
-    """The flags that `vllm serve` needs beside the user's, which must not set them too."""
-    config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MOST}
+    """The flags that `vllm serve` needs besides the user's, which must not set them too."""
+    config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MAX_DRAFT_IDS}
     ours = {
         "--scheduler-cls": SCHEDULER,
         "--middleware": MIDDLEWARE,
@@ -220,7 +220,7 @@ IMAGE = f"vllm-specedit:{VERSION}"
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What runs, and on how much."""
+    """The model, and the machine that it runs on."""
 
     model: str = "Qwen/Qwen2.5-Coder-32B-Instruct"
     image: str = IMAGE

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specedit.engines.base import appeared
-from specedit.integrations.vllm.drafting import MOST, PREDICTION, joined, served_tokenizer
+from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.models.tokenizer import Tokenizer
 from specedit.server.chat_request import Predicted, Unsupported, refuse
@@ -25,7 +25,7 @@ from specedit.server.remote import EXACT, UNUSED
 from specedit.server.requests import replayed, respond
 
 CHAT = "/v1/chat/completions"
-LARGEST = 64 << 20  # bytes of a body that is parsed
+MAX_BODY_BYTES = 64 << 20  # bytes of a body that is parsed
 UNLIMITED = 1 << 16  # ids of an answer without a limit
 # vLLM refuses an empty list of tools, for example, which means nothing.
 NOT_EMPTY = tuple(Unsupported.model_fields)
@@ -101,7 +101,7 @@ def _rewritten(request: dict[str, Any], ids: list[list[int]]) -> dict[str, Any]:
 def _reach(request: dict[str, Any]) -> int:
     """Ids of a prediction that the answer can reach within its limit."""
     limits = [request.get(name) for name in ("max_completion_tokens", "max_tokens")]
-    return min((n for n in limits if type(n) is int and n > 0), default=UNLIMITED) + MOST
+    return min((n for n in limits if type(n) is int and n > 0), default=UNLIMITED) + MAX_DRAFT_IDS
 
 
 def _texts(request: dict[str, Any]) -> list[str]:
@@ -115,18 +115,24 @@ def _texts(request: dict[str, Any]) -> list[str]:
 
 
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
-    """The body, and a `receive` that returns all of it again. A body over LARGEST is not read to
-    its end and not parsed."""
+    """The body, and a `receive` that returns all of it again. A body over MAX_BODY_BYTES is
+    not read to its end and not parsed."""
     messages: list[Message] = []
     size = 0
     while True:
         message = await receive()
         messages.append(message)
         size += len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body") or size > LARGEST:
+        if (
+            message["type"] != "http.request"
+            or not message.get("more_body")
+            or size > MAX_BODY_BYTES
+        ):
             break
     whole = messages[-1]["type"] == "http.request" and not messages[-1].get("more_body")
-    body = b"".join(m.get("body", b"") for m in messages) if whole and size <= LARGEST else b""
+    body = (
+        b"".join(m.get("body", b"") for m in messages) if whole and size <= MAX_BODY_BYTES else b""
+    )
     left = iter(messages)
 
     async def again() -> Message:

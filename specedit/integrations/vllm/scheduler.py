@@ -16,7 +16,7 @@ from typing import Any
 from vllm.v1.core.sched.scheduler import Scheduler
 
 from specedit.integrations.vllm.drafting import (
-    MOST,
+    MAX_DRAFT_IDS,
     PREDICTION,
     Drafting,
     Steps,
@@ -37,7 +37,7 @@ class PredictedScheduler(Scheduler):
         super().__init__(vllm_config, *arguments, **named)
         model = vllm_config.model_config
         self._steps = Steps()
-        self._most = max(MOST, LOGITS_BYTES // (4 * model.get_vocab_size()))
+        self._most = max(MAX_DRAFT_IDS, LOGITS_BYTES // (4 * model.get_vocab_size()))
         self._tokenizer = served_tokenizer(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
@@ -120,7 +120,7 @@ class PredictedScheduler(Scheduler):
         if self._greedy_only and sampling.temperature > 0:
             log.warning("specedit: this build of vLLM spoils drafted samples; none are offered")
             return None
-        reach = min(request.max_tokens, self.max_model_len) + MOST
+        reach = min(request.max_tokens, self.max_model_len) + MAX_DRAFT_IDS
         known = self.vllm_config.model_config.get_vocab_size()
         predictions = [part for part in _parts(ids, reach) if min(part) >= 0 and max(part) < known]
         if not predictions:
@@ -131,7 +131,7 @@ class PredictedScheduler(Scheduler):
         """Ids that the answer can still take, without the one that the step writes anyway."""
         answer = request.max_tokens - request.num_output_tokens - 1
         window = self.max_model_len - request.num_tokens - 1
-        return min(MOST, self.num_spec_tokens, answer, window)
+        return min(MAX_DRAFT_IDS, self.num_spec_tokens, answer, window)
 
     def _grammatical(self, request: Any, ids: list[int]) -> list[int]:
         if not ids or not request.use_structured_output:

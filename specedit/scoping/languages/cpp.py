@@ -155,7 +155,7 @@ RULES = Cpp(
             "co_yield compl concept const_cast consteval constinit decltype delete dynamic_cast",
             "explicit export friend mutable namespace new noexcept not not_eq operator or or_eq",
             "private protected public reinterpret_cast requires static_cast template this throw",
-            "try typeid typename using virtual wchar_t xor xor_eq",
+            "std try typeid typename using virtual wchar_t xor xor_eq",
         ),
     }
 )

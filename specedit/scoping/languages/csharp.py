@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from specedit.scoping import held
 from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.library_interfaces import CSHARP
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
@@ -19,7 +20,7 @@ from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, Uses
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import Branch, first_of
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
@@ -151,6 +152,26 @@ def _with_outer(spaces: Iterable[str]) -> set[str]:
     return {".".join(part[: n + 1]) for part in parts for n in range(len(part))}
 
 
+def _left_out(typing: Typing, declared: Declared) -> str | None:
+    """The `#if` that a type is declared under alone, where code outside of any uses it."""
+    home = typing.home(declared) or typing
+    around = declared.node.around("preproc_if")
+    condition = first_of(around) if around is not None else None
+    name, project = declared.name, typing.project
+    if condition is None:
+        return None
+    words = rf"\b(?:class|struct|interface|enum|record)\s+{re.escape(name)}\b"
+    holding = project.matching(words, (".cs",))
+    if sum(len(re.findall(words, project.text(path) or "")) for path in holding) > 1:
+        return None
+    for path in project.matching(rf"\b{re.escape(name)}\b", (".cs",)):
+        there = project.typing(path)
+        for leaf, label in there.scopes.leaves if there is not None else ():
+            if label == name and leaf.around("preproc_if") is None:
+                return f"builds without `#if {home.scopes.text(condition)}`"
+    return None
+
+
 class CSharp(CSharpNamespaces):
     def carrier(self, leaf: Branch) -> Branch:
         """`Make<int>`, which stands where `Make` could."""
@@ -193,10 +214,12 @@ class CSharp(CSharpNamespaces):
         return scopes.text(named[-1]) if len(named) > 1 else ""
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """The interface that an explicit implementation names."""
+        """The interface that an explicit implementation names; the builds that take a type from
+        elsewhere because `#if` leaves this one out."""
         named = declared.node.first("explicit_interface_specifier")
         if named is None or any(up.module is None for up in typing.named_type(named) or ()):
-            return super().required_by(typing, declared)
+            apart = _left_out(typing, declared) if declared.kind == "class" else None
+            return (apart, False) if apart else super().required_by(typing, declared)
         return typing.scopes.text(named).rstrip(". "), True
 
     def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
@@ -280,14 +303,7 @@ def _text(declared: Declared, node: Branch) -> str:
 RULES = CSharp(
     overriding=places("override"),
     implementing=places("public"),
-    requires=table(
-        """
-        ICloneable: Clone
-        IComparable: CompareTo
-        IDisposable: Dispose
-        IEquatable: Equals
-        """
-    ),
+    requires=CSHARP,
     names=places("identifier implicit_parameter"),
     scopes=table(
         """

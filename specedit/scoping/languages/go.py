@@ -224,6 +224,18 @@ _INTERFACES = table(  # whose methods a type hardly has by chance
     http.Hijacker: Hijack
     fs.FileInfo: Name Size Mode ModTime IsDir Sys
     flag.Value: String Set
+    encoding.BinaryMarshaler: MarshalBinary
+    encoding.BinaryUnmarshaler: UnmarshalBinary
+    encoding.TextMarshaler: MarshalText
+    encoding.TextUnmarshaler: UnmarshalText
+    fmt.GoStringer: GoString
+    fmt.Stringer: String
+    http.Handler: ServeHTTP
+    http.RoundTripper: RoundTrip
+    json.Marshaler: MarshalJSON
+    json.Unmarshaler: UnmarshalJSON
+    xml.Marshaler: MarshalXML
+    xml.Unmarshaler: UnmarshalXML
     """
 )
 _STANDARD = places(  # methods that interfaces of the standard library have

@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Iterator
 
 from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.library_interfaces import JAVA
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
@@ -114,14 +115,7 @@ RULES = Java(
     named_files=True,
     overriding=places("@Override"),
     implementing=places("public"),
-    requires=table(
-        """
-        Cloneable Serializable: -
-        AutoCloseable Closeable: close
-        Comparable: compareTo
-        Runnable: run
-        """
-    ),
+    requires=JAVA,
     bounds=places("type_bound"),
     names=places("identifier type_identifier"),
     scopes=table(

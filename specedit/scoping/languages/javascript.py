@@ -52,6 +52,10 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
     if parent.type == "array":
         expected = _compared(typing, parent)
         return typing.element_of(expected, deep + 1) if expected is not None else None
+    call = parent.parent if parent.type == "arguments" else None
+    callee = call.part("function") if call is not None else None
+    if callee is not None and typing.scopes.text(callee) == "expect.objectContaining":
+        return owner_of_literal(typing, call, deep + 1) if call is not None else None
     if (module := _mocked(typing, node)) is not None:
         return (module,)
     return typing.type_of(_compared(typing, node), deep + 1)
@@ -526,6 +530,12 @@ RULES = JavaScript(
         "extends false finally for function if import in instanceof new null return super switch",
         "this throw true try typeof var void while with yield",
         "implements interface let package private protected public static",
+    ),
+    of_many=places(
+        "add apply at bind call catch cause clear concat delete done entries every fill filter",
+        "find findIndex flat forEach get has includes indexOf join keys length map message name",
+        "next pop push reduce replace reverse set shift size slice some sort split stack test then",
+        "toString trim value values",
     ),
     free_members=True,
     family="javascript",

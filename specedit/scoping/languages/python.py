@@ -289,6 +289,12 @@ RULES = Python(
     bases=places("argument_list"),
     given=places("subscript.subscript"),
     assigned=places("assignment.right"),
+    of_many=places(
+        "add append clear close copy count decode difference discard encode endswith extend find",
+        "flush format get index insert intersection items join keys lower match name pop popitem",
+        "read remove replace reverse search setdefault sort split startswith strip union update",
+        "upper values write",
+    ),
     self_words=frozenset(),
     super_words=places("super() super"),
     self_types=places("Self"),

@@ -154,7 +154,8 @@ class Rules(Tables):
         bases = [b for b in bases if declared.name in self.requires.get(b, declared.name).split()]
         sort = declared.kind == "method" or (declared.kind == "field" and not self.fields_hide)
         may_be = sort and self.implementing & words and "static" not in words
-        return (bases[0], False) if bases and may_be else None
+        known_bases = [base for base in bases if base in self.requires]
+        return ((*known_bases, *bases)[0], bool(known_bases)) if bases and may_be else None
 
     # other files: `project` knows them
 

@@ -142,6 +142,7 @@ class Tables:
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     overriding: frozenset[str] = NONE  # words in front of a member that overrides another
     implementing: frozenset[str] = NONE  # words in front of one that may do so without saying it
+    of_many: frozenset[str] = NONE  # members that values of the language's own classes have
     requires: Mapping[str, str] = field(default_factory=_empty)  # all that library interfaces name
     starts: frozenset[str] = NONE  # functions that the language calls
     family: str = ""  # languages that see each other's names; empty: one of its own

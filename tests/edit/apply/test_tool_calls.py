@@ -197,3 +197,40 @@ def test_a_byte_order_mark_that_a_change_shows_is_not_written_twice(
             )
         assert merge(inside, change).returncode == 0
     assert (repo.root / "b.py").read_bytes() == b"\xef\xbb\xbfimport os\n\nx = 1\n"
+
+
+NO_COLUMN = """\
+--- a.js
++++ a.js
+@@
+it(`handles a script`, () => {
+  const env = {}
++  const shell = true
++  if (shell) {
++    run()
++  }
+  expect(spawn).toHaveBeenCalledWith('echo', {
+    stdio: 'inherit',
++    shell,
+    env,
+"""
+
+
+def test_a_diff_whose_context_has_no_column_for_the_sign_keeps_its_indentation(
+    inside: Run, repo: Repository
+) -> None:
+    lines = NO_COLUMN.splitlines(keepends=True)[3:]
+    repo.commit({"a.js": "".join(line for line in lines if line[0] != "+") + "  })\n})\n"})
+    assert merge(inside, NO_COLUMN).returncode == 0
+    assert repo.read("a.js") == "".join(line.removeprefix("+") for line in lines) + "  })\n})\n"
+
+
+def test_blank_lines_around_a_block_that_the_file_lacks_do_not_matter(
+    inside: Run, repo: Repository
+) -> None:
+    """With them only lines like it are found, and several are."""
+    tests = "\n".join(f"def test_{n}():\n    assert run({n})\n    assert done\n" for n in range(4))
+    repo.commit({"tests.py": tests})
+    block = ("    assert run(3)\n    assert done\n\n", "    assert run(3)\n    assert not done\n\n")
+    assert merge(inside, search(block, head="tests.py\n")).returncode == 0
+    assert repo.read("tests.py") == tests[: -len("done\n")] + "not done\n"

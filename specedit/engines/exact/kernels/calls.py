@@ -6,7 +6,14 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-from specedit.engines.exact.geometry import BLOCK4, BLOCK6, LANES, STEP, Geometry, group_size_of
+from specedit.engines.exact.geometry import (
+    BLOCK4,
+    BLOCK6,
+    INPUT_MULTIPLE,
+    LANES,
+    Geometry,
+    group_size_of,
+)
 from specedit.engines.exact.weights import Weights, four_of
 from specedit.models.head_file import Heads
 
@@ -184,7 +191,7 @@ def linear_of(weights: Weights | Heads, name: str) -> CLinear:
     panels, steps, *_, last = weights.entries[f"{name}.panels"]["shape"]
     groups = weights.entries[f"{name}.scales"]["shape"][1]
     bits = {BLOCK4: 4, BLOCK6: 6}.get(last, 8)
-    inputs = steps * (4 if bits == 8 else STEP)
+    inputs = steps * (4 if bits == 8 else INPUT_MULTIPLE)
     return CLinear(
         *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
         panels * LANES,

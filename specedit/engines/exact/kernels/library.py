@@ -140,7 +140,7 @@ def _forced(lib: ctypes.CDLL, wrong: dict[str, str], name: str) -> Library:
     )
 
 
-KEPT = "kernels.json"
+TIMINGS_FILE = "kernels.json"
 PROBE = Path(__file__).with_name("probe.py")
 MACHINES = 8  # most results that are kept, of machines and libraries that share a store
 TIMEOUT = 120  # seconds; it takes less than one on an idle machine
@@ -161,7 +161,7 @@ class Findings:
 
 def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
     """The kept result for these very bytes on this processor, or a new one."""
-    key, kept = _key(library), stored.read(store / KEPT, dict[str, Findings]) or {}
+    key, kept = _key(library), stored.read(store / TIMINGS_FILE, dict[str, Findings]) or {}
     known = kept.pop(key, None)
     if known is not None and known.wrong is not None and not known.fails and not again:
         return known
@@ -170,7 +170,7 @@ def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
         recent = dict([*kept.items(), (key, result)][-MACHINES:])
         text = json.dumps({name: asdict(result) for name, result in recent.items()}, indent=1)
         with contextlib.suppress(OSError):  # not kept: run again next time
-            atomic.whole(store / KEPT, text.encode())
+            atomic.whole(store / TIMINGS_FILE, text.encode())
     return result
 
 

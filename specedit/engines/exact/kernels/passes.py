@@ -54,7 +54,7 @@ class KernelPasses:
         return KernelCache(self._library.lib, self._model)
 
     def read(self, ids: Sequence[int], cache: KernelCache, states: Any = None) -> None:
-        """Feed ids behind what the cache holds, without computing logits.
+        """Feed ids after what the cache holds, without computing logits.
 
         `states`, any writable buffer, receives the rows after the last norm: `config.hidden`
         float32 for each id.
@@ -139,7 +139,7 @@ class KernelPasses:
             check(self._library.lib.specedit_products(self._model, self._pool.handle, width))
 
     def attention(self, cache: KernelCache, start: int, width: int) -> None:
-        """A pass's attention behind `start` positions and nothing else, for measurements."""
+        """A pass's attention after `start` positions and nothing else, for measurements."""
         lib = self._library.lib
         with self._busy:
             pool = self._pool.handle
@@ -213,7 +213,7 @@ class KernelCache:
         check(self._lib.specedit_cache_reserve(self.handle, length))
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
-        """Of a tree fed behind `start`, keep the rows of one path, in rising order."""
+        """Of a tree fed after `start`, keep the rows of one path, in rising order."""
         path = (c_int32 * len(rows))(*rows)
         check(self._lib.specedit_cache_keep(self.handle, start, path, len(rows)))
         self.ids[start:] = [self.ids[start + row] for row in rows]
@@ -224,7 +224,7 @@ class KernelCache:
         self.ids[:] = other.ids[:length]
 
     def rows(self) -> bytearray:
-        """What it holds, as bytes for `fill`."""
+        """The keys and values, as bytes for `fill`."""
         data = bytearray(len(self.ids) * self._row_bytes)
         self._move(data, len(self.ids), out=True)
         return data
