@@ -8,8 +8,8 @@ expression: the files to take names from). A check that begins with `stays:` is 
 lines, each a folder, and answers each with a line that is empty while the package is sound:
 `check_types.mjs` and `CheckJava.java` here.
 
-Renames are by rule (`--no-model`), in code and comments. Several are checked at once; where that
-fails, halves of them are.
+Renames are by rule (`--no-model`), in code and comments; with `--server COMMAND` a language server
+renames. Several are checked at once; where that fails, halves of them are.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import parser, part, recorded, run
+from benchmarks.rename.servers import Server, spans_of
 from benchmarks.speed.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import read
@@ -188,6 +189,47 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     return Renamed(places, refused, tuple(notes), moves=dict(result.moves))
 
 
+def by_server(command: str, patience: float) -> Rename:
+    """The renames of a language server, which is started for each folder. `patience`: seconds that
+    it is given to read the files first."""
+
+    @cache
+    def server_of(root: Path) -> Server:
+        return Server(command, root)
+
+    def rename(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
+        server, path = server_of(root), root / wanted.path
+        text = read(path, any_encoding=True).text
+        language = language_of(wanted.path)
+        assert language is not None
+        name = "typescriptreact" if language.name == "tsx" else language.name
+        document = {"uri": path.as_uri(), "languageId": name, "version": 1, "text": text}
+        server.tell("textDocument/didOpen", textDocument=document)
+        if root not in ready:
+            ready.add(root)
+            time.sleep(patience)
+        try:
+            edits = server.rename(path, text, wanted.start, wanted.new)
+        except InputError as problem:
+            return Renamed({}, str(problem))
+        finally:
+            server.tell("textDocument/didClose", textDocument={"uri": path.as_uri()})
+        places = {}
+        for file, changes in edits.items():
+            if file.is_relative_to(root):
+                held = read(file, any_encoding=True).text
+                places[file.relative_to(root).as_posix()] = tuple(_places(held, changes))
+        return Renamed(places, "" if places else "nothing to rename")
+
+    ready: set[Path] = set()
+    return rename
+
+
+def _places(text: str, changes: list[Any]) -> Iterator[Place]:
+    for start, end, new in spans_of(text, changes):
+        yield Place(start, text.count("\n", 0, start) + 1, "code", text[start:end], new)
+
+
 @cache
 def _program(command: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
@@ -344,13 +386,16 @@ def main() -> int:
     made.add_argument("--count", type=int, default=40, help="renames in each package")
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--language", help="only packages of this language")
+    made.add_argument("--server", metavar="COMMAND", help="a language server instead of specedit")
+    made.add_argument("--patience", type=float, default=10, help="seconds before its first rename")
     options = made.parse_args()
     packages = {one.name: one for one in part(load(options.cases), options)}
     names = [n for n, one in packages.items() if options.language in (None, one.language)]
+    rename = by_server(options.server, options.patience) if options.server else by_rule
     results = recorded(
         options.out,
         names,
-        lambda name: measured(packages[name], options.count, options.seed, by_rule),
+        lambda name: measured(packages[name], options.count, options.seed, rename),
     )
     print(table(list(results)))
     return 0

@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from benchmarks.common import parser, part, run
 from benchmarks.rename.cases import RenameCase, load
@@ -70,6 +71,24 @@ class Server:
                 return message.get("result")
         raise InputError("no answer in time")
 
+    def rename(self, path: Path, text: str, start: int, new: str) -> dict[Path, list[Any]]:
+        """The edits of each file that rename what stands at a character."""
+        before = text[:start]
+        result = self.ask(
+            "textDocument/rename",
+            textDocument={"uri": path.as_uri()},
+            position={
+                "line": before.count("\n"),
+                "character": len(before.rpartition("\n")[2].encode("utf-16-le")) // 2,
+            },
+            newName=new,
+        )
+        changes = dict((result or {}).get("changes") or {})
+        for one in (result or {}).get("documentChanges") or ():
+            if "edits" in one:
+                changes.setdefault(one["textDocument"]["uri"], []).extend(one["edits"])
+        return {Path(unquote(urlsplit(uri).path)): edits for uri, edits in changes.items()}
+
     def memory(self) -> int:
         """MB of the server and the processes that it started."""
         listed = subprocess.run(["ps", "-eo", "pid,ppid,rss"], capture_output=True, text=True)
@@ -101,8 +120,8 @@ class Server:
         return message
 
 
-def edited(text: str, edits: list[Any]) -> str:
-    """The text after a server's edits, whose columns count UTF-16 units."""
+def spans_of(text: str, edits: list[Any]) -> list[tuple[int, int, str]]:
+    """The characters that a server's edits replace, whose columns count UTF-16 units."""
     lines = text.split("\n")
     starts = [0]
     for line in lines:
@@ -113,8 +132,13 @@ def edited(text: str, edits: list[Any]) -> str:
         units = "".join(lines[number : number + 1]).encode("utf-16-le")[: 2 * place["character"]]
         return starts[number] + len(units.decode("utf-16-le", "replace"))
 
-    spans = [(at(e["range"]["start"]), at(e["range"]["end"]), e["newText"]) for e in edits]
-    for start, end, new in sorted(set(spans), reverse=True):
+    spans = {(at(e["range"]["start"]), at(e["range"]["end"]), e["newText"]) for e in edits}
+    return sorted(spans)
+
+
+def edited(text: str, edits: list[Any]) -> str:
+    """The text after a server's edits."""
+    for start, end, new in reversed(spans_of(text, edits)):
         text = text[:start] + new + text[end:]
     return text
 
@@ -132,20 +156,8 @@ def rename(server: Server, path: Path, text: str, pair: tuple[str, str], line: i
             break
     else:
         raise InputError("the name is not in the file")
-    before = text[: match.start()]
-    column = len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
-    uri = path.as_uri()
-    result = server.ask(
-        "textDocument/rename",
-        textDocument={"uri": uri},
-        position={"line": before.count("\n"), "character": column},
-        newName=new,
-    )
-    changes = dict((result or {}).get("changes") or {})
-    for one in (result or {}).get("documentChanges") or ():
-        if "edits" in one:
-            changes.setdefault(one["textDocument"]["uri"], []).extend(one["edits"])
-    own = [edit for name, edits in changes.items() if name.endswith(path.name) for edit in edits]
+    changes = server.rename(path, text, match.start(), new)
+    own = [edit for file, edits in changes.items() if file.name == path.name for edit in edits]
     if not own:
         raise InputError("nothing to rename")
     return edited(text, own)

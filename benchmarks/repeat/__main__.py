@@ -5,7 +5,7 @@ python -m benchmarks.repeat CASES FOLDER [--half deciding|confirming|all] [--exa
 
 CASES is cases.jsonl beside this file, or the output of benchmarks.repeat.mine; FOLDER holds the
 repositories. The first places of a case are the example, and the others are the truth. With
---answers the first and the last proposal of each kind are answered as the commit has them.
+--answers three proposals of each kind are answered as the commit has them.
 """
 
 from __future__ import annotations

@@ -195,8 +195,8 @@ def _question(found: Found) -> str:
     if found.meant:
         return f"Repeat it at {every}? [y/N]"
     return (
-        f"Repeat it? The first and the last place of each kind decide [Y]; or write all {every} "
-        "[a], ask about each [e], write nothing [n]:"
+        f"Repeat it? Three places of each kind decide [Y]; or write all {every} [a], "
+        "ask about each [e], write nothing [n]:"
     )
 
 

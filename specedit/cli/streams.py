@@ -33,8 +33,31 @@ def open_closed() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, "r", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        encoding = sys.stderr.encoding
+        sys.__stderr__ = sys.stderr = _Messages(  # type: ignore[misc]
+            sys.stderr.detach(), encoding, "backslashreplace", line_buffering=True
+        )
     if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name is written as the bytes it is
         sys.stdout.reconfigure(errors="surrogateescape")
+
+
+class _Messages(io.TextIOWrapper):
+    """stderr, whose reader may go away (`2>&1 | head`): the work goes on without its messages."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            _drain(self)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
 
 
 def flush_all(code: int) -> int:

@@ -55,7 +55,9 @@ FLAGS = {  # a submodule is a repository of its own, with a configuration of its
     "status": ("--ignore-submodules=all",),
     "grep": ("--no-textconv", "--no-recurse-submodules", "--no-color"),  # names are for us
 }
-FILTERING = ("diff", "status", "cat-file", "hash-object")  # what passes contents through filters
+FILTERING = (  # what passes contents through filters: writing the index reads files as old as it
+    *("diff", "status", "cat-file", "hash-object", "update-index"),
+)
 USER_SCOPES = ("system", "global", "command")  # scopes that only the user can write
 QUIET = {"clean": "", "smudge": "", "process": "", "required": "false"}
 

@@ -17,6 +17,7 @@ from specedit.edit.report import Edit
 from specedit.errors import InputError, UsageError
 from specedit.files import regular
 from specedit.files.source import Source, read
+from specedit.files.worktree import is_inside, real
 from specedit.rename.guess import put
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules
@@ -41,8 +42,9 @@ def moved_files(old: str, new: str) -> tuple[Tree, dict[str, str]]:
             "not in a git work tree: what imports it cannot be found; nothing was moved", file=old
         )
     before, after = tree.path(old), tree.path(str(target))
-    if after.startswith("../"):
-        raise UsageError(f"{new} is outside the work tree of {old}.")
+    for path, shown in ((source, old), (target, new)):  # a folder on the way may be a link
+        if not is_inside(real(path), real(tree.root)):
+            raise UsageError(f"{shown} is outside the work tree of {old}, or in its .git.")
     if not source.is_dir():
         return tree, {before: after}
     files = [path for path in tree.project.paths if path.startswith(f"{before}/")]

@@ -107,7 +107,7 @@ def changes_of(file: ExampleFile) -> list[NodeChange]:
     try:
         changes = list(_Comparison(file).changes())
     except RecursionError:
-        raise UsageError(f"{file.path}: the example is nested too deep.") from None
+        raise UsageError(f"{file.path or 'BEFORE'}: the example is nested too deep.") from None
     for change in changes:
         if any(node.has_error for node in (*change.old, *change.new)):
             faults = trees.errors(file.after, file.language) or trees.errors(
@@ -115,7 +115,7 @@ def changes_of(file: ExampleFile) -> list[NodeChange]:
             )
             where = f": {faults[0]}" if faults else ""
             raise UsageError(
-                f"{file.path}: the example does not parse{where}.",
+                f"{file.path or 'BEFORE and AFTER'}: the example does not parse{where}.",
                 hint="Repeat a change that has no syntax errors before and after it.",
             )
     return changes

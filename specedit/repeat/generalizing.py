@@ -137,7 +137,7 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
             if known and (before or key in holes):
                 kind = "" if is_expression(piece.kind) else piece.kind
                 if not (before and is_fixed(piece, parent, origins, level)):
-                    return replace(piece, kind=kind, text="", children=(), hole=holes[key])
+                    return piece.as_hole(holes[key], kind)
         if not piece.children:
             return piece
         return piece.with_children([opened(c, piece, before=before) for c in piece.children])
@@ -241,7 +241,7 @@ def unified(rule: RepeatRule, other: RepeatRule) -> RepeatRule | None:
         kinds = {"" if is_expression(kind) else kind for kind in (a.kind, b.kind)}
         if len(kinds) > 1:
             return None
-        return replace(a, kind=kinds.pop(), text="", children=(), hole=table[pair])
+        return a.as_hole(table[pair], kinds.pop())
 
     before = [joined(a, b, old=True) for a, b in zip(rule.before, other.before, strict=True)]
     after = [joined(a, b, old=False) for a, b in zip(rule.after, other.after, strict=True)]

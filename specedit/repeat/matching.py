@@ -30,6 +30,7 @@ class Match:
     start: int
     end: int
     spans: tuple[Span, ...]
+    is_alike: bool = True  # each hole holds the same kind of node as in the example
 
 
 def matches(rule: RepeatRule, text: str, pattern: Sequence[Piece], root: Node) -> list[Match]:
@@ -75,7 +76,7 @@ def fits(
     start, end = nodes[0].start_byte, nodes[-1].end_byte
     if receivers and matcher.spans:
         start = matcher.spans[0][0]
-    return Match(start, end, tuple(matcher.spans))
+    return Match(start, end, tuple(matcher.spans), matcher.is_alike)
 
 
 def _candidates(pattern: Sequence[Piece], root: Node, data: bytes) -> Iterator[Node]:
@@ -139,6 +140,7 @@ class _Matcher:
         self.data = data
         self.language = language
         self.spans: list[Span] = []
+        self.is_alike = True
         self.bound: dict[str, tuple[str, ...]] = {}
 
     def fits(self, piece: Piece, node: Node) -> bool:
@@ -173,6 +175,7 @@ class _Matcher:
             return False
         if not node.is_named or (not piece.kind and any(w in node.type for w in _NO_VALUES)):
             return False
+        self.is_alike = self.is_alike and piece.form == node.type
         return self._bind(piece.hole, [node])
 
     def _bind(self, hole: str, nodes: Sequence[Node], at: int = 0) -> bool:

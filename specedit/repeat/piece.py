@@ -31,6 +31,7 @@ class Piece:
     start: int = stored(default=0, compare=False)  # bytes [start, end) of its text
     end: int = stored(default=0, compare=False)
     hole: str = ""
+    form: str = stored(default="", compare=False)  # of a hole: the kind of what the example has
     many: bool = False  # a hole for any number of neighbours
 
     @cached_property
@@ -56,6 +57,11 @@ class Piece:
             return
         for child in self.children:
             yield from child.units()
+
+    def as_hole(self, hole: str, kind: str) -> Piece:
+        """A hole for nodes of this kind ("": for every expression)."""
+        form = self.form or self.kind
+        return replace(self, kind=kind, text="", children=(), hole=hole, form=form)
 
     def with_children(self, children: Sequence[Piece]) -> Piece:
         return replace(self, children=tuple(children))

@@ -39,10 +39,12 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A text's places, and the lines that fit and stay, each with the reason."""
+    """A text's places, and the lines that fit and stay, each with the reason. `parsed`: the text
+    with all places, where it has no more syntax errors than before."""
 
     places: tuple[Repeated, ...] = ()
     skipped: tuple[tuple[int, str], ...] = ()
+    parsed: str = ""
 
 
 def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
@@ -105,7 +107,9 @@ def rewritten(rule: RepeatRule, text: str, path: str = "") -> Rewritten:
             else:
                 skipped.append((place.line, "it is inside another place; run it again"))
     places.sort(key=lambda place: place.start)
-    return Rewritten(tuple(places), tuple(sorted(skipped)))
+    new = applied(text, places)
+    parses = _faults(tree_of(new, rule.language)) <= _faults(root)
+    return Rewritten(tuple(places), tuple(sorted(skipped)), new if parses else "")
 
 
 def _kind(rule: RepeatRule, place: Repeated, path: str) -> str:
@@ -115,7 +119,7 @@ def _kind(rule: RepeatRule, place: Repeated, path: str) -> str:
         return ""
     is_same = "".join(place.old.split()) == "".join(rule.old_text.split())
     is_own = not path or any(path == example for example, _ in rule.examples)
-    text = "the example's text" if is_same else "other text"
+    text = "the example's text" if is_same else place.kind
     return f"{text} in {'its file' if is_own else 'another file'}"
 
 
@@ -379,7 +383,8 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
         start, end = _whole_line(data, start, end)
     line_number = data.count(b"\n", 0, match.start) + 1
     old = text_at(match.start, match.end)
-    return Repeated(start, end, line_number, old, new, tuple(spans))
+    kind = "text of its form" if match.is_alike else "text of another form"
+    return Repeated(start, end, line_number, old, new, tuple(spans), kind=kind)
 
 
 def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:

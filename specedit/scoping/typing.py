@@ -247,7 +247,8 @@ class Typing(Lookup):
             known = [self.named_type(child, deep + 1) for child in node.named_children()]
             every = [owner for owners in known if owners for owner in owners]
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
-            return tuple(own or every[:1])
+            arrays = any(child.type in self.rules.lists for child in node.named_children())
+            return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1])
         if quoted := self.rules.quoted_type(node, self.scopes.text):
             return self.named(quoted, node)
         if node.type in self.rules.untyped:

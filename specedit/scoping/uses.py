@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Known, Typing
 from specedit.syntax.branch import Branch
 
@@ -109,6 +110,8 @@ class Uses:
         if not owners:
             return (EXTERNAL, "")
         result = self.typing.members(owners, self.name, called)
+        if result and len(owners) > 1 and self.name in self.rules.of_many and _is_listed(owners):
+            return (UNKNOWN, "")
         if result:
             for owner in owners:  # of a union every type's member counts
                 for other in self.typing.members((owner,), self.name, called)[:1]:
@@ -142,6 +145,11 @@ class Uses:
         for key in keys[1:]:
             self.join(key, keys[0])
         return keys[0]
+
+
+def _is_listed(owners: tuple[Owner, ...]) -> bool:
+    """Whether one of several types is an array, which may have the member, too."""
+    return any(owner.module == PLAIN for owner in owners)
 
 
 # keyword arguments: `f(x=1)`, `F(x: 1)`

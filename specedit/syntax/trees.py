@@ -190,7 +190,7 @@ def _parsed(data: bytes, grammar: str, before: Tree | None) -> Tree:
     def stops(_: int, has_error: bool) -> bool:  # an error in here ends the process
         nonlocal late, steps
         steps += 1
-        late = late or time.thread_time() > end
+        late = late or (steps % 16 == 0 and time.thread_time() > end)
         return late or steps > most_steps or reads > most_reads
 
     parser = _parser(grammar)

@@ -107,3 +107,22 @@ def test_what_is_registered_for_the_end_runs_and_threads_are_waited_for(tmp_path
         command = [sys.executable, "-c", code, how, "config", "--nonsense"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert (done.returncode, done.stdout.strip()) == (2, last), done.stderr
+
+
+def test_a_reader_of_messages_that_is_gone_stops_nothing(tmp_path, monkeypatch):
+    """`specedit … 2>&1 | head`: the exit code says what was done."""
+    names = [f"{n}.py" for n in range(3)]
+    for name in names:
+        (tmp_path / name).write_text("def username():\n    return 1\n")
+    out, into = os.pipe()
+    os.close(out)
+    with os.fdopen(into, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "specedit", "rename", "username", "email", *names, "--no-model"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=pipe,
+            timeout=120,
+        )
+    assert done.returncode == 0
+    assert all("email" in (tmp_path / name).read_text() for name in names)

@@ -1,6 +1,7 @@
 """Where an instruction says that a file may change."""
 
 import pytest
+from case_files import cases, read_texts
 from scripted_backend import Scripted, perform
 
 from specedit.edit.job import plan_edit
@@ -12,77 +13,7 @@ from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 from specedit.syntax.trees import symbols
 
-SHOP = """\
-import os
-
-STEP = 3
-LIMIT = 10
-
-
-class Basket:
-    size = 5
-
-    def __init__(self, fruit):
-        self.fruit = fruit
-        self.seen = {}
-
-    def heaviest(self, of):
-        return max(one.weight for one in self.fruit)
-
-    def lightest(self):
-        return self.heaviest(1)
-
-    def write(self, path):
-        return "the basket is empty"
-
-
-class Crate:
-    def heaviest(self, of):
-        return max(one.weight for one in self.fruit)
-
-
-def heaviest_of(baskets):
-    return max(one.heaviest(STEP) for one in baskets)
-
-
-def load(path):
-    return os.stat(path)
-
-
-def clear(path):
-    os.remove(path)
-"""
-NAMED = {
-    "member": ("Basket.heaviest must be None for empty baskets", ["Basket.heaviest"]),
-    "colons": ("Let Basket::heaviest be None", ["Basket.heaviest"]),
-    "class-says-where": ("In `Basket`, let `lightest` be None", ["Basket.lightest"]),
-    "class-tells-apart": ("In class Crate, let `heaviest` skip", ["Crate.heaviest"]),
-    "another-holder": ("Let scales.lightest() skip empty baskets", []),
-    "code": ("heaviest_of skips empty baskets", ["heaviest_of"]),
-    "two": ("Let `heaviest_of` and `lightest` skip baskets", ["Basket.lightest", "heaviest_of"]),
-    "plain-in": ("Rename the local variable a to b in write only", ["Basket.write"]),
-    "plain-in-when": ("Return None in load when there is no path", ["load"]),
-    "plain-leads": ("load: raise for an empty path", ["load"]),
-    "german": ("In load bitte None zurückgeben, wenn es keinen Pfad gibt", ["load"]),
-    "french": ("dans load, retourner None sans chemin", ["load"]),
-    "chinese": ("heaviest_of 要跳过空篮子", ["heaviest_of"]),
-    "russian": ("в load() добавить проверку", ["load"]),
-    "plain-word": ("Handle an empty load of fruit", []),
-    "plain-word-as-call": ("Let load() print more", ["load"]),
-    "plain-next-to-code": ("load should call heaviest_of first", ["heaviest_of", "load"]),
-    "in-one-call-another": ("In load, call heaviest_of() first", ["load"]),
-    "constant": ("Change STEP to 7", ["STEP"]),
-    "constant-used": ("Use STEP in load", ["load"]),
-    "class": ("Make the class Crate iterable", ["Crate"]),
-    "unknown": ("Let `Basket.smallest` exist", []),
-    "nothing": ("Let empty baskets be None", []),
-    "empty": ("", []),
-    "listed": ("Add a doc string to `lightest` and `write`", ["Basket.lightest", "Basket.write"]),
-    "two-quotes": ('Fix "basket is" and correct "weight for one"',
-                   ["Basket.heaviest", "Basket.write", "Crate.heaviest"]),
-    "quoted": ('Change "the basket is empty" to "no fruit"', ["Basket.write"]),
-    "code-that-stands-there": ("os.stat can fail with an OSError", ["load"]),
-}  # fmt: skip
+SHOP = read_texts("edit/targets.toml")["SHOP"]
 
 
 def names(instruction: str, text: str = SHOP, file: str = "a.py") -> list[str]:
@@ -90,7 +21,7 @@ def names(instruction: str, text: str = SHOP, file: str = "a.py") -> list[str]:
     return [target.name for target in found]
 
 
-@pytest.mark.parametrize(("instruction", "expected"), NAMED.values(), ids=NAMED)
+@cases("edit/targets.toml", "named")
 def test_what_is_named_as_the_place_is_open_to_change(instruction, expected):
     assert names(instruction) == expected
 
@@ -137,33 +68,7 @@ def test_a_word_that_may_be_english_is_not_missed(instruction):
     names(instruction)
 
 
-LANGUAGES = {
-    "go": ("a.go", "package a\n\ntype Cart struct{}\n\nfunc (c *Cart) Total() int {\n\treturn 0\n}"
-           "\n\nfunc Total() int {\n\treturn 1\n}\n", "Let Cart.Total return 2", ["Cart.Total"]),
-    "rust": ("a.rs", "struct C;\nimpl C {\n    fn total(&self) -> i32 { 0 }\n}\nfn f() {}\n",
-             "Let C::total return 2", ["C.total"]),
-    "csharp": ("A.cs", "class A {\n  [X]\n  public int Total() => 1;\n  int B() => 2;\n}\n",
-               "Total() returns 2", ["A.Total"]),
-    "java-overloads": ("A.java", "class A {\n  int f() { return 1; }\n"
-                       "  int f(int a) { return a; }\n  int g() { return 2; }\n}\n",
-                       "In f, return 0", ["A.f", "A.f"]),
-    "exports": ("a.js", "exports.foo = function (a) {\n  return a;\n};\nexports.bar = () => 1;\n",
-                "In foo, return 1", ["foo"]),
-    "object": ("a.js", "const api = {\n  get(a) {\n    return a;\n  },\n  put: (b) => b,\n};\n",
-               "In api.put, return 1", ["api.put"]),
-    "arrow": ("a.ts", "export const load = async (a: string) => {\n  return a;\n};\nlet b = 1;\n",
-              "load() must be sync", ["load"]),
-    "field-behind": ("a.ts", "interface A {\n  limit: number;\n}\n"
-                     "interface B {\n  limit: number;\n}\n",
-                     "Add an optional field size to `A`", ["A"]),
-    "interface": ("a.ts", "interface I {\n  run(): void;\n}\nclass C implements I {\n  run() {\n"
-                  "    return;\n  }\n}\n", "In run, return early", ["C.run"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "instruction", "expected"), LANGUAGES.values(), ids=LANGUAGES
-)
+@cases("edit/targets.toml", "languages")
 def test_in_every_language(file, text, instruction, expected):
     assert names(instruction, text, file) == expected
 

@@ -214,6 +214,19 @@ def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(repo, spece
         assert b"Traceback" not in done.stderr, done.stderr.decode()
 
 
+@pytest.mark.parametrize("key", ["clean", "process"])
+def test_guarantee_10_a_moved_file_s_entry_is_written_without_filters(tmp_path, specedit, key):
+    """Git compares a file that is as old as the index when it writes the index."""
+    repo = Repository.init(tmp_path / "repo")
+    repo.commit({"sub/a.py": TEXT, "b.py": TEXT})
+    ran = tmp_path / "ran"
+    _filter(key)(repo, f"touch {ran}")
+    os.utime(repo.root / ".git/index", (1, 1))
+    done = specedit("rename", "sub/a.py", "sub/c.py", "--no-model", cwd=repo.root)
+    assert done.returncode == 0, done.stderr.decode()
+    assert "sub/c.py" in ask(repo.root, "ls-files")[1].decode() and not ran.exists()
+
+
 def test_every_trick_works_where_git_is_asked_plainly(tmp_path):
     """Without this a trick that git does not fall for would prove nothing."""
     works = set()

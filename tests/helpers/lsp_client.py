@@ -111,6 +111,11 @@ class Editor:
         item = {"uri": uri, "languageId": "any", "version": 1, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
 
+    def open_file(self, path: Path, text: str) -> str:
+        """Open a file, whose text is the editor's; its URI."""
+        self.open(path.as_uri(), text)
+        return path.as_uri()
+
     def change(self, uri: str, start: Position, end: Position, text: str) -> None:
         span = {"start": place(start), "end": place(end)}
         self.replace(uri, edited(self.texts[uri], [{"range": span, "newText": text}]))

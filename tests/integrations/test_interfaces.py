@@ -66,8 +66,7 @@ def hook(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> O
 def language_server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
     editor, session = editor_of(resolve({}).values)
     editor.start()
-    uri = (folder / "a.py").as_uri()
-    editor.open(uri, text)
+    uri = editor.open_file(folder / "a.py", text)
     number = editor.command(
         "specedit.edit", uri, [1, text.count("\n") + (text[-1] != "\n")], instruction
     )

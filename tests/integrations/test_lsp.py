@@ -187,8 +187,7 @@ def test_the_server_ends_with_0_and_says_nothing(tmp_path, busy):
     process = Process(tmp_path, "--model", "scripted", env=env)
     editor = process.editor
     editor.start()
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "old = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
     if busy:
         editor.command("specedit.edit", uri, [1, 1], "Do it.")
         editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))

@@ -51,8 +51,7 @@ def regions(editor: Editor) -> list[list[Any]]:
 
 def test_a_proposal_is_returned_and_nothing_is_applied(editor, tmp_path, script):
     script(replace=[["1", "2"]])
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, TWO.replace("\n", "\r\n"))
+    uri = editor.open_file(tmp_path / "a.py", TWO.replace("\n", "\r\n"))
     proposal = propose(editor, uri, "Return 2.", lines=[5, 6], workDoneToken="mine")["result"]
     assert proposal["status"] == "proposed"
     assert proposal["passes"] >= 1 and proposal["accepted"] <= proposal["proposed"]
@@ -68,8 +67,7 @@ def test_a_proposal_is_returned_and_nothing_is_applied(editor, tmp_path, script)
 
 def test_the_regions_come_before_the_answer(editor, tmp_path, script):
     script(answer="ab" * 50_000, delay_s=0.005)
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, TWO)
+    uri = editor.open_file(tmp_path / "a.py", TWO)
     params = {"textDocument": {"uri": uri}, "instruction": "Let `second` return 2."}
     number = editor.request("specedit/propose", {**params, "workDoneToken": "mine"})
     editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))
@@ -80,16 +78,14 @@ def test_the_regions_come_before_the_answer(editor, tmp_path, script):
 
 def test_an_answer_without_a_change_is_unchanged(editor, tmp_path, script):
     script(replace=[])
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "x = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
     result = propose(editor, uri, "Leave it.", lines=[1, 1])["result"]
     assert (result["documentChanges"], result["status"]) == ([], "unchanged")
 
 
 def test_a_refused_answer_says_why_and_proposes_nothing(editor, tmp_path, script):
     script(answer="def (:\n```")
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "x = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
     result = propose(editor, uri, "Break it.", lines=[1, 1])["result"]
     assert result["status"] == "refused" and result["documentChanges"] == []
     assert "a.py: " in result["problems"][0]
@@ -112,8 +108,7 @@ def test_a_request_that_lacks_something_is_an_error(editor, method, params):
 
 
 def test_a_change_that_names_no_file_is_merged_into_the_document(editor, folder):
-    uri = (folder / "a.py").as_uri()
-    editor.open(uri, TWO)
+    uri = editor.open_file(folder / "a.py", TWO)
     change = "def second():\n    return 2\n"
     params = {"textDocument": {"uri": uri}, "change": change}
     proposal = editor.wait(editor.request("specedit/apply", params))["result"]
@@ -152,8 +147,7 @@ def test_a_change_of_a_file_outside_is_an_error(editor, folder, name):
 
 def test_the_report_is_of_the_last_proposal(editor, tmp_path, script):
     script(replace=[["1", "2"]])
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, TWO)
+    uri = editor.open_file(tmp_path / "a.py", TWO)
     answer = editor.wait(editor.request("specedit/report", None))
     assert "no report" in answer["error"]["message"]
     assert propose(editor, uri, "Return 2.", lines=[1, 2])["result"]["status"] == "proposed"
@@ -166,8 +160,7 @@ def test_the_trace_of_a_report_is_deleted_with_the_session(tmp_path, script, mon
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     editor, session = editor_of()
     editor.start()
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, TWO)
+    uri = editor.open_file(tmp_path / "a.py", TWO)
     for _ in range(2):
         propose(editor, uri, "Return 2.", lines=[1, 2])
         assert len(list(tmp_path.glob("specedit-*.jsonl"))) == 1
@@ -207,8 +200,7 @@ def test_what_changed_since_the_last_commit_is_repeated(editor, calls, end):
 
 def test_each_place_is_an_edit_with_its_kind(editor, calls):
     calls.commit({"d.py": "def g():\n    log(1)\n    log(2)\n", "e.py": "log(3)\n"})
-    uri = (calls.root / "d.py").as_uri()
-    editor.open(uri, "def g():\n    log(1, 0)\n    log(2)\n")
+    uri = editor.open_file(calls.root / "d.py", "def g():\n    log(1, 0)\n    log(2)\n")
     result = repeat(editor, uri, 2, 2)["result"]
     found = {
         Path(change["textDocument"]["uri"]).name: [
@@ -237,8 +229,7 @@ def test_lines_that_are_no_example_are_an_error(editor, calls, name, lines, prob
 
 
 def test_a_file_that_the_checks_would_refuse_stays_with_the_reason(editor, calls):
-    uri = (calls.root / "a.py").as_uri()
-    editor.open(uri, "import h\nx = 1\nh.run(a, 1)\n")
+    uri = editor.open_file(calls.root / "a.py", "import h\nx = 1\nh.run(a, 1)\n")
     result = repeat(editor, uri, 1, 3)["result"]
     assert result["proposed"] == []
     assert result["notes"] == ["b.py: not changed: line 1: `h` is used, and nothing defines it"]

@@ -48,8 +48,7 @@ def renamed(editor: Editor, uri: str, at: tuple[int, int], new: str) -> str:
 @pytest.mark.parametrize("character", LINE_ENDS_OF_PYTHON, ids=ascii)
 def test_what_only_python_calls_a_line_end_moves_no_rename(editor, tmp_path, character):
     text = f"# head {character} tail\ndef aa():\n    x = 1\n    return x\n"
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, text)
+    uri = editor.open_file(tmp_path / "a.py", text)
     wanted = text.replace("x = 1", "email = 1").replace("return x", "return email")
     assert renamed(editor, uri, (2, 4), "email") == wanted
 
@@ -58,8 +57,7 @@ def test_what_only_python_calls_a_line_end_moves_no_rename(editor, tmp_path, cha
 def test_line_ends_of_the_protocol_are_counted_and_kept(editor, tmp_path, ends, script):
     text = f"# 🙂{ends}def aa():{ends}    '🙂'; x = 1{ends}    return x{ends}"
     line, last = len(split(f"# 🙂{ends}def aa():{ends}")) - 1, len(split(text)) - 1
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, text)
+    uri = editor.open_file(tmp_path / "a.py", text)
     wanted = text.replace("x = 1", "email = 1").replace("return x", "return email")
     assert renamed(editor, uri, (line, 10), "email") == wanted
     script(replace=[["email", "name"]])
@@ -76,8 +74,7 @@ def test_positions_past_an_end_are_that_end():
 
 
 def test_a_byte_order_mark_moves_no_rename(editor, tmp_path):
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "\ufeffx = 1; y = x\n")
+    uri = editor.open_file(tmp_path / "a.py", "\ufeffx = 1; y = x\n")
     assert renamed(editor, uri, (0, 1), "email") == "\ufeffemail = 1; y = email\n"
 
 
@@ -86,8 +83,9 @@ def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(editor, tmp_pa
     other = "from a import aa\r# 🙂\r\nprint(aa)\n".encode()
     (repository.root / "b.py").write_bytes(b"\xef\xbb\xbf" + other)
     repository.stage({"a.py": "def aa():\n    pass\n"})
-    uri = (repository.root / "a.py").as_uri()
-    editor.open(uri, "def aa():\r\n    return 1\r\n")  # the editor is ahead of the disk
+    uri = editor.open_file(
+        repository.root / "a.py", "def aa():\r\n    return 1\r\n"
+    )  # the editor is ahead of the disk
     answer = editor.wait(editor.rename(uri, (0, 5), "name"))
     changes = {one["textDocument"]["uri"]: one for one in answer["result"]["documentChanges"]}
     assert {Path(one).name for one in changes} == {"a.py", "b.py"}
@@ -100,8 +98,7 @@ def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(editor, tmp_pa
 
 
 def test_a_word_is_prepared_for_its_rename(editor, tmp_path):
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "# \u2028\r'🙂'; email = 1\r")
+    uri = editor.open_file(tmp_path / "a.py", "# \u2028\r'🙂'; email = 1\r")
     params = {"textDocument": {"uri": uri}, "position": place((1, 11))}
     answer = editor.wait(editor.request("textDocument/prepareRename", params))
     wanted = {"start": place((1, 6)), "end": place((1, 11))}
@@ -111,8 +108,7 @@ def test_a_word_is_prepared_for_its_rename(editor, tmp_path):
 
 
 def test_the_selected_lines_are_those_of_the_action(editor, tmp_path):
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "a = 1\r# \u2028\nb = 2")
+    uri = editor.open_file(tmp_path / "a.py", "a = 1\r# \u2028\nb = 2")
     results = []
     for start, end in [((0, 0), (2, 0)), ((1, 1), (2, 1)), ((1, 1), (9, 9)), ((1, 1), (1, 1))]:
         span = {"start": place(start), "end": place(end)}
@@ -156,8 +152,7 @@ def test_a_change_made_by_hand_is_repeated_in_other_files(editor, tmp_path):
 
 def test_an_edit_of_a_text_that_changed_meanwhile_is_not_sent(editor, tmp_path, script):
     script(answer="new = 1\n```", delay_s=0.05)
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "old = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
     number = editor.command("specedit.edit", uri, [1, 1], "Rename it.")
     editor.change(uri, (0, 0), (0, 0), "# typed\n")
     assert editor.wait(number)["result"]["status"] == "refused"
@@ -168,8 +163,7 @@ def test_an_edit_of_a_text_that_changed_meanwhile_is_not_sent(editor, tmp_path, 
 
 def test_an_edit_has_the_version_that_it_was_made_from(editor, tmp_path, script):
     script(answer="new = 1\n```")
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "old = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
     number = editor.command("specedit.edit", uri, [1, 1], "Rename it.")
     sent: list[Any] = []
     while not sent:  # the edit is on its way when the user types
@@ -185,8 +179,7 @@ def test_an_edit_has_the_version_that_it_was_made_from(editor, tmp_path, script)
 def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(editor, tmp_path, monkeypatch):
     from specedit.integrations.lsp import lsp_session as session
 
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "x = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
     at_once = session.rename_at
 
     def slow(*arguments: Any) -> Any:
@@ -203,8 +196,7 @@ def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(editor, tmp_path,
 @pytest.mark.parametrize("how", ["request", "progress", "own progress"])
 def test_a_cancelled_edit_stops_decoding_and_sends_nothing(editor, tmp_path, script, how):
     script(answer="ab" * 50_000, delay_s=0.005, then=[{"answer": "new = 1\n```"}])
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "old = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
     params: dict[str, Any] = {"command": "specedit.edit", "arguments": [uri, [1, 1], "Do it."]}
     if how == "own progress":
         params["workDoneToken"] = "mine"
@@ -228,8 +220,7 @@ def test_a_cancelled_edit_stops_decoding_and_sends_nothing(editor, tmp_path, scr
 
 def test_an_edit_starts_when_a_cancelled_one_has_ended(editor, tmp_path, script):
     script(answer="ab" * 50_000, delay_s=0.005)  # minutes
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "old = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
     number = editor.command("specedit.edit", uri, [1, 1], "Do it.")
     editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))
     refused = editor.wait(editor.command("specedit.edit", uri, [1, 1], "Do it."))
@@ -245,8 +236,7 @@ def test_leaving_stops_what_runs(tmp_path, script):
     script(answer="ab" * 50_000, delay_s=0.005)
     editor, session = editor_of()
     editor.start()
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "old = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
     number = editor.command("specedit.edit", uri, [1, 1], "Do it.")
     editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))
     assert editor.wait(editor.request("shutdown", None))["result"] is None
@@ -268,8 +258,7 @@ def test_one_summary_is_shown_for_a_rename(editor, tmp_path):
     for number in range(40):
         repository.write(f"use_{number}.py", "def use(thing):\n    return thing.title()\n")
     repository.git("add", "-A")
-    uri = (repository.root / "a.py").as_uri()
-    editor.open(uri, (repository.root / "a.py").read_text())
+    uri = editor.open_file(repository.root / "a.py", (repository.root / "a.py").read_text())
     assert renamed(editor, uri, (1, 10), "heading").count("title") == 1
     editor.until(lambda: bool(editor.shown()))
     editor.rest(0.1)
@@ -293,8 +282,7 @@ def test_one_summary_is_shown_for_a_rename(editor, tmp_path):
     ids=str,
 )
 def test_wrong_types_get_an_error(editor, tmp_path, method, params, capsys):
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "x = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
     items = {"textDocument": {"uri": uri}, **params}
     answer = editor.wait(editor.request(f"textDocument/{method}", items))
     assert answer["error"]["code"] == -32602
@@ -352,8 +340,7 @@ def test_requests_outside_the_session_get_an_error():
 def test_an_editor_without_workspace_edits_gets_no_edit(tmp_path):
     editor, _ = editor_of()
     editor.start({**CAPABILITIES, "workspace": {}})
-    uri = (tmp_path / "a.py").as_uri()
-    editor.open(uri, "x = 1\n")
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
     answer = editor.wait(editor.command("specedit.edit", uri, [1, 1], "Do it."))
     assert "applyEdit" in answer["error"]["message"]
 

@@ -186,6 +186,17 @@ def test_a_place_that_is_not_free_moves_nothing(inside, repo, new, message):
     assert repo.git("status", "--short") == ""
 
 
+@pytest.mark.parametrize("new", ["out/user.py", "out/", ".git/user.py", "../user.py"])
+def test_a_file_does_not_leave_the_work_tree(
+    inside: Run, repo: Repository, tmp_path_factory: pytest.TempPathFactory, new: str
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (repo.root / "out").symlink_to(outside)
+    done = inside("rename", "./src/shop/user.py", f"./{new}")
+    assert done.returncode == 2 and b"outside the work tree" in done.stderr
+    assert not list(outside.iterdir()) and not (repo.root / ".git/user.py").exists()
+
+
 def test_a_move_is_reverted_where_a_file_cannot_be_written(inside, repo, monkeypatch):
     from specedit.errors import InputError
     from specedit.files import undo

@@ -195,7 +195,7 @@ def test_a_go_name_that_other_packages_use_stays_exported():
 
 @cases("rename/trees.toml", "left")
 def test_a_use_that_may_be_meant_is_left(path, marked):
-    start, text = marked.index("|"), marked.replace("|", "")
+    start, text = marked.index("|"), marked.replace("|", "", 1)
     project, target = (
         Project({path: text}, {path: text}.__getitem__),
         Target(path, start, start + 4),

@@ -57,17 +57,17 @@ def test_a_rule_that_is_too_general_says_why(before, after, why):
         assert why in rule.too_general
 
 
-def test_places_of_an_example_are_proposals_of_four_kinds():
+def test_places_of_an_example_are_proposals_of_several_kinds():
     text = "def {0}(x):\n    {1}.get_elements(1)\n"
-    before = text.format("f", "x") + text.format("g", "x") + text.format("h", "x.y")
+    pairs = ("f", "x"), ("g", "x"), ("h", "y"), ("i", "x.y")
+    before = "".join(text.format(*pair) for pair in pairs)
     (rule,) = rules("a.py", before, before.replace("get_elements", "items", 1))
     kinds = [
         [place.kind for place in rewritten(rule, before, name).places] for name in ("a.py", "b.py")
     ]
-    own, other = "in its file", "in another file"
+    forms = ("the example's text", "the example's text", "text of its form", "text of another form")
     assert kinds == [
-        [f"the example's text {own}"] * 2 + [f"other text {own}"],
-        [f"the example's text {other}"] * 2 + [f"other text {other}"],
+        [f"{form} in {where}" for form in forms] for where in ("its file", "another file")
     ]
     pattern = rule_from_text("$A.get_elements($B)", "$A.items($B)", BY_NAME["python"])
     assert {place.kind for place in rewritten(pattern, before).places} == {""}
@@ -187,7 +187,7 @@ def test_an_example_writes_nothing_unasked(shop, twice):
         shop.write("test_cart.py", own)
     done = run()
     assert done.returncode == 2
-    for kind in (b"the example's text", b"other text"):
+    for kind in (b"the example's text", b"text of another form"):
         assert b"1 place in 1 file: " + kind + b" in another file: test_shop.py (1)" in done.stderr
     assert b"nothing was written: " in done.stderr and b"--yes writes them, --ask" in done.stderr
     assert run("--json").returncode == 2
@@ -208,27 +208,28 @@ def test_at_a_terminal_nothing_is_written_unasked(shop, typed, code, text):
 @pytest.mark.parametrize(
     ("typed", "code", "written"),
     [
-        (b"\ny\ny\n", 0, "bcd"),
+        (b"\ny\ny\ny\n", 0, "bcde"),
+        (b"y\ny\ny\nn\n", 0, "be"),
         (b"y\ny\nn\n", 0, "b"),
         (b"\nn\n", 2, ""),
-        (b"a\n", 0, "bcd"),
-        (b"e\nn\ny\nn\n", 0, "c"),
+        (b"a\n", 0, "bcde"),
+        (b"e\nn\ny\nn\nn\n", 0, "c"),
         (b"n\n", 2, ""),
         (b"q\n", 2, ""),
     ],
-    ids=["both", "first", "neither", "all", "each", "none", "other"],
+    ids=["three", "two", "first", "neither", "all", "each", "none", "other"],
 )
-def test_at_a_terminal_two_places_of_a_kind_decide(shop, typed, code, written):
+def test_at_a_terminal_three_places_of_a_kind_decide(shop, typed, code, written):
     text = "def f(x):\n    x.get_elements(1)\n"
     new = text.replace("get_elements", "items")
-    shop.commit({f"{name}.py": text for name in "abcd"})
+    shop.commit({f"{name}.py": text for name in "abcde"})
     shop.write("a.py", new)
     result, shown = at_a_terminal(typed, "repeat")
-    assert result == code and "The first and the last place of each kind decide [Y]" in shown
+    assert result == code and "Three places of each kind decide [Y]" in shown
     if typed[:1] in b"\ny":
         assert "-     x.get_elements(1)\r\n" in shown and "+     x.items(1)\r\n" in shown
         assert shown.count("Is it meant?") == typed.count(b"\n") - 1
-    for name in "bcd":
+    for name in "bcde":
         assert shop.read(f"{name}.py") == (new if name in written else text)
 
 

@@ -20,7 +20,9 @@ from specedit.files.source import LINE_END
 from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import opcodes
 
-_SEARCH = re.compile(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
+_SEARCH = re.compile(
+    r"\s*(?:<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE
+)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(
     r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|MODIFIED|NEW|AFTER|[\w./\-]+)?\s*", re.IGNORECASE
@@ -74,6 +76,7 @@ class ChangeHunk:
     line: int | None = None  # where it says that its old side begins
     section: str = ""  # the definition that its header names
     numbered: bool = False  # `line` is of a diff, not of a tool that shows numbers
+    bare: tuple[tuple[str, str], ...] | None = None  # `lines`, if context has no sign's column
     text: tuple[str, str] | None = None  # old and new, where the old one may be part of a line
 
     @property
@@ -279,11 +282,12 @@ def _fenced_diff(lines: Sequence[str]) -> bool:
 
 def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
     file, hunk, head = FileChange("", ()), list[tuple[str, str]](), _HUNK.match("@@")
+    bare = list[tuple[str, str]]()  # the hunk, if its context has no column for the sign
     fenced = _fenced_diff(lines)
     inside, git = not fenced, False  # git: after `diff --git`, before the file's hunks
 
     def finish() -> Iterator[FileChange]:
-        nonlocal hunk
+        nonlocal hunk, bare
         while hunk and hunk[-1] == (" ", ""):  # blank lines between a diff's parts
             hunk.pop()
         if any(sign in "+-" for sign, _ in hunk):
@@ -291,8 +295,9 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             line = int(head[1]) if head[1] else None
             section = head["section"].strip()
             part = ChangeHunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
-            yield replace(file, parts=(part,))
-        hunk = []
+            other = tuple(bare[: len(hunk)])
+            yield replace(file, parts=(replace(part, bare=other if other != part.lines else None),))
+        hunk, bare = [], []
 
     number = 0
     while number < len(lines):
@@ -339,8 +344,10 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             continue
         elif line[:1] in ("+", "-", " "):
             hunk.append((line[0], line[1:]))
+            bare.append((line[0], line[line[0] != " " :]))
         elif hunk or line.strip():
             hunk.append((" ", line))  # a context line without its first column
+            bare.append((" ", line))
     yield from finish()
 
 

@@ -34,7 +34,7 @@ def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """The replaced lines of each hunk, and the hunks without one place."""
-    hunks = [_of_whole_lines(hunk, index) for hunk in hunks]
+    hunks = [_of_whole_lines(_with_margins(hunk, index), index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []
@@ -81,7 +81,9 @@ def _trimmed(splice: Splice, lines: Sequence[str]) -> Splice:
 
 def _of_whole_lines(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
     """A hunk whose old text is part of lines, once in the file: the same with the whole lines."""
-    if hunk.text is None or not hunk.text[0].strip() or equal_places(index, hunk.old):
+    if hunk.text is None or not hunk.text[0].strip():
+        return hunk
+    if any(place.how == "exact" for place in equal_places(index, hunk.old)):
         return hunk
     old, new = hunk.text
     found, file = index.found(old), index.text
@@ -91,11 +93,22 @@ def _of_whole_lines(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
     first = file.rfind("\n", 0, at) + 1
     last = file.find("\n", end) if "\n" in file[end:] else len(file)
     before, after = file[first:at], file[end:last]
-    if not before.strip() and not after.strip():
-        return hunk  # whole lines, indented in another way
-    if not before.strip() and new[:1].isspace():
-        before = ""
+    if not before.strip():
+        if not after.strip() and "\n" not in old.strip("\n"):
+            return hunk  # whole lines, indented in another way
+        if new[:1].isspace():
+            before = ""
+        elif "\n" not in old:
+            new = _indented(new, before)
     return replace_hunk(file[first:last].split("\n"), f"{before}{new}{after}".split("\n"))
+
+
+def _indented(text: str, margin: str) -> str:
+    """A text whose first line is shown without its margin, and perhaps the others, too."""
+    first, *others = text.split("\n")
+    if all(line.startswith(margin) for line in others if line.strip()):
+        return text
+    return "\n".join([first, *(f"{margin}{line}" if line.strip() else line for line in others)])
 
 
 def _in_word(text: str, at: int) -> bool:
@@ -108,7 +121,33 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
         return []
     if found := equal_places(index, hunk.old):
         return found
+    if len(found := _without_edges(hunk.old, index)) == 1:
+        return found
     return _distinct(hunk, similar_places(hunk, index), index)
+
+
+def _without_edges(old: Sequence[str], index: FileIndex) -> list[HunkPlace]:
+    """The places of an old side that begins or ends with blank lines that the file lacks."""
+    shown = [number for number, line in enumerate(old) if line.strip()]
+    above, below = shown[0], len(old) - shown[-1] - 1
+    if not above and not below:
+        return []
+    return [
+        HunkPlace((*(None,) * above, *place.rows, *(None,) * below), "matched")
+        for place in equal_places(index, old[above : len(old) - below])
+    ]
+
+
+def _with_margins(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
+    """A diff's hunk whose context has no column for the sign, read so, if that fits the file."""
+    if hunk.bare is None:
+        return hunk
+    known = index.rows(1)
+    fits = [
+        sum(sign == " " and bool(text.strip()) and text.rstrip() in known for sign, text in lines)
+        for lines in (hunk.lines, hunk.bare)
+    ]
+    return replace(hunk, lines=hunk.bare) if fits[1] > fits[0] else hunk
 
 
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
