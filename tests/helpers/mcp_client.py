@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +108,16 @@ class Conversation:
     portal: BlockingPortal
 
     def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
-        return self.portal.call(partial(self.inner.call, tool, **arguments))
+        return self._ended(self.inner.call(tool, **arguments))
 
     def does(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.portal.call(partial(self.inner.does, tool, **arguments))
+        return self._ended(self.inner.does(tool, **arguments))
 
     def fails(self, tool: str, **arguments: Any) -> str:
-        return self.portal.call(partial(self.inner.fails, tool, **arguments))
+        return self._ended(self.inner.fails(tool, **arguments))
+
+    def _ended(self, call: Coroutine[Any, Any, Any], timeout_s: float = 60) -> Any:
+        return self.portal.call(asyncio.wait_for, call, timeout_s)
 
     def tools(self) -> list[types.Tool]:
         return self.portal.call(self.inner.client.list_tools).tools

@@ -20,7 +20,9 @@ from specedit.files.source import LINE_END
 from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import opcodes
 
-_SEARCH = re.compile(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
+_SEARCH = re.compile(
+    r"\s*(?:<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE
+)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(
     r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|MODIFIED|NEW|AFTER|[\w./\-]+)?\s*", re.IGNORECASE

@@ -81,7 +81,9 @@ def _trimmed(splice: Splice, lines: Sequence[str]) -> Splice:
 
 def _of_whole_lines(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
     """A hunk whose old text is part of lines, once in the file: the same with the whole lines."""
-    if hunk.text is None or not hunk.text[0].strip() or equal_places(index, hunk.old):
+    if hunk.text is None or not hunk.text[0].strip():
+        return hunk
+    if any(place.how == "exact" for place in equal_places(index, hunk.old)):
         return hunk
     old, new = hunk.text
     found, file = index.found(old), index.text
@@ -91,11 +93,22 @@ def _of_whole_lines(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
     first = file.rfind("\n", 0, at) + 1
     last = file.find("\n", end) if "\n" in file[end:] else len(file)
     before, after = file[first:at], file[end:last]
-    if not before.strip() and not after.strip():
-        return hunk  # whole lines, indented in another way
-    if not before.strip() and new[:1].isspace():
-        before = ""
+    if not before.strip():
+        if not after.strip() and "\n" not in old.strip("\n"):
+            return hunk  # whole lines, indented in another way
+        if new[:1].isspace():
+            before = ""
+        elif "\n" not in old:
+            new = _indented(new, before)
     return replace_hunk(file[first:last].split("\n"), f"{before}{new}{after}".split("\n"))
+
+
+def _indented(text: str, margin: str) -> str:
+    """A text whose first line is shown without its margin, and perhaps the others, too."""
+    first, *others = text.split("\n")
+    if all(line.startswith(margin) for line in others if line.strip()):
+        return text
+    return "\n".join([first, *(f"{margin}{line}" if line.strip() else line for line in others)])
 
 
 def _in_word(text: str, at: int) -> bool:

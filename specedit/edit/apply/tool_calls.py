@@ -17,22 +17,18 @@ from specedit.errors import UsageError
 
 # Names of fields, in lower case, without `_` and `-`.
 _PATHS = (
-    "filepath",
-    "path",
-    "file",
-    "filename",
-    "targetfile",
-    "relativepath",
-    "relativeworkspacepath",
+    *("filepath", "path", "file", "filename", "targetfile"),
+    *("relativepath", "relativeworkspacepath"),
 )
-_OLD = (
-    *("oldstring", "oldstr", "oldtext", "oldcode", "oldcontent", "old", "search", "find"),
-    *("searchtext", "original", "targetcontent", "before"),
-)
+_OLD = ("oldstring", "oldstr", "oldtext", "oldcode", "oldcontent", "searchtext", "targetcontent")
 _NEW = (
-    *("newstring", "newstr", "newtext", "newcode", "newcontent", "new", "replace", "replacement"),
-    *("replacewith", "replacementtext", "updated", "replacementcontent", "after", "inserttext"),
+    *("newstring", "newstr", "newtext", "newcode", "newcontent", "replacementtext"),
+    *("replacementcontent", "inserttext"),
 )
+# Names that data has, too: a call also has a path.
+_OLD_TOO = ("old", "search", "find", "original", "before")
+_NEW_TOO = ("new", "replace", "replacement", "replacewith", "updated", "after")
+_TELLING = ("old_string", "old_str", "old_text", "oldString", "oldText", "code_edit")
 _CODE = ("codeedit", "content", "contents", "filetext")
 _CHANGES = ("patch", "diff", "input", "cmd", "command", "arguments")  # hold a change in their text
 
@@ -73,7 +69,12 @@ def _values(text: str) -> Iterator[Any]:
         if text[start : start + 1] in ("{", "["):
             try:
                 value, at = decoder.raw_decode(text, start)
-            except (ValueError, RecursionError):
+            except (ValueError, RecursionError) as error:
+                if any(f'"{name}":' in text for name in _TELLING):
+                    raise UsageError(
+                        f"The change looks like a tool's call, but is not valid JSON: {error}.",
+                        hint="Pass the whole call, or SEARCH/REPLACE blocks.",
+                    ) from None
                 return
             yield value
 
@@ -95,7 +96,9 @@ def _edits(
         str(key).lower().replace("_", "").replace("-", ""): held for key, held in value.items()
     }
     path = _text(fields, _PATHS) or path
-    old, new = _text(fields, _OLD), _text(fields, _NEW)
+    named = "." in path or "/" in path
+    old = _text(fields, (*_OLD, *(_OLD_TOO if named else ())))
+    new = _text(fields, (*_NEW, *(_NEW_TOO if named else ())))
     if new is not None and (old is not None or "insertline" in fields):
         if fields.get("replaceall") is True:
             raise UsageError(
@@ -105,7 +108,7 @@ def _edits(
         yield CallEdit(path, new, old or "")
         return
     code = _text(fields, _CODE)
-    if path and code is not None:
+    if named and code is not None:
         yield CallEdit(path, code)
         return
     for name, held in fields.items():

@@ -112,6 +112,37 @@ def test_a_call_without_one_place_is_refused(
     assert repo.git("status", "--short") == ""
 
 
+def test_a_part_of_a_line_becomes_several_lines(inside: Run, repo: Repository) -> None:
+    pair = ("value = sum(items)", "whole = sum(items)\nvalue = whole")
+    assert merge(inside, search(pair)).returncode == 0
+    assert "    whole = sum(items)\n    value = whole + fee" in repo.read("app.py")
+
+
+def test_a_call_that_is_cut_off_is_named(inside: Run, repo: Repository) -> None:
+    done = merge(inside, json.dumps(CALLS["old_string"])[:-4], "app.py")
+    assert done.returncode == 2 and b"not valid JSON" in done.stderr
+
+
+@pytest.mark.parametrize("keys", [("old", "new"), ("path", "content"), ("search", "replace")])
+def test_data_with_the_names_of_a_call_is_data(
+    inside: Run, repo: Repository, keys: tuple[str, str]
+) -> None:
+    before, after = (json.dumps(dict.fromkeys(keys, "a") | {keys[1]: x}, indent=2) for x in "ab")
+    repo.commit({"a.json": before})
+    assert merge(inside, after, "a.json").returncode == 0
+    assert repo.read("a.json").strip() == after
+
+
+def test_a_diff_may_take_away_the_marks_of_a_conflict(inside: Run, repo: Repository) -> None:
+    text = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\nd\n"
+    repo.commit({"a.txt": text})
+    body = (line if line in ("a", "b", "d") else f"-{line}" for line in text.splitlines())
+    marked = "".join(f" {line}\n" if len(line) == 1 else f"{line}\n" for line in body)
+    diff = f"--- a.txt\n+++ a.txt\n@@ -1,7 +1,3 @@\n{marked}"
+    assert merge(inside, diff).returncode == 0
+    assert repo.read("a.txt") == "a\nb\nd\n"
+
+
 @pytest.mark.parametrize("change", ['{"name": "b"', '{"name": "b"}', "[1, 2]", "[" * 100_000])
 def test_json_that_is_no_call_is_no_call(inside: Run, repo: Repository, change: str) -> None:
     repo.commit({"a.json": '{\n"name": "a"\n}\n'})
@@ -125,6 +156,10 @@ FEE = "fee(items, tax)"
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        (
+            "value = sum(items) + fee(items, tax)  # with the fee\n    return",
+            "value = 1\n    return",
+        ),
         ("sum(items) + fee(items, tax)", "math.fsum(items) + fee(items)"),
         ("value = sum(items)", "value = math.fsum(items)"),
         ("    value = sum(items)", "    value = math.fsum(items)"),
