@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
 MAX_LINE_CHARACTERS = 500_000  # characters of one line: a minified bundle, which no window holds
 LINE_END = re.compile("\r?\r?\n|\r")  # "\r\r\n" is what a text mode makes of "\r\n"
+_BYTES = "latin-1"  # a character for each byte, of a text in any encoding
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -62,7 +63,7 @@ class Source:
         except UnicodeDecodeError as error:
             if not any_encoding or encoding != "utf-8" or bom or b"\0" in data:
                 raise _not_text(name, encoding, len(bom) + error.start, data) from error
-            encoding = "latin-1"
+            encoding = _BYTES
             raw = data.decode(encoding)
         if not raw:
             raise InputError("the file is empty", file=name, hint="There is no text to edit.")
@@ -104,12 +105,21 @@ class Source:
             styled = text if self.newline == "\n" else text.replace("\n", self.newline)
         else:
             styled = restore_endings(self.text, self.endings, text)
+        if self.encoding == _BYTES and _beyond_ascii(text) != _beyond_ascii(self.text):
+            raise InputError(
+                "not UTF-8, and in what encoding is not known: it can be given ASCII alone",
+                file=self.name,
+            )
         try:
             return self.bom + styled.encode(self.encoding)
         except UnicodeEncodeError as error:
             raise InputError(
                 f"the new text has a character that {self.encoding} cannot hold", file=self.name
             ) from error
+
+
+def _beyond_ascii(text: str) -> list[str]:
+    return [character for character in text if character > "\x7f"]
 
 
 def read(path: str | Path, root: Path = Path(), *, any_encoding: bool = False) -> Source:

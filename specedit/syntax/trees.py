@@ -77,13 +77,30 @@ def _parse(data: bytes, language: Language) -> Tree:
     return tree
 
 
-@lru_cache(maxsize=2)  # the text before a change and the text after it are asked for again
+_KEPT = 1_000_000, 40  # bytes of texts whose trees are kept, 33 MB, and texts; at least two
+_kept: dict[tuple[bytes, Language], Tree | str] = {}  # the text that was asked for last is last
+_keeping = threading.Lock()
+
+
 def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
-    """The tree of a text, or why it has none: a refusal takes as long as the limits allow."""
-    try:
-        return _whole_tree(data, language)
-    except TooComplex as problem:
-        return problem.reason
+    """The tree of a text, or why it has none: a refusal takes as long as the limits allow. Texts
+    are asked for again, after others of the same change, too."""
+    key = data, language
+    with _keeping:
+        known = _kept.pop(key, None)
+    if known is None:
+        try:
+            known = _whole_tree(data, language)
+        except TooComplex as problem:
+            known = problem.reason
+    with _keeping:
+        _kept[key] = known
+        size = sum(len(text) for text, _ in _kept)
+        while len(_kept) > 2 and (size > _KEPT[0] or len(_kept) > _KEPT[1]):
+            oldest = next(iter(_kept))
+            size -= len(oldest[0])
+            del _kept[oldest]
+    return known
 
 
 def fragment(data: bytes, language: Language) -> Tree | None:
@@ -106,7 +123,8 @@ def faults_and_symbols(text: str, language: Language) -> tuple[int, list[Symbol]
 
 def release() -> None:
     """Give up what is held of texts for the next question: trees of 60,000 lines are 80 MB."""
-    _tree_or_reason.cache_clear()
+    with _keeping:
+        _kept.clear()
     _symbols.cache_clear()
 
 

@@ -237,6 +237,7 @@ def test_every_trick_works_where_git_is_asked_plainly(tmp_path):
         trick(made, f"touch {ran}")
         ran.unlink(missing_ok=True)
         made.write("b.py", "username = 9\n")
+        os.utime(made.root / "sub/a.py", (1, 1))  # so that `status` writes the index
         made.at(made.root / "sub").git("status", ok=False)
         for words in (
             ("status",),

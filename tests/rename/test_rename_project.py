@@ -450,6 +450,9 @@ def test_a_file_in_another_encoding_is_renamed_byte_by_byte(desk):
     assert code == 0, err
     assert (desk.repo.root / "old.py").read_bytes() == use.replace(b"user_name", b"login")
     assert desk.specedit("edit", "x", "old.py")[0] == 2  # an edit by a model is of UTF-8 alone
+    code, _, err = desk.specedit("rename", "login", "prénom", "--scope", "code")
+    assert code == 2 and "it can be given ASCII alone" in " ".join(err.split())
+    assert (desk.repo.root / "old.py").read_bytes() == use.replace(b"user_name", b"login")
 
 
 def test_a_file_that_does_not_parse_is_said(desk):
