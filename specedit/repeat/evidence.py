@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,40 +12,16 @@ from specedit.repeat.roles import SELVES, is_own_name, is_type_parameter, with_p
 if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
 
+SURE = 8  # letters of a word that is rarely met by chance
 ENOUGH = 1.0  # weight of what is fixed in a rule
-_COMMON = frozenset(  # members that many types have
-    {
-        *("tostring", "tostr", "toowned", "tolist", "toarray", "tojson", "tobytes", "asstr"),
-        *("getname", "getid", "getvalue", "gettype", "getkey", "getclass", "getitem", "setitem"),
-        *("setname", "setvalue", "startswith", "endswith", "isempty", "hashcode", "compareto"),
-        *("asref", "unwrapor", "intoiter", "indexof", "lastindexof", "tolowercase", "haskey"),
-        *("touppercase", "addall", "foreach", "putall", "removeall"),
-    }
-)
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-
-def weight(word: str) -> float:
-    """How much a name tells: of several words or long, it is rarely met by chance."""
-    count = len(_CAMEL.findall(word))
-    if word.lower().replace("_", "") in _COMMON:
-        return 0.4
-    if count > 1:
-        return 1.0 if len(word) > 6 else 0.7
-    return 0.8 if len(word) > 8 else 0.6 if len(word) > 4 else 0.4
 
 
 def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
+    """How much a fixed token tells: a long word is rarely met by chance."""
     text = piece.text
     if not piece.named:
         return 0.2 if is_word(text) else 0.05
-    if text == "super":
-        return 0.6
-    if text in SELVES or piece.kind in ("true", "false", "none", "null", "nil"):
-        return 0.2
-    if text[:1] in "\"'`" or "string" in piece.kind:
-        return min(0.9, len(text) / 12)
-    if not is_word(text):
+    if text in SELVES - {"super"}:
         return 0.2
     if is_own_name(piece, parent):
         origin = origins.get(text, FREE)
@@ -54,10 +29,7 @@ def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -
             return 0.2
         if is_import(origin):
             return 1.0
-        if origin == FREE and len(text) < 6:
-            return 0.5  # of the language: len, print, Some
-        return max(0.8, weight(text))
-    return weight(text)
+    return min(1.0, len(text) / SURE)
 
 
 def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:

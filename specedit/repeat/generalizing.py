@@ -17,10 +17,7 @@ from specedit.repeat.piece import BYTES, Piece, piece_of
 from specedit.repeat.roles import (
     ARGUMENTS,
     FIXED_FIELDS,
-    NAMED,
-    OPEN,
     SELVES,
-    STRICT,
     is_callee,
     is_expression,
     is_fixed,
@@ -55,10 +52,7 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
         if is_part(wider):
             wider = wider.climbed()
             continue
-        for level in (OPEN, NAMED, STRICT):
-            rule = _generalised(wider, origins, level)
-            if rule is None:
-                continue
+        if (rule := _generalised(wider, origins)) is not None:
             rule = _with_needs(rule, wider, new_origins)
             if not (missing := missing_evidence(rule)):
                 return rule
@@ -111,7 +105,7 @@ def _piece(node: object, change: NodeChange, *, old: bool) -> Piece:
     return piece_of(node, data, change.file.language.name)  # type: ignore[arg-type]
 
 
-def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule | None:
+def _generalised(change: NodeChange, origins: Origins) -> RepeatRule | None:
     """The rule with holes."""
     old = tuple(_piece(node, change, old=True) for node in change.old)
     new = tuple(_piece(node, change, old=False) for node in change.new)
@@ -129,14 +123,14 @@ def _generalised(change: NodeChange, origins: Origins, level: int) -> RepeatRule
             key: object = unchanged.get(id(piece), piece.key)
             known = key in holes
             if before and not known and piece.key in common and may_vary(piece):
-                known = not is_fixed(piece, parent, origins, level)
+                known = not is_fixed(piece, parent, origins)
                 if piece.kind.endswith(ARGUMENTS):  # another kind of call takes as many as it takes
                     known = known and (parent.kind, piece.key) in around_lists
                 if known:
                     holes[key] = f"${_letter(len(holes))}"
             if known and (before or key in holes):
                 kind = "" if is_expression(piece.kind) else piece.kind
-                if not (before and is_fixed(piece, parent, origins, level)):
+                if not (before and is_fixed(piece, parent, origins)):
                     return piece.as_hole(holes[key], kind)
         if not piece.children:
             return piece

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from specedit.repeat.example import NodeChange
 
 ARGUMENTS = ("argument_list", "arguments")  # kinds of lists of arguments
-OPEN, NAMED, STRICT = 0, 1, 2  # holes for names of definitions; for local receivers; for neither
 SELVES = frozenset({"self", "this", "super", "cls", "base", "Self"})
 FIXED_FIELDS = frozenset(
     {"function", "attribute", "property", "method", "constructor", "field", "macro", "key", "label"}
@@ -112,7 +111,7 @@ def is_own_name(piece: Piece, parent: Piece | None) -> bool:
     return not (_is_member(piece, parent) and (has_object or parent.kind != "method_invocation"))
 
 
-def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
+def is_fixed(piece: Piece, parent: Piece, origins: Origins) -> bool:
     """Whether a node says what is done there, and so is no hole although both sides have it."""
     if piece.field in ("function", "macro"):
         return True  # what it is a member of may be a hole
@@ -133,7 +132,7 @@ def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
     if piece.field in FIXED_FIELDS or _is_member(piece, parent):
         return True
     if piece.field == "name" and parent.kind.endswith(DEFINING):
-        return level > OPEN
+        return False
     if piece.field == "name" and not any(word in parent.kind for word in _DECLARING):
         return True
     if piece.field == "type" and parent.kind.endswith(("creation_expression", "new_expression")):
@@ -143,6 +142,5 @@ def is_fixed(piece: Piece, parent: Piece, origins: Origins, level: int) -> bool:
         or (parent.kind in ("method_invocation", "call") and piece.field in _RECEIVERS)
     )
     if is_receiver:
-        origin = origins.of(piece.text)
-        return level == STRICT or origin != LOCAL
+        return origins.of(piece.text) != LOCAL
     return False
