@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specedit.repeat.finding import Found
     from specedit.repeat.rewriting import Repeated
 
-SHOWN = 12  # files that the list names
+MAX_LISTED_FILES = 12  # files that the list names
 PROPOSED = 500  # places that may be meant, of one rule; --yes writes more
 
 
@@ -153,7 +153,7 @@ def _save(found: Found, name: str, resolved: Resolved) -> int:
 
 
 def _lines(found: Found) -> list[str]:
-    """What is looked for, the places by file, and what is left."""
+    """Show the rule, the places by file, and what is left."""
     from specedit.repeat.finding import kinds_of
     from specedit.view.colours import count
 
@@ -166,8 +166,12 @@ def _lines(found: Found) -> list[str]:
         lines.append("what is written fits the rule again; each place is changed once")
     for places in kinds_of(found):
         files = Counter(name for name, _ in places)
-        where = [f"{name} ({number})" for name, number in files.most_common()[:SHOWN]]
-        more = f" and {len(files) - SHOWN} more files" if len(files) > SHOWN else ""
+        where = [f"{name} ({number})" for name, number in files.most_common()[:MAX_LISTED_FILES]]
+        more = (
+            f" and {len(files) - MAX_LISTED_FILES} more files"
+            if len(files) > MAX_LISTED_FILES
+            else ""
+        )
         kind = f": {places[0][1].kind}" if places[0][1].kind else ""
         total = f"{count(len(places), 'place')} in {count(len(files), 'file')}{kind}"
         lines.append(f"{total}: {', '.join(where)}{more}")

@@ -104,7 +104,7 @@ def choose(
 def _elsewhere(
     candidates: list[Meaning], typing: Typing, is_here: Callable[[str], bool] | None
 ) -> list[Meaning]:
-    """What belongs to another module, and only has the name of what is renamed."""
+    """The places of another module that only have the name of what is renamed."""
     if is_here is None:
         known = any(candidate.declared for candidate in candidates)
         return [candidate for candidate in candidates if known and candidate.kind == FOREIGN]

@@ -1,4 +1,4 @@
-"""What is a project's own: where it declares and uses what is renamed, in words for the report and
+"""The project's own uses of a name: where it is declared and used, in words for the report and
 for errors; and whether a module that an import names is one of it.
 
 A module of unknown origin counts as the project's: only names that are known to come from elsewhere
@@ -17,11 +17,11 @@ from specedit.files import regular
 from specedit.rename.guess import called, lines_text
 from specedit.rename.resolution import ResolvedName, families, family_of, resolve_name
 from specedit.scoping.meaning import Meaning
-from specedit.scoping.project import BELOW, Project
+from specedit.scoping.project import SOURCE_FOLDERS, Project
 from specedit.scoping.scope import Declared
 from specedit.syntax import identifiers as names
 
-SHOWN = 4  # declarations, or files, that are named in a sentence
+MAX_NAMED_PLACES = 4  # declarations, or files, that are named in a sentence
 
 
 def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, int, str]]:
@@ -56,8 +56,9 @@ def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     for each in things:
         first = next(declared for declared in each.declared if declared.is_own)
         shown.append(f"{_described(first)} ({project.path(first.home)}:{first.leaf.line})")
-    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    message = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
+    more = f" and {len(shown) - MAX_NAMED_PLACES} more" if len(shown) > MAX_NAMED_PLACES else ""
+    named = "; ".join(shown[:MAX_NAMED_PLACES])
+    message = f"`{name}` means {len(things)} things, all renamed: {named}{more}"
     holders = [
         o.name for each in things for o in {id(o): o for o in each.owners}.values() if o.name
     ]
@@ -73,7 +74,9 @@ def refuse_nothing(
         holders = {
             up.name for resolved in every for each in resolved.candidates for up in each.owners
         } - {""}
-        hint = f"It is a member of {', '.join(sorted(holders)[:SHOWN])}." if holders else ""
+        hint = (
+            f"It is a member of {', '.join(sorted(holders)[:MAX_NAMED_PLACES])}." if holders else ""
+        )
         raise UsageError(f"`{owner}` has no member `{name}` in this work tree.", hint=hint)
     used = [
         f"{path}:{part.lines[0]}"
@@ -82,7 +85,7 @@ def refuse_nothing(
         for part in resolved.here(path, resolved.candidates)[:1]
     ]
     hint = (
-        f"It is used in {', '.join(used[:SHOWN])}: name a file to rename it there alone."
+        f"It is used in {', '.join(used[:MAX_NAMED_PLACES])}: name a file to rename it there alone."
         if used
         else _near(project, name)
     )
@@ -95,8 +98,9 @@ def refuse_several(project: Project, module: str, name: str, meant: Iterable[Mea
     """An error: several modules of one name have what is to be renamed."""
     declared = (declared for meaning in meant for declared in meaning.declared)
     places = sorted({f"{project.path(x.home)}:{x.leaf.line}" for x in declared})
+    named = ", ".join(places[:MAX_NAMED_PLACES])
     raise UsageError(
-        f"`{module}.{name}` may be each of {', '.join(places[:SHOWN])}; nothing was renamed.",
+        f"`{module}.{name}` may be each of {named}; nothing was renamed.",
         hint=f"Rename `{name}` without `{module}`, or in one file with FILE and --line.",
     )
 
@@ -112,9 +116,11 @@ def _near(project: Project, name: str) -> str:
 def used_elsewhere(lines: Mapping[str, Iterable[int]], declared: str) -> str:
     """That other files keep the name, and where it is declared, if in one of them."""
     files = [f"{path} ({lines_text(sorted(set(at)))})" for path, at in lines.items()]
-    more = f" and {len(files) - SHOWN} more files" if len(files) > SHOWN else ""
+    more = (
+        f" and {len(files) - MAX_NAMED_PLACES} more files" if len(files) > MAX_NAMED_PLACES else ""
+    )
     where = f"declared in {declared}; " if declared else ""
-    return f"{where}used in {', '.join(files[:SHOWN])}{more}, which keep the old name"
+    return f"{where}used in {', '.join(files[:MAX_NAMED_PLACES])}{more}, which keep the old name"
 
 
 def elsewhere(
@@ -125,7 +131,7 @@ def elsewhere(
     line: int | None,
     is_here: Callable[[str, str], bool],
 ) -> str:
-    """What other files have of what `old` means in one (on `line`, if so); "" where nothing."""
+    """The uses in other files of what `old` means in one (on `line`, if so); "" without any."""
     owner, name = names.split_member(old)
     family = family_of(project, path)
     related = {word for word in paths if family_of(project, word) == family}
@@ -176,7 +182,9 @@ def is_here(module: str, file: Path | None) -> bool:
     crate = "::" in module and parts[0] == root.name.replace("-", "_")
     if crate or _is_above(parts, [up.name for up in folders]):
         return True
-    return any(_leads(folder, parts) for folder in [*folders, *(root / name for name in BELOW)])
+    return any(
+        _leads(folder, parts) for folder in [*folders, *(root / name for name in SOURCE_FOLDERS)]
+    )
 
 
 def _is_root(folder: Path) -> bool:

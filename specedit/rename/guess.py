@@ -1,4 +1,4 @@
-"""What a rename comes to before any model is asked: the text, its places, its notes."""
+"""The result of a rename before any model is asked: the text, its places, its notes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RenameGuess:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the user should know about the choice of places."""
+        """The notes about the choice of places."""
         return (*self.notes, *self.undecided, *self.outside)
 
     @property
@@ -53,7 +53,7 @@ class RenameGuess:
 
 
 def doubt(text: str, lines: Iterable[int] = (), kind: str = "unsure") -> Finding:
-    """What is uncertain about the choice of places, or about what was written there."""
+    """The doubts about the choice of places, or about what was written there."""
     return Finding(kind, text, tuple(map(Spot, lines)))
 
 

@@ -33,7 +33,7 @@ WHY = "the program finds it by this string"
 def string_rewrites(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
 ) -> list[Rewrite]:
-    """What is rewritten in the strings of a file of code."""
+    """The words that are rewritten in the strings of a file of code."""
     names = type(typing.rules).named_after is not Rules.named_after
     named = list(_named_after(project, path, typing, every, old, new)) if names else []
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
@@ -96,7 +96,7 @@ def _is_member(typing: Typing, node: Branch, chosen: set[Declared], old: str) ->
 
 
 def _chosen_declarations(every: Sequence[ResolvedName]) -> set[Declared]:
-    """What is renamed, in all languages."""
+    """The name that is renamed, in all languages."""
     meanings = (meaning for resolved in every for meaning in resolved.chosen)
     return {declared for meaning in meanings for declared in meaning.declared}
 
@@ -358,7 +358,7 @@ def _words_of(
 def _targets(
     rewrite: Rewrite, body: Branch, candidates: list[Meaning], typing: Typing, old: str
 ) -> Iterator[Meaning | None]:
-    """What the word means wherever the body will stand: None for another file's member."""
+    """The meaning of the word wherever the body will stand: None for another file's member."""
     if typing.scopes.data[body.start : rewrite.start].rstrip().endswith((b".", b"->")):
         members = [
             candidate

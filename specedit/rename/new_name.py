@@ -103,7 +103,7 @@ def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Find
 
 
 def _is_member(meaning: Meaning, typing: Typing) -> bool:
-    """Only met behind a dot, or where a member is declared."""
+    """Only met after a dot, or where a member is declared."""
     if any(x.owner is None or x.kind not in ("field", "method", "value") for x in meaning.declared):
         return False
     if typing.rules.bare_members:

@@ -258,7 +258,7 @@ def other(meaning: Meaning, old: str, flag: str = "", kind: str = "outside") -> 
 def _finish(
     data: bytes, rewrites: list[Rewrite]
 ) -> tuple[list[Rewrite], bytes, str, tuple[Place, ...]]:
-    """What is rewritten, the new text in bytes and in characters, and its places."""
+    """The rewritten name, the new text in bytes and in characters, and its places."""
     kept, out = put(data, rewrites)
     places = []
     at, offset, line, column = 0, 0, 1, 1

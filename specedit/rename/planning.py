@@ -29,8 +29,10 @@ from specedit.syntax.diff import WORD
 from specedit.syntax.identifiers import ARTICLES, sought, split_member
 from specedit.syntax.lines import lines_of, opcodes
 
-AROUND = 1  # lines on each side of a mention
-MOST = 1_500  # characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest
+CONTEXT_LINES = 1  # lines on each side of a mention
+MAX_SHOWN_CHARACTERS = (
+    1_500  # characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest
+)
 
 Span = tuple[int, int]
 
@@ -66,8 +68,10 @@ def _is_here(model: str) -> bool:
         return True  # loading it says what is wrong
 
 
-def question_of(source: Source, guess: RenameGuess, most: int = MOST) -> MentionQuestion | None:
-    """What the model is asked about a file, in at most that many characters; None where every
+def question_of(
+    source: Source, guess: RenameGuess, most: int = MAX_SHOWN_CHARACTERS
+) -> MentionQuestion | None:
+    """The question to the model about a file, in at most that many characters; None where every
     mention is decided."""
     wanted = [place for place in guess.places if place.undecided]
     if not wanted:
@@ -110,7 +114,7 @@ def _windows(numbers: Sequence[int], count: int) -> list[Span]:
     """Lines [first, last] around each of `numbers`, joined where they meet."""
     result: list[Span] = []
     for number in sorted(numbers):
-        first, last = max(1, number - AROUND), min(count, number + AROUND)
+        first, last = max(1, number - CONTEXT_LINES), min(count, number + CONTEXT_LINES)
         if result and first <= result[-1][1] + 1:
             result[-1] = (result[-1][0], max(last, result[-1][1]))
         else:
@@ -226,7 +230,9 @@ def old_name_left(source: Source, old: str) -> str:
     return f"`{old}` still stands" + (f" on line {where}" if lines else "")
 
 
-def job_of(source: Source, guess: RenameGuess, settings: Settings, most: int = MOST) -> Job:
+def job_of(
+    source: Source, guess: RenameGuess, settings: Settings, most: int = MAX_SHOWN_CHARACTERS
+) -> Job:
     """The Job of a file whose places are known. Its text is known too, unless it holds mentions
     that the model decides. `most`: the characters that the model is shown."""
     reason = by_rule(settings) if any(place.undecided for place in guess.places) else ""

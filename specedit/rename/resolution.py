@@ -93,7 +93,7 @@ class ResolvedName:
     def pointed_at(
         self, meanings: Iterable[Meaning], at: Callable[[str, Branch], bool]
     ) -> list[Meaning]:
-        """What stands at a place: what is declared there first, then from left to right."""
+        """The names at a place: those that are declared there first, then from left to right."""
 
         def there(leaf: Branch) -> bool:
             return id(leaf) in self._paths and at(self._paths[id(leaf)], leaf)
@@ -138,9 +138,9 @@ def resolve_name(
     *,
     derived: bool = False,
 ) -> ResolvedName:
-    """What `name` means in these files. `is_here(module, path)`: whether a module that no file was
-    found for may still be the project's; `at`: whether a place is the one that is asked for;
-    `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
+    """The meanings of `name` in these files. `is_here(module, path)`: whether a module without a
+    file may still be the project's; `at`: whether a place is the one that is asked for; `derived`:
+    a parameter that is stored in a renamed field of the same name is renamed too."""
     bare = name.lstrip("$")
     result = meanings_over(list(typings.values()), bare)
     resolved = ResolvedName(typings, [each for each in result if each.kind != "literal"])
@@ -276,7 +276,7 @@ def _only_of(
 
 
 def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
-    """What stays: known to be something else, or undecided."""
+    """The places that stay: known to be something else, or undecided."""
     of_class = any(_is_member(resolved, it) for it in resolved.chosen)
     for each in resolved.candidates:
         if each in resolved.chosen:
@@ -456,7 +456,7 @@ def _is_member(resolved: ResolvedName, each: Meaning) -> bool:
 
 
 def _is_used(each: Meaning) -> bool:
-    """Whether it is met beside where it is declared: an object literal's own member."""
+    """Whether it is met next to where it is declared: an object literal's own member."""
     return len(each.leaves) > len(each.declared)
 
 

@@ -21,15 +21,15 @@ from specedit.files.source import read as read_source
 from specedit.files.worktree import real
 from specedit.rename.declared import elsewhere, is_here
 from specedit.rename.guess import doubt
-from specedit.rename.planning import MOST, job_of, untouched
+from specedit.rename.planning import MAX_SHOWN_CHARACTERS, job_of, untouched
 from specedit.rename.tree_rename import Target, TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought
 
-LARGE = 2_000_000  # bytes of a file that is read to learn what it declares
-SHOWN = 6  # places that an error names
-FEW = 300  # files that are read to report other uses of a name
+MAX_FILE_BYTES = 2_000_000  # bytes of a file that is read to learn what it declares
+MAX_NAMED_PLACES = 6  # places that an error names
+MAX_REPORTED_FILES = 300  # files that are read to report other uses of a name
 
 
 class Tree:
@@ -42,7 +42,7 @@ class Tree:
         self.here = here  # names count from it
         self.tracks = tracks  # git knows the files; else only those that were named are known
         self.project = Project(tracked, self._read)
-        self.unasked = MOST  # characters that the model may still be shown
+        self.unasked = MAX_SHOWN_CHARACTERS  # characters that the model may still be shown
 
     @classmethod
     def around(cls, names: Sequence[str]) -> Tree | None:
@@ -97,7 +97,7 @@ class Tree:
     def rename(
         self, names: Sequence[str], old: str, new: str, settings: Settings, *, some: bool = False
     ) -> TreeRename:
-        """What the rename comes to in these files; an error where it cannot be. `some`: others may
+        """The result of the rename in these files; an error where it cannot be. `some`: others may
         hold the name, too: they are read, and stay."""
         own = [self.path(name) for name in names]
         others: list[str] = []
@@ -119,7 +119,7 @@ class Tree:
         target: Target | None = None,
         own: Sequence[str] | None = None,
     ) -> TreeRename:
-        """What the rename of a name, or of the one at `target`, comes to in files of the tree.
+        """The result in files of the tree of the rename of a name, or of the one at `target`.
         `own`: the user named these, and the others stay."""
         strict = own is None
         result = rename_tree(
@@ -161,8 +161,12 @@ class Tree:
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
         if (taken := list(result.collisions)) and EXISTING_NAME not in settings.allowed:
-            others = [f"{path}, {finding.text}" for path, finding in taken[1:SHOWN]]
-            more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
+            others = [f"{path}, {finding.text}" for path, finding in taken[1:MAX_NAMED_PLACES]]
+            more = (
+                f"; and {len(taken) - MAX_NAMED_PLACES} more"
+                if len(taken) > MAX_NAMED_PLACES
+                else ""
+            )
             message = "; ".join([taken[0][1].text, *others]) + more
             raise RefusedEdit(
                 f"{message}; nothing was renamed",
@@ -174,7 +178,7 @@ class Tree:
         """That other files use what is renamed in one."""
         path = self.path(name)
         paths = self.holding(old, derived=False)
-        if len(paths) > FEW:
+        if len(paths) > MAX_REPORTED_FILES:
             return None
         text = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
         return Finding("elsewhere", text) if text else None
@@ -184,7 +188,7 @@ class Tree:
 
     def _read(self, path: str) -> str:
         place = self.root / path
-        if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
+        if place.is_symlink() or not place.is_file() or place.stat().st_size > MAX_FILE_BYTES:
             raise InputError("cannot be read: not a regular file, or too large", file=path)
         return read_source(place, any_encoding=True).text if place.stat().st_size else ""
 

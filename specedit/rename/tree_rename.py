@@ -164,7 +164,7 @@ class UseLeft:
 
 @dataclass(frozen=True, slots=True)
 class TreeRename:
-    """What a rename comes to: a guess for each file that changes, and why the others stay.
+    """The result of a rename: a guess for each file that changes, and why the others stay.
 
     Paths count from the project's top."""
 
@@ -289,7 +289,7 @@ def rename_tree(
                     if derives
                     else frozenset()
                 )
-                # one thing of several: a comment speaks of it only beside it
+                # one thing of several: a comment speaks of it only next to it
                 apart = bool(owner or target) and not resolved.here(path, resolved.chosen)
                 how = "code" if apart and not derives else scope
                 guess = _of_file(resolved, path, name, new, how, kept, named)

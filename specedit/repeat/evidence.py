@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from specedit.repeat.rule import RepeatRule
 
 SURE = 8  # letters of a word that is rarely met by chance
-ENOUGH = 1.0  # weight of what is fixed in a rule
+MIN_FIXED_WEIGHT = 1.0  # weight of what is fixed in a rule
 
 
 def _weight_of(piece: Piece, parent: Piece | None, origins: Mapping[str, str]) -> float:
@@ -54,6 +54,6 @@ def missing_evidence(rule: RepeatRule, *, less: float = 0.0) -> str:
         if origin in (LOCAL, FILE):
             names = f"{roots[0].text} {rule.after[0].text}"
             return f"it is a rename: specedit rename {names} follows what the name means"
-    if total < ENOUGH - less:
+    if total < MIN_FIXED_WEIGHT - less:
         return f"only {', '.join(f'`{word}`' for word in words[:4])} tells its places"
     return ""

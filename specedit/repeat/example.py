@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_FILES = 300  # of an example
 EXAMPLE = "Change one place by hand, then run specedit repeat; or --example OLD NEW."
 MOST_TOGETHER = 4  # statements that are replaced as one
-LARGEST = 20_000  # bytes of the nodes of a change that is an example
+MAX_EXAMPLE_BYTES = 20_000  # bytes of the nodes of a change that is an example
 _LISTS = ("arguments", "argument_list", "parameters", "parameter_list", "array", "list", "object")
 
 
@@ -233,21 +233,21 @@ def is_commit(root: Path, name: str) -> bool:
 
 
 def uncommitted(root: Path) -> list[ExampleFile]:
-    """What the work tree changed in files of the last commit."""
+    """The changes of the work tree to files of the last commit."""
     if not is_commit(root, "HEAD"):
         raise GitError("There is no commit yet, so there is no change.", hint=EXAMPLE)
     return _changed(root, "HEAD")
 
 
 def of_commit(root: Path, name: str) -> list[ExampleFile]:
-    """What a commit changed, compared with its first parent."""
+    """The changes of a commit, compared with its first parent."""
     if not is_commit(root, f"{name}^"):
         raise UsageError(f"{name} has no parent, so it changed nothing.", hint=EXAMPLE)
     return _changed(root, f"{name}^", name)
 
 
 def _changed(root: Path, before: str, after: str = "") -> list[ExampleFile]:
-    """What changed in files of known languages up to the commit `after`, or the work tree."""
+    """The changes in files of known languages up to the commit `after`, or the work tree."""
     commits = [before, after] if after else [before]
     words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=M", *commits, "--")
     names = [os.fsdecode(name) for name in ask(root, *words)[1].split(b"\0") if name]

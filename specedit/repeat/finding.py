@@ -27,9 +27,9 @@ from specedit.errors import FileError, InputError
 from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
-from specedit.rename.tree import LARGE, origin
+from specedit.rename.tree import MAX_FILE_BYTES, origin
 from specedit.repeat.piece import BYTES
-from specedit.repeat.rewriting import NEAR, Repeated, applied, rewritten
+from specedit.repeat.rewriting import NEAR_RULE, Repeated, applied, rewritten
 from specedit.repeat.rule import RepeatRule
 from specedit.repeat.saved import saved_rule
 from specedit.settings import Settings
@@ -58,7 +58,7 @@ class FoundFile:
 
 @dataclass
 class Found:
-    """What rules come to in the files of a work tree."""
+    """The result of rules in the files of a work tree."""
 
     rules: Sequence[RepeatRule]
     files: dict[str, FoundFile] = field(default_factory=dict)  # by name, with places
@@ -147,7 +147,7 @@ def settled(found: Found, is_meant: Callable[[str, Repeated], bool]) -> Found:
     for places in kinds_of(found):
         if not places[0][1].kind:
             meant.update(places)
-        elif places[0][1].rule == NEAR:
+        elif places[0][1].rule == NEAR_RULE:
             meant.update(place for place in places if is_meant(*place))
         else:
             for place in dict.fromkeys((places[0], places[-1], places[len(places) // 2])):
@@ -174,7 +174,7 @@ def candidates(root: Path, rules: Sequence[RepeatRule], here: Path) -> list[str]
 def read_text(name: str, root: Path = Path()) -> str:
     """The text of a file that may be searched."""
     place = root / name
-    if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
+    if place.is_symlink() or not place.is_file() or place.stat().st_size > MAX_FILE_BYTES:
         raise InputError("not a regular file, or too large", file=name)
     return read_source(place).text if place.stat().st_size else ""
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from specedit.repeat.evidence import missing_evidence
-from specedit.repeat.example import LARGEST, NodeChange, is_import_node
+from specedit.repeat.example import MAX_EXAMPLE_BYTES, NodeChange, is_import_node
 from specedit.repeat.origin import FREE, MEMBER, UNKNOWN, Origins
 from specedit.repeat.piece import BYTES, Piece, piece_of
 from specedit.repeat.roles import (
@@ -47,7 +47,7 @@ def rule_of(change: NodeChange) -> RepeatRule | str:
     for _ in range(CLIMBS):
         if wider is None:
             break
-        if sum(node.end_byte - node.start_byte for node in wider.old) > LARGEST:
+        if sum(node.end_byte - node.start_byte for node in wider.old) > MAX_EXAMPLE_BYTES:
             break
         if is_part(wider):
             wider = wider.climbed()

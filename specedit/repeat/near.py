@@ -15,12 +15,12 @@ from specedit.errors import FileError
 from specedit.rename.tree import origin
 from specedit.repeat.example import ExampleFile
 from specedit.repeat.piece import BYTES
-from specedit.repeat.rewriting import NEAR, Repeated, still_parsing
+from specedit.repeat.rewriting import NEAR_RULE, Repeated, still_parsing
 from specedit.syntax.languages import Language, language_of
 
 MOST_LINES = 6  # of an example's hunk
 MOST_NEAR = 50  # places that are shown
-ALIKE = 0.5  # share of equal tokens
+MIN_EQUAL_SHARE = 0.5  # share of equal tokens
 _TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S")
 
 
@@ -134,7 +134,7 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
         matcher = SequenceMatcher(None, hunk.tokens, tokens, autojunk=False)
         share = matcher.ratio()
         old = text[starts[number] : starts[number + hunk.lines] - 1]
-        new = _merged(hunk, old, matcher) if share >= ALIKE else None
+        new = _merged(hunk, old, matcher) if share >= MIN_EQUAL_SHARE else None
         if new is not None and new != old:
             first = len(text[: starts[number]].encode(*BYTES))
             last = first + len(old.encode(*BYTES))
@@ -149,7 +149,7 @@ def _in_text(hunk: NearHunk, text: str, name: str) -> Iterator[tuple[float, Repe
                     new,
                     whole_new=new.strip(),
                     kind=why,
-                    rule=NEAR,
+                    rule=NEAR_RULE,
                 ),
             )
 

@@ -39,7 +39,7 @@ class Origins:
         return any(form in self._parsed.text for form in forms)
 
     def declared(self, name: str, at: int) -> Declared | None:
-        """What declares a name, as byte `at` sees it."""
+        """The declaration of a name, as byte `at` sees it."""
         typing = self._parsed._typing
         if typing is None:
             return None

@@ -1,4 +1,4 @@
-"""What a command line of `repeat` asks for: the example, and where to look."""
+"""The request of a command line of `repeat`: the example, and where to look."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from specedit.syntax.languages import BY_NAME, Language, language_of
 
 LEAST_REPLACED = 10  # lines of a file that may be replaced as a whole
 LEAST_ALIKE = 0.2  # share of lines that stay where a change is an example
-SHOWN = 20  # shapes that an error lists
+MAX_LISTED_SHAPES = 20  # shapes that an error lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +261,9 @@ def _numbers(text: str, most: int) -> list[int]:
 
 def _several(every: Sequence[Found]) -> str:
     lines = ["The example has several changes:"]
-    for number, proposal in enumerate(every[:SHOWN], 1):
+    for number, proposal in enumerate(every[:MAX_LISTED_SHAPES], 1):
         before, after = proposal.rules[0].shown()
         lines.append(f"  {number}  {before} -> {after}  ({proposal.places} places)")
-    if len(every) > SHOWN:
-        lines.append(f"  and {len(every) - SHOWN} more")
+    if len(every) > MAX_LISTED_SHAPES:
+        lines.append(f"  and {len(every) - MAX_LISTED_SHAPES} more")
     return "\n".join(lines)

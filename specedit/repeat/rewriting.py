@@ -18,7 +18,7 @@ from specedit.syntax.lines import common
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-NEAR = -1  # of no rule, but of lines that are like the example's
+NEAR_RULE = -1  # of no rule, but of lines that are like the example's
 MOST_PARSES = 30  # of one file, to find the places that do not parse
 
 
@@ -34,7 +34,7 @@ class Repeated:
     holes: tuple[tuple[int, int], ...] = ()  # bytes of `new` that come from the place
     whole_new: str = ""  # what `old` becomes; `new` may be a part of it
     kind: str = ""  # of a proposal: those of one kind are asked about together
-    rule: int = 0  # which of several rules it is of, or `NEAR`
+    rule: int = 0  # which of several rules it is of, or `NEAR_RULE`
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def _done_before(rule: RepeatRule, root: Node, data: bytes) -> list[tuple[int, i
 
 
 def _loses_comment(rule: RepeatRule, match: Match, root: Node) -> bool:
-    """Whether a comment stands between units that the rule does not keep beside each other."""
+    """Whether a comment stands between units that the rule does not keep next to each other."""
     waiting, comments = _around(root, match), []
     while waiting:
         node = waiting.pop()
@@ -388,7 +388,7 @@ def _place(rule: RepeatRule, data: bytes, match: Match, *, parenthesized: bool) 
 
 
 def _gap(rule: RepeatRule, number: int, old_gaps: Sequence[str]) -> str:
-    """What stands after a unit of the new side: what the place has there, where the example did
+    """The text after a unit of the new side: what the place has there, where the example did
     not change it."""
     at, after = rule.kept.get(number), rule.kept.get(number + 1)
     if at is not None and after == at + 1:

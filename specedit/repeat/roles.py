@@ -1,4 +1,4 @@
-"""What a piece is to the code around it: a value, a member, what is called, a definition's name."""
+"""The role of a piece in the code around it: a value, a member, what is called, a definition."""
 
 from __future__ import annotations
 

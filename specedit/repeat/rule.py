@@ -20,7 +20,7 @@ _BETWEEN = r"(?:\s|\\|(?://|#)[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
 
 @dataclass(frozen=True)
 class RepeatRule:
-    """What to look for, and what to write there."""
+    """The pattern to look for, and the text to write there."""
 
     language: str
     before: tuple[Piece, ...]
@@ -45,7 +45,7 @@ class RepeatRule:
 
     @property
     def old_text(self) -> str:
-        """What the example changed."""
+        """The change of the example."""
         first, last = self.before[0].start, self.before[-1].end
         return self.old_source[first:last].decode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""What a name means: tables of rules, scopes, types and the uses of a name, in one file.
+"""The meaning of names: tables of rules, scopes, types and the uses of a name, in one file.
 
 `project` knows the files of a work tree, and the languages where one leads to another.
 """

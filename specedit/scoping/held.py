@@ -1,4 +1,4 @@
-"""What a container holds: the class of what is taken out of one, and of what a callback is given.
+"""The content of containers: the class of what is taken out of one or given to a callback.
 
 By the type that is written for the container: `List<Order>`, `Map<String, Order>`, `Box<Order>`.
 A language names the methods of its library (`Tables.held`, `Tables.callbacks`); the members of a
@@ -14,7 +14,7 @@ from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Known, Typing, is_alone, only_result, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
-MOST = 12  # steps through calls
+MAX_STEPS = 12  # steps through calls
 FIRST, LAST, SAME = "first", "last", "same"  # the argument that a method gives; or all of them
 
 
@@ -33,7 +33,7 @@ class HeldRules(Rules):
         return substituted(typing, leaf, declared, known, deep)
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """What a callback is given."""
+        """The class of a callback's parameter."""
         return given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
 
@@ -56,7 +56,12 @@ def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
 
 def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
     """The class of a callback's parameter that has no type: `orders.forEach(order -> …)`."""
-    if declared is None or declared.kind != "parameter" or declared.scope is None or deep > MOST:
+    if (
+        declared is None
+        or declared.kind != "parameter"
+        or declared.scope is None
+        or deep > MAX_STEPS
+    ):
         return None
     function = declared.scope.node
     names = [inner for inner in function.walk() if typing.scopes.by_leaf.get(id(inner)) is not None]
@@ -107,7 +112,7 @@ def substituted(typing: Typing, leaf: Branch, member: Declared, known: Known, de
     written for the receiver gives the class; of any other, what is `known`."""
     typed = type_part(member, typing.rules)
     home = typing.home(member) or typing
-    if typed is None or member.owner is None or deep > MOST:
+    if typed is None or member.owner is None or deep > MAX_STEPS:
         return known
     names = [home.scopes.text(inner) for inner in typed.walk() if inner.type in typing.rules.names]
     parameters = typing.rules.type_parameters(home, member)
@@ -120,7 +125,7 @@ def substituted(typing: Typing, leaf: Branch, member: Declared, known: Known, de
 
 def written(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
     """The type that is written for an expression."""
-    if node is None or deep > MOST:
+    if node is None or deep > MAX_STEPS:
         return None
     if (home := typing.over(node)) is not None:
         return written(home, node, deep)
@@ -195,7 +200,7 @@ def _member(typing: Typing, node: Branch) -> Branch | None:
 def _wanted(
     typing: Typing, called: Declared, call: Branch, function: Branch, at: int, deep: int
 ) -> Known:
-    """What a method of these files says that it gives its callback: `Consumer<Order>`."""
+    """The class that a method of these files gives its callback: `Consumer<Order>`."""
     listed = next((up for up in function.up() if up.parent is call), None)
     taken = called.node.part("parameters")
     arguments = listed.named_children() if listed is not None else ()
@@ -219,7 +224,7 @@ def _argument(typing: Typing, typed: Branch | None, number: int) -> Branch | Non
 
 
 def _arguments(typing: Typing, typed: Branch | None) -> Sequence[Branch]:
-    """What a generic type of another project is given."""
+    """The arguments of a generic type of another project."""
     if typed is None:
         return ()
     home = typing.over(typed) or typing

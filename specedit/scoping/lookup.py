@@ -72,7 +72,7 @@ class Lookup:
         *,
         typed: bool,
     ) -> list[Declared]:
-        """What a scope declares under a name, as a place sees it; of many, the one that is meant.
+        """The declaration of a name in a scope, as a place sees it; of many, the one that is meant.
         `typed`: the place is in the type of one of the scope's parameters."""
         end = _end_of_head(scope, at) if self.rules.hoists else None
 
@@ -161,7 +161,7 @@ class Lookup:
         return None
 
     def above(self, owner: Owner) -> list[Owner]:
-        """What `owner` extends, nearest first: what it is itself elsewhere comes before."""
+        """The owners that `owner` extends, nearest first; its own parts elsewhere come before."""
         known_ids, waiting = {id(owner)}, [owner]
         for declared in waiting:
             for known in (*self.project.parts(declared), *self._bases(declared)):
@@ -171,7 +171,7 @@ class Lookup:
         return waiting[1:]
 
     def _bases(self, owner: Owner) -> Iterator[Owner]:
-        """What a class says that it extends."""
+        """The bases that a class names."""
         home = self.project.at(owner.home) or self
         own = {
             base: [other for other in home.scopes.owners_named(base) if other is not owner]
@@ -183,7 +183,7 @@ class Lookup:
             yield from home.extended(owner, missing)
 
     def extended(self, owner: Owner, bases: list[str]) -> list[Owner]:
-        """What a class of this file extends in other files."""
+        """The bases in other files of a class of this file."""
         known = self._found.get(id(owner))
         if known is None:
             known = self._found[id(owner)] = []  # a question on the way gets what is known by then
@@ -214,7 +214,7 @@ class Lookup:
 
 def _end_of_head(function: Scope, at: Branch) -> int | None:
     """JavaScript: where a function's parameters end, if `at` is in them: the default of one does
-    not see what is declared behind them."""
+    not see what is declared after them."""
     if function.kind != "function":
         return None
     head = function.node.part("parameters")

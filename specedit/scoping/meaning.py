@@ -1,4 +1,4 @@
-"""What each use of one name means: uses of the same thing come out as one `Meaning`.
+"""The meaning of each use of one name: uses of the same thing become one `Meaning`.
 
 Does not rename.
 """
@@ -55,7 +55,7 @@ def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:
 
 
 def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meaning]:
-    """What `name` means already as a member of one of `owners`, declared or only used."""
+    """The present meaning of `name` as a member of one of `owners`, declared or only used."""
     return [
         group
         for group in _Sorting([typing], name).groups()

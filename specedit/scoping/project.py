@@ -23,8 +23,17 @@ from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language, language_of
 
 T = TypeVar("T")
-BELOW = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")  # where sources stand
-LONGEST = 2_000_000  # characters of a file that is read to learn what it declares
+SOURCE_FOLDERS = (
+    "",
+    "src",
+    "lib",
+    "libs",
+    "app",
+    "apps",
+    "packages",
+    "crates",
+)  # where sources stand
+MAX_FILE_CHARACTERS = 2_000_000  # characters of a file that is read to learn what it declares
 MOST_STEPS = 2_000_000, 20.0  # of looking up in one file; for each byte of it
 
 
@@ -71,7 +80,9 @@ class Project:
                 text = self._read(path) if path in self.paths else None
             except (FileError, OSError, KeyError):
                 text = None
-            self._texts[path] = text if text is not None and len(text) <= LONGEST else None
+            self._texts[path] = (
+                text if text is not None and len(text) <= MAX_FILE_CHARACTERS else None
+            )
         return self._texts[path]
 
     def unparsed(self) -> Project:
@@ -134,7 +145,7 @@ class Project:
         return self.remembered(("matching", pattern, suffixes), search)
 
     def remembered(self, key: object, find: Callable[[], T]) -> T:
-        """What a language finds out once, under a key of its own."""
+        """Compute a language's own value once, and keep it under a key."""
         if key not in self.notes:
             self.notes[key] = find()
         known: T = self.notes[key]
@@ -170,13 +181,13 @@ class Project:
         return owner.node.parent is None and owner.module is None
 
     def members_of(self, declared: Declared, name: str) -> list[Declared]:
-        """What a class declares under a name."""
+        """The declarations of a class under a name."""
         home = self.at(declared.home)
         owners = home.class_of(declared) if home is not None else ()
         return [each for owner in owners for each in owner.members.get(name, ())]
 
     def top_level(self, path: str, name: str) -> list[Declared]:
-        """What a file declares under a name where other files can see it."""
+        """The declarations of a file under a name where other files can see them."""
         typing = self.typing(path) if name in (self.text(path) or "") else None
         if typing is None:
             return []
@@ -193,7 +204,7 @@ class Project:
         ]
 
     def owners(self, paths: Iterable[str], name: str) -> Iterator[Owner]:
-        """What has members under a name in these files."""
+        """The owners of a name in these files."""
         for path in paths:
             typing = self.typing(path) if name in (self.text(path) or "") else None
             yield from typing.scopes.owners_named(name) if typing is not None else ()
@@ -212,7 +223,7 @@ class Project:
         return self._roots.get(id(root))
 
     def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
-        """What an import brings in; None where no file of the tree is known to have it."""
+        """The declarations that an import brings in; None where no file is known to have them."""
         key = id(imported)
         if key not in self._imported:
             self._imported[key] = None  # an import of itself brings nothing
@@ -222,12 +233,12 @@ class Project:
         return self._imported[key]
 
     def shared(self, here: Lookup, name: str) -> list[Declared]:
-        """What other files show in this one without naming it in an import."""
+        """The names that other files show in this one without an import."""
         assert isinstance(here, Typing)
         return self.once(("shared", id(here), name), here.rules.shared(self, here, name))
 
     def declared_elsewhere(self, owner: Owner, name: str) -> list[Declared]:
-        """What a module or a namespace has under a name that it does not declare itself."""
+        """The declarations of a name that a module or a namespace has from elsewhere."""
         home = self.at(owner.home)
         if home is None or owner.module is not None:
             return []

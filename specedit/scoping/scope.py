@@ -1,4 +1,4 @@
-"""What a scope, a declaration and an owner are. Values and nothing else."""
+"""Scopes, declarations and owners: values and nothing else."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class Scopes(Home):
         return self._owners_at.get(id(node), ())
 
     def outside(self, node: Branch, name: str, module: str) -> Owner:
-        """What comes from another module: its members are none of this file's."""
+        """Names from another module: their members are none of this file's."""
         return self.imported.setdefault(id(node), Owner(name, node, module=module, home=self))
 
     # building
@@ -165,7 +165,7 @@ class Scopes(Home):
         return self._made(Owner(name, node, bases, early=adds, home=self))
 
     def _named_in(self, bases: Branch) -> Iterator[Branch]:
-        """What stands in a list of bases, without what generic ones are given: a class that
+        """The types in a list of bases, without the arguments of generic ones: a class that
         extends `List<Order>` is not an Order. A wrapper has the members of what it wraps."""
         waiting = [bases]
         while waiting:

@@ -13,7 +13,7 @@ from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.syntax.branch import Branch, first_of, last_of
 
-DEEP = 40  # steps of inference, three or four for each call of a chain; cycles are longer
+MAX_STEPS = 40  # steps of inference, three or four for each call of a chain; cycles are longer
 Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file does not define
 
 
@@ -72,7 +72,7 @@ class Typing(Lookup):
         """The type expression that a variable or a member was declared with, or is made of."""
         while node is not None and node.type in self.rules.passes_on:
             node = first_of(node)
-        if node is None or deep > DEEP:
+        if node is None or deep > MAX_STEPS:
             return None
         if node.type in self.rules.builds:
             return node.part("type")  # `[]A{…}`
@@ -147,7 +147,7 @@ class Typing(Lookup):
         return target
 
     def _builtin(self, name: str) -> tuple[Owner, ...]:
-        """What the language brings under a name that the file does not declare."""
+        """The language's own meaning of a name that the file does not declare."""
         if name not in self.rules.builtins:
             return ()
         return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
@@ -162,7 +162,7 @@ class Typing(Lookup):
         return known or (self.scopes.outside(declared.leaf, declared.name, module),)
 
     def _ends(self, declared: Declared, seen: set[int]) -> Iterator[Declared]:
-        """What an import leads to through the imports of other files; each once, for files may
+        """The imports that an import leads to through other files; each once, for files may
         import each other in cycles."""
         imported = (
             self.project.imported_declarations(self, declared)
@@ -186,9 +186,9 @@ class Typing(Lookup):
         return there if there is not self else None
 
     def resolved(self, declared: Declared | None) -> Declared | None:
-        """What an import brings in, wherever it is declared; anything else is itself."""
+        """The declaration that an import brings in, wherever it is; anything else is itself."""
         home = self
-        for _ in range(DEEP):
+        for _ in range(MAX_STEPS):
             if declared is None or declared.kind != "import":
                 break
             imported = self.project.imported_declarations(home, declared)
@@ -226,13 +226,13 @@ class Typing(Lookup):
         return known
 
     def class_of(self, declared: Declared) -> tuple[Owner, ...]:
-        """What a declaration has members of its own as: a class, a variant with fields."""
+        """The owner that a declaration is, if it has members: a class, a variant with fields."""
         home = self.home(declared) or self
         return tuple(home.scopes.owners_at(declared.node))
 
     def named_type(self, node: Branch | None, deep: int = 0) -> Known:
         """The owners a type expression names."""
-        if node is None or deep > DEEP:
+        if node is None or deep > MAX_STEPS:
             return None
         if (home := self.over(node)) is not None:
             return home.named_type(node, deep + 1)
@@ -299,7 +299,7 @@ class Typing(Lookup):
     # expressions
 
     def type_of(self, node: Branch | None, deep: int = 0) -> Known:
-        if node is None or deep > DEEP:
+        if node is None or deep > MAX_STEPS:
             return None
         if (home := self.over(node)) is not None:
             return home.type_of(node, deep + 1)
@@ -480,7 +480,7 @@ class Typing(Lookup):
         return declared
 
     def type_of_declared(self, declared: Declared, deep: int = 0) -> Known:
-        if deep > DEEP:
+        if deep > MAX_STEPS:
             return None
         if (home := self.home(declared)) is not None:
             return home.type_of_declared(declared, deep + 1)
@@ -547,7 +547,7 @@ class Typing(Lookup):
         return known if known and all(owner.module is not None for owner in known) else None
 
     def _results(self, called: Declared) -> Branch | None:
-        """What a function says that it gives, or the one that a variable is."""
+        """The result type that a function states, or that of the function that a variable is."""
         if called.kind in FUNCTIONS or (typed := type_part(called, self.rules)) is not None:
             return type_part(called, self.rules) if called.kind in FUNCTIONS else typed
         value = (self.home(called) or self).rules.value_part(called)
@@ -563,7 +563,7 @@ class Typing(Lookup):
         inner = first_of(callee)  # `New[int]()` calls a generic function
         named = inner is not None and inner.type in self.rules.names
         leaf = inner if named or inner is None else self.member_leaf(inner)
-        called = self.called(leaf, DEEP) if leaf is not None else None
+        called = self.called(leaf, MAX_STEPS) if leaf is not None else None
         return inner if called is not None and called.kind in FUNCTIONS else callee
 
     def called_leaf(self, call: Branch) -> Branch | None:

@@ -1,4 +1,4 @@
-"""What one use of a name means: a declaration, or a key that equal uses share.
+"""The meaning of one use of a name: a declaration, or a key that equal uses share.
 
 Asks `Typing` for classes, and the language first. Which keys are one thing in the end is for
 `meaning` to say.
@@ -36,7 +36,7 @@ class Uses:
         self.join = join
 
     def keys(self, leaf: Branch) -> list[Hashable]:
-        """What a place means: one thing, or two where a shorthand names a member and a variable."""
+        """The meaning of a place: one, or two where a shorthand names a member and a variable."""
         rules = self.rules
         if leaf.type in rules.labels or leaf.place in rules.labels:
             return [("label", id(self.function(leaf)))]
@@ -71,13 +71,13 @@ class Uses:
         return [self.bare(leaf, self._hint(leaf))]
 
     def _read_elsewhere(self, leaf: Branch) -> list[Hashable]:
-        """What a name of another module means, where that module is in the work tree."""
+        """The meaning of a name of another module, where that module is in the work tree."""
         named = self.rules.named(self.typing.project, self.typing, leaf)
         results: list[Hashable] = [declared for declared in named if declared.name == self.name]
         return results[:1]
 
     def _hint(self, leaf: Branch) -> str:
-        """What sort of name a place asks for."""
+        """The sort of name that a place asks for."""
         rules, parent = self.rules, leaf.parent
         if leaf.type in rules.type_names or rules.is_type(leaf):
             return "type"
@@ -90,7 +90,7 @@ class Uses:
         return next(functions, self.scopes.root)
 
     def bare(self, leaf: Branch, hint: str) -> Hashable:
-        """What a name means that stands for itself."""
+        """The meaning of a name that stands alone."""
         result = self.typing.lookup(self.name, leaf, hint)
         return result if result is not None else (FREE, hint if self.rules.methods_apart else "")
 
@@ -104,7 +104,7 @@ class Uses:
         return self.bare(leaf, "type")
 
     def member(self, owners: Known, called: bool = False) -> Hashable:
-        """What the name means as a member of these."""
+        """The meaning of the name as a member of these."""
         if owners is None:
             return (UNKNOWN, "")
         if not owners:
@@ -128,7 +128,7 @@ class Uses:
         return key
 
     def member_of_literal(self, leaf: Branch, where: str) -> Hashable:
-        """What the name means as a member of the type that a literal or a pattern names in the
+        """The meaning of the name as a member of the type that a literal or a pattern names in the
         field `where`, written "node.field" or ".field"."""
         kind, _, field = where.rpartition(".")
         holders = (up for up in leaf.up() if kind in ("", up.type))
@@ -136,7 +136,7 @@ class Uses:
         return self.member(self.typing.named_type(typed))
 
     def member_here(self, leaf: Branch) -> Hashable:
-        """What the name means as a member of the class around a place."""
+        """The meaning of the name as a member of the class around a place."""
         owner = self.typing.enclosing(leaf)
         return self.member((owner,) if owner else None)
 
@@ -156,7 +156,7 @@ def _is_listed(owners: tuple[Owner, ...]) -> bool:
 
 
 def takes_any(declared: Declared, rest: frozenset[str]) -> bool:
-    """Whether the parameter's function takes arguments of any name beside it: `**rest`."""
+    """Whether the parameter's function takes arguments of any name next to it: `**rest`."""
     listed = declared.scope.node.part("parameters") if declared.scope is not None else None
     return listed is not None and any(
         not rest.isdisjoint((child.type, *(inner.type for inner in child.children)))

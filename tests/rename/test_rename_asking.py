@@ -11,7 +11,7 @@ from scripted_engine import fenced
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.files.source import Source, read
-from specedit.rename.planning import MOST, plan_rename
+from specedit.rename.planning import MAX_SHOWN_CHARACTERS, plan_rename
 from specedit.rename.tree import Tree
 from specedit.rename.tree import plan as of_tree
 from specedit.settings import Settings
@@ -178,7 +178,7 @@ def test_what_does_not_fit_into_one_question_is_decided_by_rule():
     )
     edit, backend = renamed(text + "username = 1\n", ("username", "email"))
     assert b"username" not in edit.after
-    assert len(backend.plans[0].messages[-1].content) < MOST + 1000
+    assert len(backend.plans[0].messages[-1].content) < MAX_SHOWN_CHARACTERS + 1000
     assert [one.kind for one in edit.findings if one.kind == "by-rule"]
 
 
@@ -192,7 +192,7 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeyp
     result = tree.rename(names, "username", "email", settings)
     jobs = [of_tree(tree, result, read(Path(name)), settings) for name in names]
     shown = [len(one.original.text) for one in jobs if isinstance(one, Job) and one.original]
-    assert shown and sum(shown) <= MOST
+    assert shown and sum(shown) <= MAX_SHOWN_CHARACTERS
     assert len(shown) < len(names)
 
 

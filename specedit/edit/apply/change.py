@@ -141,7 +141,7 @@ def read_change(change: str) -> list[FileChange]:
 
 
 def _called(call: CallEdit | CallChange) -> Iterator[FileChange]:
-    """What a call of an agent's tool changes."""
+    """The change of a call of an agent's tool."""
     if isinstance(call, CallChange):
         for change in read_change(call.text):
             yield replace(change, path=change.path or call.path)

@@ -84,7 +84,7 @@ def shell_names(node: Branch, text: Text) -> Iterator[Branch]:
 
 
 def mark_functions(node: Branch, text: Text) -> None:
-    """The names behind `export -f` and `unset -f` are a function's: their field says so."""
+    """The names after `export -f` and `unset -f` are a function's: their field says so."""
     if node.type in ("declaration_command", "unset_command"):
         options = (text(child) for child in node.children if child.type == "word")
         if any(re.fullmatch(r"-\w*[fF]\w*", option) for option in options):

@@ -27,7 +27,7 @@ class C(Rules):
         return node.type not in _TAGGED or node.part("body") is not None
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
-        """What the included files declare, and what the linker takes for the same."""
+        """The declarations of included files, and those that the linker takes for the same."""
         own = project.path(here.scopes)
         seen = _included(project, own)
         found = False
@@ -187,7 +187,7 @@ def _included(project: Project, path: str) -> list[str]:
 
 
 def _beside(project: Project, path: str) -> list[str]:
-    """What the files that include a header include beside it: a header may rely on that."""
+    """The headers included next to one, by the files that include it: it may rely on them."""
 
     def search() -> list[str]:
         word = rf"#[ \t]*include.*\b{re.escape(posixpath.basename(path))}[\">]"

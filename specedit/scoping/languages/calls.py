@@ -1,4 +1,4 @@
-"""What a call says of a method where the class before it is not known: `x.name(1, 2)` does not call
+"""The facts in a call about a method of an unknown class: `x.name(1, 2)` does not call
 one that takes a single argument.
 """
 
@@ -14,7 +14,7 @@ from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
-MANY = places("splat spread ellipsis variadic")  # in the types of what stands for any number
+VARIADIC = places("splat spread ellipsis variadic")  # in the types of what stands for any number
 CLASSES = places("cls class klass type super")  # words that variables of classes are called by
 ANY_MORE = ("*", "params ", "this ")  # before a parameter that takes any number, or none
 LISTS = ("argument_list", "arguments")
@@ -46,7 +46,7 @@ def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
 
 
 def _given(typing: Typing, leaf: Branch) -> Given | None:
-    """What a call of the member gives it; None where it is not called, or that is not written."""
+    """The arguments in a call of the member; None where it is not called, or they are unknown."""
     rules, text = typing.rules, typing.scopes.text
     receiver = rules.receiver(leaf)
     call = leaf.around(*rules.calls) if receiver is not None and typing.is_called(leaf) else None
@@ -56,7 +56,7 @@ def _given(typing: Typing, leaf: Branch) -> Given | None:
     if leaf.parent is not None and "scoped" in leaf.parent.type:  # Rust: `T::name(of, 1)`
         return None
     every = [argument for argument in listed.named_children() if "comment" not in argument.type]
-    if any(_has(argument, MANY) for argument in every):
+    if any(_has(argument, VARIADIC) for argument in every):
         return None
     if rules.spreads_results and len(every) == 1 and every[0].type in rules.calls:
         return None

@@ -24,14 +24,14 @@ from specedit.syntax.branch import Branch, first_of
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
-USED = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
+GLOBAL_USING = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
 SUFFIX = "Attribute"
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
 
 class CSharpNamespaces(HeldRules):
-    """What namespaces say of each other."""
+    """The namespaces of a project and their `using` directives."""
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """A type of a namespace that is visible here, and what `using static` shows."""
@@ -117,8 +117,8 @@ def _used_everywhere(project: Project) -> set[str]:
     def read() -> set[str]:
         files = project.matching(r"global\s+using", (".cs",))
         usings = (using for path in files for using in USING.findall(project.text(path) or ""))
-        named = project.matching(USED.pattern, (".csproj", ".props", ".targets"))
-        more = (used for path in named for used in USED.findall(project.text(path) or ""))
+        named = project.matching(GLOBAL_USING.pattern, (".csproj", ".props", ".targets"))
+        more = (used for path in named for used in GLOBAL_USING.findall(project.text(path) or ""))
         return {used for world, static, used in usings if world and not static} | set(more)
 
     return project.remembered("used everywhere", read)

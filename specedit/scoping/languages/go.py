@@ -29,7 +29,7 @@ class Go(HeldRules):
         return _package(project, path) == name
 
     def is_hidden(self, project: Project, home: str, path: str, name: str) -> bool:
-        """What begins with a lower-case letter is its package's own."""
+        """A name that begins with a lower-case letter is its package's own."""
         folder, package = posixpath.dirname(home), _package(project, home)
         apart = posixpath.dirname(path) != folder or _package(project, path) != package
         return apart and not name[:1].isupper()
@@ -339,7 +339,7 @@ VERSION = re.compile(r"v\d+")
 
 
 def _last(path: str) -> str:
-    """What a package is called after by its path: `x.org/a/v2` and `x.org/a.v2` are an `a`."""
+    """The usual name of a package by its path: `x.org/a/v2` and `x.org/a.v2` are an `a`."""
     parts = path.strip('"`').split("/")
     named = parts[-2] if len(parts) > 1 and VERSION.fullmatch(parts[-1]) else parts[-1]
     return re.sub(r"\.v\d+$", "", named)
@@ -356,7 +356,7 @@ def _guessed_name(path: str, used: set[str]) -> str:
 
 
 def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:
-    """What a folder's package has under a name; its tests give names to the tests beside it."""
+    """The declaration of a name in a folder's package; its tests share names with other tests."""
     package = _package_of(project, folder)
     for path in _files(project, folder):
         if _package(project, path) == package:
@@ -374,7 +374,7 @@ def _package_files(project: Project, path: str) -> list[str]:
 
 
 def _package_of(project: Project, folder: str) -> str:
-    """The name of the package in a folder, which a program or a test beside it is not."""
+    """The name of the package in a folder, which a program or a test next to it is not."""
 
     def read() -> str:
         names = [_package(project, path) for path in _files(project, folder)]

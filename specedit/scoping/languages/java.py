@@ -229,7 +229,7 @@ STARS = re.compile(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILI
 
 
 def _whole_name(typing: Typing, node: Branch | None) -> str:
-    """What may be a package and a name, where no variable begins it; else ""."""
+    """A text that may be a package and a name, where no variable begins it; else ""."""
     if node is None or node.end - node.start > 200:
         return ""
     path = typing.scopes.text(node)
@@ -258,7 +258,7 @@ def _is_package(typing: Typing, leaf: Branch) -> bool:
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:
-    """What a type has under a name: a nested type, a static member."""
+    """The declaration of a name in a type: a nested type, a static member."""
     holder = _type(project, outer)
     yield from project.members_of(holder, name) if holder is not None else ()
 

@@ -19,7 +19,7 @@ from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import DEEP, Known, Typing, type_part
+from specedit.scoping.typing import MAX_STEPS, Known, Typing, type_part
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of, last_of
 
@@ -33,7 +33,7 @@ ADDS = frozenset({"push", "unshift", "add", "fill", "includes", "indexOf"})  # t
 def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
     """The class an object literal is meant for, by where it stands."""
     parent = node.parent
-    if parent is None or deep > DEEP:
+    if parent is None or deep > MAX_STEPS:
         return None
     typed = _context_type(typing, node, parent, deep)
     if typed is not None:
@@ -118,7 +118,7 @@ def _awaited(typing: Typing, typed: Branch) -> Branch:
 def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
     """The class of what an object pattern takes apart."""
     holder = pattern.parent
-    if holder is None or deep > DEEP:
+    if holder is None or deep > MAX_STEPS:
         return None
     if (typed := holder.part("type")) is not None:
         return typing.named_type(typed, deep + 1)
@@ -324,7 +324,7 @@ class JavaScript(JavaScriptModules):
         return uses.all([uses.member(known) for known in types])
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """What a callback is given: `things.forEach(thing => …)`."""
+        """The class of a callback's parameter: `things.forEach(thing => …)`."""
         return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
@@ -382,7 +382,7 @@ _OWN_THIS = places(
 
 
 def _given_to_another(typing: Typing, literal: Branch) -> tuple[str, bool] | None:
-    """What an object literal is an argument of, that these files do not declare."""
+    """The call that has an object literal as an argument and is not declared in these files."""
     around = literal.parent
     callee = around.at("^ function") or around.at("^ constructor") if around is not None else None
     if around is None or around.type != "arguments" or callee is None:

@@ -71,7 +71,7 @@ def _entries(folder: str, text: dict[str, Any]) -> Iterator[str]:
 
 
 def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
-    """What the nearest tsconfig.json makes of a path."""
+    """The path that the nearest tsconfig.json maps a path to."""
     places = (posixpath.join(up, name) for up in folders_up(folder) for name in CONFIGS)
     if (config := next((place for place in places if place in project.paths), None)) is not None:
         base, paths = _options(project, config, 0)
@@ -204,7 +204,7 @@ def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
 
 
 class JavaScriptModules(HeldRules):
-    """What modules say of each other."""
+    """The imports and exports of modules."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         leaf = imported.leaf
@@ -263,7 +263,7 @@ def source_of(node: Branch, text: Text) -> str:
 
 
 def given_out(project: Project, place: str, name: str) -> list[Declared]:
-    """What a module gives out under a name."""
+    """The export of a module under a name."""
     return project.once(("gives", place, name), _given_out(project, place, name))
 
 
@@ -319,7 +319,7 @@ def _alias(project: Project, here: Typing, holder: Branch, leaf: Branch) -> Decl
 
 
 def _assigned(typing: Typing) -> Iterator[Branch]:
-    """What `module.exports = …` gives out."""
+    """The exports of `module.exports = …`."""
     if b"module.exports" not in typing.scopes.data:
         return
     for child in typing.scopes.root.children:

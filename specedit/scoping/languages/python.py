@@ -117,7 +117,7 @@ class Python(PythonModules):
         )
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """What a test of the class says; what a fixture gives a test of pytest."""
+        """The class that a test of types says; the value that a fixture gives a test of pytest."""
         known = self._tested(typing, leaf, deep)
         return known if known is not None else _given_by_fixture(typing, leaf, deep)
 
@@ -220,7 +220,7 @@ def _is_fixture(function: Branch, text: Text) -> bool:
 
 
 def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
-    """What a function's own `global` and `nonlocal` statements name."""
+    """The names of a function's own `global` and `nonlocal` statements."""
     known = scopes.announced.get(id(function))
     if known is not None:
         return known
@@ -336,7 +336,7 @@ GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are g
     "unicodedata uuid zlib",
 )
 OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
-FIRST = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
+FIRST_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 
 
 def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
@@ -348,7 +348,7 @@ def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         yield node, text(node)
     elif parametrized(string, text) is not None or _is_annotation(string, text):
         spelling = text(node)
-        for match in FIRST.finditer(spelling):
+        for match in FIRST_WORD.finditer(spelling):
             yield node.within(spelling, match.start(), match.end(), "identifier"), match[0]
 
 

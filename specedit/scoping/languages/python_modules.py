@@ -1,6 +1,6 @@
 """Where Python's imports lead, by the names of files, and how they follow files that move.
 
-An absolute name is looked for as the interpreter would from a script: beside every folder around
+An absolute name is looked for as the interpreter would from a script: next to every folder around
 the file that is not a package, and below `src` and the like.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Rewrite, meanings_over
-from specedit.scoping.project import BELOW, Project, folders_up
+from specedit.scoping.project import SOURCE_FOLDERS, Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
@@ -23,7 +23,7 @@ BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})  # `
 
 
 class PythonModules(Rules):
-    """What modules say of each other."""
+    """The imports and exports of modules."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         module, named = _written(imported)
@@ -43,7 +43,7 @@ class PythonModules(Rules):
         return _written(imported)[0] is None
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        """What a module has from elsewhere: a package's modules, and what `import *` brings."""
+        """A module's names from elsewhere: a package's modules, and what `import *` brings."""
         place = owner.folder
         if not place and project.is_module(owner):
             place = project.path(owner.home)
@@ -105,14 +105,14 @@ class PythonModules(Rules):
 
 
 def _written(imported: Declared) -> tuple[Branch | None, Branch | None]:
-    """What an import takes from, where it says `from`, and the name that it takes."""
+    """The module of a `from` import, and the name that it takes."""
     if imported.node.type == "aliased_import":
         return imported.node.at("^ module_name"), imported.node.part("name")
     return imported.node.part("module_name"), imported.leaf.parent
 
 
 def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
-    """What a module, or a package, has under a name."""
+    """The declaration of a name in a module, or in a package."""
     if place is None:
         return []
     result = project.top_level(place, name)
@@ -126,7 +126,7 @@ def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
 
 
 def from_stars(project: Project, place: str, name: str) -> Iterator[Declared]:
-    """What a file's `from m import *` show in it."""
+    """The names that a file's `from m import *` show in it."""
     typing = project.typing(place)
     if typing is None or name.startswith("_"):
         return
@@ -195,7 +195,7 @@ def _absolute(project: Project, folder: str, parts: Sequence[str]) -> str | None
 
 
 def _ends(project: Project, declared: Declared) -> Iterator[Declared]:
-    """What an import brings in, or the declaration itself."""
+    """The declaration that an import brings in, or the declaration itself."""
     home = project.at(declared.home)
     imported = (
         project.imported_declarations(home, declared)
@@ -209,7 +209,7 @@ def _roots(project: Project, folder: str) -> Iterator[str]:
     """The folders that absolute imports may begin in, nearest first."""
     for up in folders_up(folder):
         if posixpath.join(up, "__init__.py") not in project.paths:
-            yield from (posixpath.join(up, name) for name in BELOW)
+            yield from (posixpath.join(up, name) for name in SOURCE_FOLDERS)
 
 
 def _file(project: Project, place: str) -> str | None:

@@ -50,7 +50,7 @@ class Rules(Tables):
         return ()
 
     def other_spelling(self, name: str) -> str:
-        """What files may write that mean a name; the name itself where there is nothing else."""
+        """The spellings that mean a name in files; the name itself where there is no other."""
         return name
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
@@ -64,7 +64,7 @@ class Rules(Tables):
         return True
 
     def around(self, node: Branch) -> Branch:
-        """What stands in the scope around that of `node`."""
+        """The declarations in the scope around that of `node`."""
         return node
 
     def class_name(self, node: Branch, text: Text) -> str:
@@ -74,7 +74,7 @@ class Rules(Tables):
         return text(name) if name is not None else ""
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
-        """What a class extends beside its `bases`."""
+        """The classes that a class extends besides its `bases`."""
         return []
 
     def receiver_name(self, function: Branch, text: Text) -> str:
@@ -141,7 +141,7 @@ class Rules(Tables):
         return False
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """What may require a declaration's name, and is not declared in these files; and whether it
+        """The types outside these files that may require a declaration's name; and whether it
         certainly does."""
         if declared.owner is None:
             return None
@@ -160,19 +160,19 @@ class Rules(Tables):
     # other files: `project` knows them
 
     def module_names(self, project: Project, path: str, text: str) -> Mapping[str, str]:
-        """What a file calls the modules that it imports without a name, by their paths."""
+        """The names of modules that a file imports without a name, by their paths."""
         return {}
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        """What an import brings in; None where no file of the tree is known to have it."""
+        """The declarations that an import brings in; None where no file is known to have them."""
         return None
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
-        """What other files show in this one without naming it in an import."""
+        """The names that other files show in this one without an import."""
         yield from ()
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        """What a module or a namespace has under a name that it does not declare itself."""
+        """The declarations of a name that a module or a namespace has from elsewhere."""
         yield from ()
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
@@ -192,13 +192,13 @@ class Rules(Tables):
         return None
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
-        """What a name means that is read in another module."""
+        """The meaning of a name that is read in another module."""
         yield from ()
 
     def along_path(
         self, project: Project, folder: str, words: Sequence[str]
     ) -> Iterator[tuple[int, Declared]]:
-        """What the parts of a dotted path in a string mean, each with its number; `folder`: where
+        """The meaning of each part of a dotted path in a string, with its number; `folder`: where
         the file with the string is."""
         yield from ()
 
@@ -249,11 +249,11 @@ class Rules(Tables):
         return leaf.type in self.shorthands or leaf.place in self.shorthands
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
-        """What the place of a declaration means."""
+        """The meaning of the place of a declaration."""
         return [declared]
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        """What any other place means; None where it means what the tables say."""
+        """The meaning of any other place; None where the tables tell it."""
         return None
 
     def names_argument(self, leaf: Branch) -> bool:
@@ -261,11 +261,11 @@ class Rules(Tables):
         return True
 
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
-        """The member that a shorthand names beside the variable."""
+        """The member that a shorthand names next to the variable."""
         return uses.member_of_literal(leaf, self.literal_members.get(leaf.place, "?."))
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
-        """What a member means that no class in the file declares."""
+        """The meaning of a member that no class in the file declares."""
         return None
 
     def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
@@ -350,7 +350,7 @@ class Rules(Tables):
         return ""
 
     def receiver(self, leaf: Branch) -> Branch | None:
-        """What stands before the dot of a member access."""
+        """The node before the dot of a member access."""
         where, parent = self.members.get(leaf.place), leaf.parent
         if where is None or parent is None:
             return None
@@ -384,8 +384,8 @@ class Rules(Tables):
     def rewrite(
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
-        """What to write at a place where it is more than the new name. `split`: the place means
-        another thing, too, which keeps its name."""
+        """Return what to write at a place where it is more than the new name. `split`: the place
+        means another thing, too, which keeps its name."""
         return None
 
     def from_receiver(

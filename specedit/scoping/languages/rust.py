@@ -45,7 +45,7 @@ def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
 
 def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) -> Known:
     """The class of what a closure is given, or a pattern takes out of what it matches."""
-    if declared is None or declared.home is not typing.scopes or deep > MOST:
+    if declared is None or declared.home is not typing.scopes or deep > MAX_STEPS:
         return None
     if declared.leaf.place == "tuple_pattern.":
         return _of_tuple(typing, declared, deep)
@@ -68,12 +68,12 @@ def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) ->
     return _class(typing, types[at], deep) if at < len(types) else None
 
 
-MOST = 12  # steps through patterns and closures
+MAX_STEPS = 12  # steps through patterns and closures
 
 
 def inside(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
     """The type that is written for what an expression holds."""
-    if node is None or deep > MOST:
+    if node is None or deep > MAX_STEPS:
         return None
     key = ("inside", id(node))
     return typing.project.remembered(key, lambda: _inside(typing, node, deep))
@@ -196,7 +196,7 @@ def _variant(typing: Typing, kind: Branch, pattern: Branch, deep: int) -> Declar
 
 
 def _taken_as(uses: Uses, leaf: Branch) -> Hashable:
-    """What a list of `use` gives another name: `use a::{X as Y}`."""
+    """The names that a list of `use` gives another name: `use a::{X as Y}`."""
     alias = leaf.at("^ alias")
     imported = uses.scopes.by_leaf.get(id(alias)) if alias is not None else None
     if imported is None:
@@ -214,7 +214,7 @@ class Rust(RustModules):
         read_macros(root, data)
 
     def is_value_member(self, leaf: Branch) -> bool:
-        """Also what stands behind a dot in a macro."""
+        """Also what stands after a dot in a macro."""
         if leaf.parent is not None and leaf.parent.type == "token_tree":
             row = leaf.parent.children
             at = row.index(leaf)
@@ -293,7 +293,7 @@ class Rust(RustModules):
         return taken_out(typing, node, deep)
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """What a closure is given, or a pattern takes out."""
+        """The class of a closure's parameter, or of what a pattern takes out."""
         return bound(typing, leaf, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
     def rewrite(

@@ -21,7 +21,7 @@ Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
 
 
 class RustModules(Rules):
-    """What the files of a crate say of each other."""
+    """The modules of a crate and their imports."""
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         path = here.rules.module_of(here.scopes, imported)
@@ -29,7 +29,7 @@ class RustModules(Rules):
         return list(follow(project, place, path.split("::"))) or None
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
-        """What `use a::*` shows."""
+        """The names that `use a::*` shows."""
         for wildcard in project.remembered(("wildcards", id(here)), lambda: _wildcards(here)):
             path = path_of(wildcard.named_children()[0], here.scopes.text)
             result = _module(project, around_of(project, here, wildcard), path.split("::"))
@@ -58,7 +58,7 @@ class RustModules(Rules):
         return _owner(project, result) if result is not None else None
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        """What a file's module has: what it declares, and what it takes in with `pub use`."""
+        """The names of a file's module: those that it declares, and those of its `pub use`."""
         path = project.path(owner.home)
         if not path:
             return
@@ -129,7 +129,7 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
 
 
 def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared]:
-    """What a path means, read in a module. An empty first word: of a crate, or of this one."""
+    """The meaning of a path, read in a module. An empty first word: of a crate, or of this one."""
     if path[-1] == "self" and len(path) > 1:
         path = path[:-1]
     if len(path) == 2 and not path[0]:
@@ -202,7 +202,7 @@ def _taken_in(project: Project, at: Place, name: str) -> Place | None:
 
 
 def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
-    """What a module has under a name."""
+    """The declaration of a name in a module."""
     typing = project.typing(place[0])
     if typing is None:
         return

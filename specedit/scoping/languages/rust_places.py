@@ -141,7 +141,7 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
 
 
 def _imported_in_tokens(uses: Uses, leaf: Branch) -> Hashable | None:
-    """What a name means that `use` brings in among the tokens around it."""
+    """The meaning of a name that `use` brings in among the tokens around it."""
     name, here = uses.name, uses.typing
     for used in _imports_around(uses, leaf):
         if name in used:
@@ -151,7 +151,7 @@ def _imported_in_tokens(uses: Uses, leaf: Branch) -> Hashable | None:
 
 
 def _imports_around(uses: Uses, leaf: Branch) -> Iterator[dict[str, list[str]]]:
-    """What `use a::{b, c::d};` brings into the tokens around a name: each with its path."""
+    """The names that `use a::{b, c::d};` brings into the tokens around a name, with their paths."""
     for tokens in leaf.up():
         if tokens.type != "token_tree":
             return

@@ -1,4 +1,4 @@
-"""What the engine asks every language for, as data: names of node types, fields and words.
+"""The tables of a language: names of node types, fields and words.
 
 A scope is a function, block, class, namespace, template or enum; one that is `shared` is none of
 its own: what stands in it belongs to the scope around it (the body of a Go function).
@@ -13,8 +13,8 @@ A place is "node_type.field" (the field may be empty). `declares` maps a place t
 * property    here, and a member of the innermost class (a parameter that is promoted)
 * enumerator  a member of the enum, and the scope around it
 * receiver    the class that the method's receiver or qualified name says (Go, C++)
-* after       the innermost scope, but only behind the declaring node (Rust's and Go's rebinding)
-* subject     the innermost scope, but only behind the value that the node takes apart (`switch`)
+* after       the innermost scope, but only after the declaring node (Rust's and Go's rebinding)
+* subject     the innermost scope, but only after the value that the node takes apart (`switch`)
 * file        the whole file
 """
 
@@ -57,7 +57,7 @@ class Tables:
     literal_members: Mapping[str, str] = field(default_factory=_empty)
     module_paths: frozenset[str] = NONE  # children of an import that say where it takes from
     exports: frozenset[str] = NONE  # what gives a declaration out under its own name
-    assigned: frozenset[str] = NONE  # places of what is assigned to the `left` beside it
+    assigned: frozenset[str] = NONE  # places of what is assigned to the `left` next to it
     # classes
     bases: frozenset[str] = NONE  # children of a class that list what it extends
     given: frozenset[str] = NONE  # places in them of what a generic one is given
@@ -87,7 +87,7 @@ class Tables:
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
-    # declaration -> what the value stands behind: the "leaf" of the name, or the whole "node"
+    # declaration -> what the value stands after: the "leaf" of the name, or the whole "node"
     unnamed_values: Mapping[str, str] = field(default_factory=_empty)
     listed: str = ""  # the field of a call's arguments, where methods may be overloaded
     takes: frozenset[str] = NONE  # parameters that take one argument each
@@ -99,7 +99,7 @@ class Tables:
     indexes: frozenset[str] = NONE  # expressions that take one out of many
     returns: frozenset[str] = NONE
     # types
-    types: frozenset[str] = NONE  # types that stand beside a name without a field
+    types: frozenset[str] = NONE  # types that stand next to a name without a field
     carries_up: frozenset[str] = NONE  # parts of a declaration whose type stands further up
     targets: frozenset[str] = NONE  # lists of names that are assigned together
     results: frozenset[str] = NONE  # lists of the types that a function gives together (Go)
@@ -132,8 +132,8 @@ class Tables:
     merges: bool = False  # a type and a value of one name in one scope are one thing (TypeScript)
     makes: bool = False  # a function may be a class (JavaScript)
     sigils: bool = False  # a variable's `$` keeps it apart from other names (PHP)
-    hoists: bool = False  # an inner function sees what is declared behind it (JavaScript)
-    in_order: bool = False  # a local is visible only behind its declaration
+    hoists: bool = False  # an inner function sees what is declared after it (JavaScript)
+    in_order: bool = False  # a local is visible only after its declaration
     reads_class: bool = False  # a class's body reads what it set, its methods do not (Python)
     rebinds: frozenset[str] = NONE  # declarations that make another thing of the same name (Rust)
     # words

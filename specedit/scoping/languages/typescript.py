@@ -69,7 +69,7 @@ class TypeScript(javascript.JavaScript):
 
 
 def _all_of(test: Branch | None) -> Iterator[Branch]:
-    """What is true where a test is: both sides of `&&`."""
+    """The tests that hold where a test holds: both sides of `&&`."""
     while test is not None and test.type == "parenthesized_expression":
         test = first_of(test)
     if test is not None and test.type == "binary_expression" and test.first("&&"):
