@@ -290,7 +290,7 @@ def repeat(
             for place in done.places:
                 if all(place.end <= o.start or o.end <= place.start for o in taken):
                     taken.append(replace(place, rule=number))
-    for path, parts in examples.items():  # the example is no place
+    for path, parts in examples.items():  # the example is not a place
         places[path] = [
             place
             for place in places.get(path, ())

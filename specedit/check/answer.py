@@ -48,9 +48,8 @@ from specedit.errors import TooComplex
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
-MAX_PARSED_CHARACTERS = (
-    200_000  # characters: beyond, parsing takes longer than a user waits for a note
-)
+# Characters: beyond, parsing takes longer than a user waits for a note
+MAX_PARSED_CHARACTERS = 200_000
 MAX_FINDINGS_OF_KIND = 5  # findings of one kind that are reported for one file
 MAX_NAMED_DEFINITIONS = 8  # definitions that a message names
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file

@@ -20,9 +20,8 @@ from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
 
 MOST_COMPARED = 200_000  # pairs of a definition that is gone and one that is added
-MIN_COMMON_WORDS_SHARE = (
-    0.6  # share of common words from which a definition continues under another name
-)
+# Share of common words from which a definition continues under another name
+MIN_COMMON_WORDS_SHARE = 0.6
 SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
 GONE = 3  # lines that are gone with nothing in their place

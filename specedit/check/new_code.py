@@ -97,7 +97,7 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
                 break
 
 
-MIN_COMMENT_LINES = 5  # lines; many right edits tidy fewer next to what they do
+MIN_COMMENT_LINES = 5  # lines; many right edits tidy fewer besides what they do
 ABOUT_COMMENTS = re.compile(
     r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
     r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specedit.repeat.rewriting import Repeated
 
 MAX_LISTED_FILES = 12  # files that the list names
-PROPOSED = 500  # places that may be meant, of one rule; --yes writes more
+MAX_PROPOSED = 500  # places that may be meant, of one rule; --yes writes more
 
 
 @settings_options(
@@ -62,7 +62,7 @@ def repeat(
 
     settings = resolved.values
     wanted = request.understood(words or (), example, settings)
-    found = request.found(wanted, hunk, most=None if says_yes(resolved) else PROPOSED)
+    found = request.found(wanted, hunk, most=None if says_yes(resolved) else MAX_PROPOSED)
     if near:
         found = request.with_near(found, wanted)
     if wanted.saved is not None and wanted.saved.files:

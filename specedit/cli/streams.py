@@ -43,7 +43,7 @@ def open_closed() -> None:
 
 
 class _Messages(io.TextIOWrapper):
-    """stderr, whose reader may go away (`2>&1 | head`): the work goes on without its messages."""
+    """stderr, whose reader may go away (`2>&1 | head`): the work continues without its messages."""
 
     def write(self, text: str, /) -> int:
         try:

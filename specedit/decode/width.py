@@ -114,9 +114,8 @@ INITIAL_CREDIT = 2.0  # passes that drafts may lose before one was accepted
 LOOKAHEAD = 8
 MAX_LOSS = 0.02  # share of plain decoding's time that drafts may lose
 LIKELY_IDS = 4  # ids that are likely already: no drafter that costs time is asked for more
-FEW_SETTLED_IDS = (
-    4.0  # ids that a tree settles, below which one more saves its share of a pass only
-)
+# Ids that a tree settles, below which one more saves its share of a pass only
+FEW_SETTLED_IDS = 4.0
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)  # of the bins of stated probabilities
 
 

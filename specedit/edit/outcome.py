@@ -21,9 +21,8 @@ from specedit.files.worktree import patch_name, real, top_of
 if TYPE_CHECKING:
     from specedit.settings import Settings
 
-MAX_KEPT_TREE_CHARACTERS = (
-    400_000  # characters of a text whose syntax tree is not kept for a second question
-)
+# Characters of a text whose syntax tree is not kept for a second question
+MAX_KEPT_TREE_CHARACTERS = 400_000
 
 
 @dataclass(frozen=True, slots=True)

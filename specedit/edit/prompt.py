@@ -108,9 +108,8 @@ func (s *Stack) Clear() {
 )
 
 
-MAX_BESIDE_CHARACTERS = (
-    6000  # characters of a file; of a longer one the model sees the signatures only
-)
+# Characters of a file; of a longer one the model sees the signatures only
+MAX_BESIDE_CHARACTERS = 6000
 MAX_SIGNATURE_LINES = 4  # lines of a definition that may be its signature
 GAP = "…"
 

@@ -142,9 +142,8 @@ def _no_filters(here: Path) -> Iterator[str]:
             yield f"filter.{name}.{variable}={kept.get(variable, QUIET[variable])}"
 
 
-MAX_PATH_ARGUMENTS = (
-    100  # paths that may stand on a command line; more, and git is asked about all of them
-)
+# Paths that may stand on a command line; more, and git is asked about all of them
+MAX_PATH_ARGUMENTS = 100
 REGULAR = ("100644", "100755")  # no symlinks, no submodules
 
 

@@ -57,9 +57,8 @@ def clear_refused(store: Path) -> None:
 
 T = TypeVar("T")
 LARGEST_FILE = 4 << 20  # bytes of one cache
-MAX_WHOLE_NUMBER = (
-    1 << 63
-)  # of a whole number: what does not fit 64 bits was not written by this package
+# Of a whole number: what does not fit 64 bits was not written by this package
+MAX_WHOLE_NUMBER = 1 << 63
 
 
 class WrongShapeError(ValueError):

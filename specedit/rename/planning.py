@@ -30,9 +30,8 @@ from specedit.syntax.identifiers import ARTICLES, sought, split_member
 from specedit.syntax.lines import lines_of, opcodes
 
 CONTEXT_LINES = 1  # lines on each side of a mention
-MAX_SHOWN_CHARACTERS = (
-    1_500  # characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest
-)
+# Characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest
+MAX_SHOWN_CHARACTERS = 1_500
 
 Span = tuple[int, int]
 

@@ -311,9 +311,8 @@ def _fitting(rule: RepeatRule, data: bytes, places: Sequence[Repeated]) -> list[
         start = place.start + shift
         size = len(place.new.encode(*BYTES))
         shift += size - (place.end - place.start)
-        replaced_whole = (
-            len(rule.after) == 1 and not rule.receivers
-        )  # else something stays before it
+        # Otherwise something stays before it.
+        replaced_whole = len(rule.after) == 1 and not rule.receivers
         spans = [(start, start + size)] if replaced_whole else []
         spans += [(start + first, start + last) for first, last in place.holes if last > first]
         results.append(all(_is_whole(root, *span) for span in spans))

@@ -45,7 +45,7 @@ class RepeatRule:
 
     @property
     def old_text(self) -> str:
-        """The change of the example."""
+        """The text that the example replaced."""
         first, last = self.before[0].start, self.before[-1].end
         return self.old_source[first:last].decode("utf-8", "replace")
 

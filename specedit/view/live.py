@@ -30,9 +30,8 @@ from specedit.view import colours, diff_view, terminal
 from specedit.view import provenance as prov
 
 MIN_WORK_S = 2.0  # seconds of work before the time left is shown
-MAX_COMPARED_CHARACTERS = (
-    200_000  # characters beyond which comparing again and again would slow the model
-)
+# Characters beyond which comparing again and again would slow the model
+MAX_COMPARED_CHARACTERS = 200_000
 MAX_LINES_LEFT_OUT = 200  # lines that an answer may have left out
 
 

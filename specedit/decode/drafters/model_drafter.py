@@ -166,9 +166,8 @@ class SmallModel:
 
 MAX_DRAFT_IDS = 16  # ids of a draft
 GUIDING = 8  # ids of other drafts that one pass of the small model verifies
-FEW_SETTLED_IDS = (
-    2  # a pass that settled at most so many ids is one that a draft model might have helped
-)
+# A pass that settled at most so many ids is one that a draft model might have helped
+FEW_SETTLED_IDS = 2
 HELP = 1.0  # passes saved, as assumed for each of them
 ID_VALUE = 0.7  # value of one more id in passes of the target: other drafts find some of them too
 EXPECTED = 0.85  # probability of the next id before it is known

@@ -41,9 +41,8 @@ _COMMON = 60  # file lines with a word, beyond which it finds nothing
 SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
 ALMOST = 0.95  # likeness from which on a line counts as equal
-EDGE = (
-    2.5  # further cost of a new line that the file has: at the end of a chunk, or where it defines
-)
+# Further cost of a new line that the file has: at the end of a chunk, or where it defines
+EDGE = 2.5
 MOVED_LINE_COST = 0.05  # cost of dropping a line that a new definition has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
 BETWEEN = 0.02  # cost of keeping lines next to a definition that the snippet shows

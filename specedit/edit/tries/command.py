@@ -28,10 +28,8 @@ from typing import Any
 from specedit.edit.report import Judgement, Try
 from specedit.edit.tries import supervisor
 
-HEAD_BYTES, TAIL_BYTES = (
-    64 << 10,
-    192 << 10,
-)  # bytes of the output that are kept: its beginning and its end
+HEAD_BYTES = 64 << 10  # of the output that are kept: its beginning,
+TAIL_BYTES = 192 << 10  # and its end
 LOOK = 0.05  # seconds between two looks
 TERM_TO_KILL_S = 0.5  # seconds between SIGTERM and SIGKILL
 SUPERVISOR_WAIT_S = 12.0  # seconds for the supervisor to end everything

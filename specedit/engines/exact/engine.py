@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
-MAX_NARROWED_IDS = (
-    8192  # most ids of what is read that a narrowed choice may be among, besides frequent ones
-)
+# Most ids of what is read that a narrowed choice may be among, besides frequent ones
+MAX_NARROWED_IDS = 8192
 
 
 class ExactEngine:
@@ -167,9 +166,8 @@ class ExactEngine:
 
 
 MIN_PREFIX_IDS = 16  # ids that are worth a file
-MAX_PREFIX_BYTES = (
-    256_000_000  # of one file: 500 ids have 12 MB in a model of 1.5B, 100 in one of 14B
-)
+# Of one file: 500 ids have 12 MB in a model of 1.5B, 100 in one of 14B
+MAX_PREFIX_BYTES = 256_000_000
 MAX_PREFIX_FILES = 8  # of one model; every run begins with one of four (`edit.prompt.CONSTANT`)
 DIGEST = hashlib.sha256().digest_size
 

@@ -97,10 +97,8 @@ class Workspace:
 AGENT = "mcp "  # how the commands of these tools begin in the journal
 MAX_RESULT_CHARACTERS = 4000  # characters of a result
 LISTS = ("files", "left", "places", "undecided", "notes")  # of a result: one line for each
-MAX_LIST_LINES, MAX_LINE_CHARACTERS = (
-    40,
-    600,
-)  # of a list in a result: its lines, and characters of one
+MAX_LIST_LINES = 40  # of a list in a result,
+MAX_LINE_CHARACTERS = 600  # and of one of its lines
 MAX_LISTED_PLACES = 10  # places that one finding names, and lines of a place
 MOST_LEFT = 20  # places that an incomplete rename names
 LINES = re.compile(r",? on lines? [\d, …]*\d…?")
@@ -318,17 +316,9 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
         if finding.kind not in ("stays", "outside"):
             lines = [str(spot.line) for spot in finding.places]
             text = own_words(LINES.sub("", finding.text) if lines else finding.text)
-            at = ":".join(
-                filter(
-                    None,
-                    (
-                        path,
-                        ",".join(lines[:MAX_LISTED_PLACES])
-                        + "…" * (len(lines) > MAX_LISTED_PLACES),
-                    ),
-                )
-            )
-            places.setdefault(text, []).append(at)
+            numbers = ",".join(lines[:MAX_LISTED_PLACES])
+            numbers += "…" * (len(lines) > MAX_LISTED_PLACES)
+            places.setdefault(text, []).append(":".join(filter(None, (path, numbers))))
     return [
         f"{text}: {', '.join(at[:MAX_LISTED_PLACES])}"
         + (f" and {len(at) - MAX_LISTED_PLACES} more" if at[MAX_LISTED_PLACES:] else "")

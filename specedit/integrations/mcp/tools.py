@@ -56,7 +56,7 @@ def within_symbol(job: Job | Edit, source: Source, symbol: str) -> Job | Edit:
 
     def judged(text: str) -> Judged:
         if not (text.startswith(head) and text.endswith(tail)):
-            return judge(text)  # what is besides the symbol is not the answer's
+            return judge(text)  # nothing but the symbol is the answer's
         others = list(_others(source, symbol, head, tail, text))
         if not others:
             return judge(text)
