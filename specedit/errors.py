@@ -6,6 +6,8 @@ prints it on stderr and exits with its code.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 DONE = 0
 WOULD_CHANGE = 1
 FAILED = 2
@@ -91,3 +93,9 @@ class RefusedEdit(FileError):
 
     status = "refused"
     kind = "refused"
+
+
+def listed(names: Sequence[str], most: int, what: str = "more") -> str:
+    """The first `most` names of a message, and how many more there are."""
+    more = f" and {len(names) - most} {what}" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from specedit.check import external
@@ -44,7 +44,7 @@ from specedit.check.new_code import (
     wrong_returns,
 )
 from specedit.check.parsed import Change, FilePlace, parsed_text
-from specedit.errors import TooComplex
+from specedit.errors import TooComplex, listed
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
@@ -152,15 +152,6 @@ def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
     return Finding(kind, text, (Spot(line),) if line else (), refuses=True)
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = (
-        f" and {len(names) - MAX_NAMED_DEFINITIONS} more"
-        if len(names) > MAX_NAMED_DEFINITIONS
-        else ""
-    )
-    return ", ".join(names[:MAX_NAMED_DEFINITIONS]) + more
-
-
 def _syntax(change: Change) -> Iterator[Finding]:
     """One where the new text parses worse than the old one."""
     language, after = change.after.language, change.after.text
@@ -223,10 +214,12 @@ def _lost(change: Change) -> list[Finding]:
     """The definitions and lines that the change takes away without being asked to."""
     lost, unnamed = lost_definitions(change)
     if lost:
-        return [_refusal("lost-definition", f"{LOST_MESSAGE} {_listed(lost)}")]
+        names = listed(lost, MAX_NAMED_DEFINITIONS)
+        return [_refusal("lost-definition", f"{LOST_MESSAGE} {names}")]
     noted = []
     if unnamed:
-        text = f"the instruction does not name what the change takes away: {_listed(unnamed)}"
+        names = listed(unnamed, MAX_NAMED_DEFINITIONS)
+        text = f"the instruction does not name what the change takes away: {names}"
         noted = [Finding("unnamed-loss", text)]
     for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
         if findings := list(check(change)):

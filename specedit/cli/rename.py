@@ -20,7 +20,7 @@ from specedit.cli.options import (
     settings_options,
 )
 from specedit.cli.streams import put_json, put_patch
-from specedit.errors import InputError, UsageError
+from specedit.errors import InputError, UsageError, listed
 from specedit.settings import Resolved
 from specedit.syntax.diff import moved_patch
 from specedit.view.terminal import harmless
@@ -287,9 +287,8 @@ def _left_text(left: Sequence[UseLeft]) -> str:
     for use in left:
         lines.setdefault(use.path, []).append(use.line)
     files = [f"{path}:{','.join(map(str, numbers[:5]))}" for path, numbers in lines.items()]
-    more = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
     uses = f"{count(len(left), 'use')} in {count(len(lines), 'file')}"
-    return f"left: {uses} that may be meant: {', '.join(files[:SHOWN_FILES])}{more}"
+    return f"left: {uses} that may be meant: {listed(files, SHOWN_FILES)}"
 
 
 def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> None:

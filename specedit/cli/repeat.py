@@ -10,7 +10,7 @@ import typer
 
 from specedit.cli.options import argument, option, settings_options
 from specedit.cli.streams import put_json, say
-from specedit.errors import FAILED
+from specedit.errors import FAILED, listed
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
@@ -157,24 +157,17 @@ def _lines(found: Found) -> list[str]:
     from specedit.repeat.finding import kinds_of
     from specedit.view.colours import count
 
-    rules = dict.fromkeys(
-        " -> ".join(rule.shown()) for rule in found.rules
-    )  # one for each language
+    rules = dict.fromkeys(" -> ".join(rule.shown()) for rule in found.rules)  # of each language
     lines = list(rules)
     lines += dict.fromkeys(rule.too_general for rule in found.rules if rule.too_general)
     if any(rule.fits_again for rule in found.rules):
         lines.append("what is written fits the rule again; each place is changed once")
     for places in kinds_of(found):
         files = Counter(name for name, _ in places)
-        where = [f"{name} ({number})" for name, number in files.most_common()[:MAX_LISTED_FILES]]
-        more = (
-            f" and {len(files) - MAX_LISTED_FILES} more files"
-            if len(files) > MAX_LISTED_FILES
-            else ""
-        )
+        where = [f"{name} ({number})" for name, number in files.most_common()]
         kind = f": {places[0][1].kind}" if places[0][1].kind else ""
         total = f"{count(len(places), 'place')} in {count(len(files), 'file')}{kind}"
-        lines.append(f"{total}: {', '.join(where)}{more}")
+        lines.append(f"{total}: {listed(where, MAX_LISTED_FILES, 'more files')}")
     skipped = [
         (f"{name}:{n}", why) for name, file in found.files.items() for n, why in file.skipped
     ]
@@ -186,10 +179,7 @@ def _left(places: Iterable[tuple[str, str]]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for where, why in places:
         reasons.setdefault(why, []).append(where)
-    return [
-        f"left: {', '.join(left[:5])}{f' and {len(left) - 5} more' if len(left) > 5 else ''}: {why}"
-        for why, left in reasons.items()
-    ]
+    return [f"left: {listed(left, 5)}: {why}" for why, left in reasons.items()]
 
 
 def _question(found: Found) -> str:

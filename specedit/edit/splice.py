@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from specedit.errors import InputError, UsageError
+from specedit.errors import InputError, UsageError, listed
 from specedit.syntax import trees
 from specedit.syntax.lines import HERE, places_of
 
@@ -128,8 +128,7 @@ def around(source: Source, region: Region, lines: int = CONTEXT_LINES) -> str:
 def symbol_names(source: Source) -> str:
     """The names for --symbol, in one line."""
     names = list(dict.fromkeys(s.qualified for s in trees.symbols(source.text, source.language)))
-    more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
-    return (", ".join(names[:MAX_LISTED_NAMES]) + more) or "nothing that tree-sitter can name"
+    return listed(names, MAX_LISTED_NAMES) or "nothing that tree-sitter can name"
 
 
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:

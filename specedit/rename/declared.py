@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from specedit.errors import UsageError
+from specedit.errors import UsageError, listed
 from specedit.files import regular
 from specedit.rename.guess import called, lines_text
 from specedit.rename.resolution import ResolvedName, families, family_of, resolve_name
@@ -116,11 +116,10 @@ def _near(project: Project, name: str) -> str:
 def used_elsewhere(lines: Mapping[str, Iterable[int]], declared: str) -> str:
     """That other files keep the name, and where it is declared, if in one of them."""
     files = [f"{path} ({lines_text(sorted(set(at)))})" for path, at in lines.items()]
-    more = (
-        f" and {len(files) - MAX_NAMED_PLACES} more files" if len(files) > MAX_NAMED_PLACES else ""
-    )
     where = f"declared in {declared}; " if declared else ""
-    return f"{where}used in {', '.join(files[:MAX_NAMED_PLACES])}{more}, which keep the old name"
+    return (
+        f"{where}used in {listed(files, MAX_NAMED_PLACES, 'more files')}, which keep the old name"
+    )
 
 
 def elsewhere(

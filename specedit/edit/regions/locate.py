@@ -39,6 +39,7 @@ from specedit.edit.regions.targets import targets_of
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
+from specedit.errors import listed
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax import trees
@@ -238,18 +239,12 @@ def _meant(
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
-    names = ", ".join(
-        region_name(region.symbol, region.lines) for region in regions[:MAX_REPORTED_REGIONS]
-    )
-    more = (
-        f" and {len(regions) - MAX_REPORTED_REGIONS} more"
-        if len(regions) > MAX_REPORTED_REGIONS
-        else ""
-    )
+    names = [region_name(region.symbol, region.lines) for region in regions]
+    shown = listed(names, MAX_REPORTED_REGIONS)
     why = next(iter(dict.fromkeys(region.why for region in regions)))
     note = Finding(
         "focused",
-        f"open to change: {names}{more}: {why}; --whole opens all of the file",
+        f"open to change: {shown}: {why}; --whole opens all of the file",
         tuple(Spot(region.lines[0]) for region in regions),
     )
     return replace(job, regions=regions, findings=(*job.findings, note))

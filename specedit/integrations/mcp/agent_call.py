@@ -26,7 +26,7 @@ from specedit.edit.request import Planner, Request, of_files, uncommitted
 from specedit.edit.run import run_files
 from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
-from specedit.errors import InputError, UsageError
+from specedit.errors import InputError, UsageError, listed
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
@@ -319,11 +319,7 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
             numbers = ",".join(lines[:MAX_LISTED_PLACES])
             numbers += "…" * (len(lines) > MAX_LISTED_PLACES)
             places.setdefault(text, []).append(":".join(filter(None, (path, numbers))))
-    return [
-        f"{text}: {', '.join(at[:MAX_LISTED_PLACES])}"
-        + (f" and {len(at) - MAX_LISTED_PLACES} more" if at[MAX_LISTED_PLACES:] else "")
-        for text, at in places.items()
-    ]
+    return [f"{text}: {listed(at, MAX_LISTED_PLACES)}" for text, at in places.items()]
 
 
 def _places(edit: Edit) -> Iterator[str]:
