@@ -36,6 +36,7 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.targets import targets_of
+from specedit.edit.regions.together import merged
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
@@ -239,6 +240,7 @@ def _meant(
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
+    regions = merged(job.about, regions)
     names = [region_name(region.symbol, region.lines) for region in regions]
     shown = listed(names, MAX_REPORTED_REGIONS)
     why = next(iter(dict.fromkeys(region.why for region in regions)))
