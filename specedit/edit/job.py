@@ -60,21 +60,24 @@ class Job:
     @property
     def before(self) -> str:
         """The text to replace, as the model is shown it: a part without its indentation."""
-        parts = [taken(self.about, part) for part in self._parts]
-        return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
+        if self.regions:
+            from specedit.edit.regions.together import all_shown
+
+            return all_shown(self.about, self.regions)
+        text = taken(self.about, self.region)
+        return text if self.region == whole(self.about) else dedented(text)
 
     @property
     def numbers(self) -> list[int]:
-        """The line of the file, from 1, of each line of `before`."""
-        text, numbers = self.about.text, list[int]()
-        for part in self._parts:
-            first = text.count("\n", 0, part.start) + 1
-            numbers += range(first, first + len(lines_of(taken(self.about, part))))
-        return numbers
+        """The line of the file, from 1, of each line of `before`; of a line that stands for lines
+        between two regions, the first of these."""
+        if self.regions:
+            from specedit.edit.regions.together import all_numbers
 
-    @property
-    def _parts(self) -> tuple[Region, ...]:
-        return tuple(region.region for region in self.regions) or (self.region,)
+            return all_numbers(self.about, self.regions)
+        text = self.about.text
+        first = text.count("\n", 0, self.region.start) + 1
+        return [*range(first, first + len(lines_of(taken(self.about, self.region))))]
 
 
 @dataclass(frozen=True, slots=True)

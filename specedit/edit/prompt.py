@@ -133,7 +133,6 @@ PART = "You edit source code. You get one piece of code and one instruction. " +
     "piece"
 )
 A_PART = "a part of it"
-SOME_PARTS = "parts of it"
 OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
 PLACES = (

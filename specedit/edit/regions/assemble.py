@@ -141,7 +141,8 @@ def plan_of(job: Job, group: Group) -> Plan:
 
     name = group[0].symbol.rpartition(".")[2]
     part = f"only `{name}`" if name and len(job.regions) > len(group) else prompt.A_PART
-    part = prompt.SOME_PARTS if len(group) > 1 else part
+    if len(group) > 1 or len(_names(group[0])) > 1:
+        part = ""  # several definitions are asked about as a file is
     messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
     return replace(
         job.plan,
@@ -153,6 +154,10 @@ def plan_of(job: Job, group: Group) -> Plan:
         unlike=finished(job.plan.unlike),
         least=prompt.finished(text),
     )
+
+
+def _names(target: RegionJob) -> set[str]:
+    return {block.name for block in target.blocks if block.name}
 
 
 def part_of_changed(before: str, region: Region, after: str) -> str:

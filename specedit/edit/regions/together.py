@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.splice import Region, dedented, taken
@@ -60,45 +59,77 @@ def merged(source: Source, regions: Sequence[RegionJob]) -> tuple[RegionJob, ...
 
 
 def shown(source: Source, group: Group, texts: Sequence[str]) -> str:
-    """The texts of a group's regions as the model sees them: a line for the lines between two of
-    them, and without the indentation that all have."""
+    """The texts of a group's regions as the model sees them: of several with a line for the lines
+    before each, and without the indentation that all have. The line before the first one is where
+    a small model learns that such lines are copied."""
     pieces: list[str] = []
-    for text, between in zip(texts, [*_between(source, group), ""], strict=True):
-        pieces += [text if text.endswith("\n") or not between else f"{text}\n", between]
+    for stand_in, text in zip(_stand_ins(source, group), texts, strict=True):
+        if pieces and not pieces[-1].endswith("\n"):
+            pieces.append("\n")
+        pieces += [stand_in, text]
     return dedented("".join(pieces))
 
 
+def all_shown(source: Source, regions: Sequence[RegionJob]) -> str:
+    """What the model is shown of these regions, of one question after the other."""
+    return "".join(
+        shown(source, group, [taken(source, region.region) for region in group])
+        for group in groups_of(source, regions)
+    )
+
+
+def all_numbers(source: Source, regions: Sequence[RegionJob]) -> list[int]:
+    """The line of the file, from 1, of each line of `all_shown`."""
+    numbers: list[int] = []
+    for group in groups_of(source, regions):
+        last = 0
+        for region in group:
+            first = source.text.count("\n", 0, region.region.start) + 1
+            after = first + len(lines_of(taken(source, region.region)))
+            stand_in = len(group) > 1 and first > last + 1
+            numbers += [*[last + 1] * stand_in, *range(first, after)]
+            last = after - 1
+    return numbers
+
+
 def divided(source: Source, group: Group, answer: str) -> list[str]:
-    """What an answer puts in each region of a group. Where it lost a line that stands for others, a
-    text that is refused stands there."""
+    """What an answer puts in each region of a group. Where it lost a line that stands for others
+    between two regions, a text that is refused stands there."""
     texts = [taken(source, region.region) for region in group]
     before, after = lines_of(shown(source, group, texts)), lines_of(answer)
     codes = opcodes([line.strip() for line in before], [line.strip() for line in after])
     pieces: list[str] = []
     line = start = 0
-    for text in texts[:-1]:
+    for stand_in, text in zip(_stand_ins(source, group), texts, strict=True):
+        if stand_in:
+            tag, first, _, place, end = next(code for code in codes if code[1] <= line < code[2])
+            is_there = tag == "equal"
+            end = place + line - first if is_there else end
+            is_lost = line > 0 and not is_there
+            pieces.append("".join(after[start:end]) + (f"{GAP}\n" if is_lost else ""))
+            start = end + is_there
+            line += 1
         line += len(lines_of(text))
-        tag, first, _, place, end = next(code for code in codes if code[1] <= line < code[2])
-        if tag == "equal":
-            place += line - first
-            pieces.append("".join(after[start:place]))
-            start = place + 1
-        else:
-            pieces.append("".join(after[start:end]) + f"{GAP}\n")
-            start = end
-        line += 1
-    return [*pieces, "".join(after[start:])]
+    pieces.append("".join(after[start:]))
+    if len(pieces) > len(group):  # what stands before the first line for others
+        pieces[:2] = ["".join(pieces[:2])]
+    return pieces
 
 
-def _between(source: Source, group: Group) -> list[str]:
-    """The line that stands for the lines between each two regions of a group."""
+def _stand_ins(source: Source, group: Group) -> list[str]:
+    """The line that stands for the lines before each region of a group; "" where there are none."""
+    if len(group) == 1:
+        return [""]
     language = source.language.name if source.language else ""
     comment = "#" if language in HASH_LANGUAGES else "//"
     lines = lines_of(source.text)
     stand_ins = []
-    for before, after in pairwise(group):
-        first = lines[after.lines[0] - 1]
+    last = 0
+    for region in group:
+        first = lines[region.lines[0] - 1]
         indentation = first[: len(first) - len(first.lstrip())].strip("\n")
-        count = after.lines[0] - before.lines[1] - 1
-        stand_ins.append(f"{indentation}{comment} ({count} lines of the file are not shown here)\n")
+        count = region.lines[0] - last - 1
+        text = f"{indentation}{comment} ({count} lines of the file are not shown here)\n"
+        stand_ins.append(text if count else "")
+        last = region.lines[1]
     return stand_ins
