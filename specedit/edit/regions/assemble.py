@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
-from specedit.edit.job import Job, RegionJob
+from specedit.edit.job import Job
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
-from specedit.edit.regions.together import Group, divided, groups_of, shown
+from specedit.edit.regions.together import Group, RegionJob, divided, groups_of, shown
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import Region, fitted, joined, region_of, taken

@@ -8,10 +8,11 @@ its use right together more often than one by one, and in half of the time
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from specedit.edit.job import Job, RegionJob
+from specedit.edit.backend import Plan
+from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import Region, dedented, taken
 from specedit.files.source import Source
 from specedit.syntax.lines import GAP, lines_of, opcodes
@@ -21,7 +22,28 @@ MAX_CHARACTERS = 12_000
 FEW_LINES = 3  # between two regions, that are shown as they are
 HASH_LANGUAGES = frozenset({"python", "ruby", "bash", "yaml", "toml", "elixir", "r", "perl"})
 
-Group = tuple[RegionJob, ...]
+
+@dataclass(frozen=True, slots=True)
+class RegionJob:
+    """One region of a large file, that may change."""
+
+    region: Region
+    blocks: tuple[Block, ...]
+    chance: float  # that the change belongs there
+    why: str = ""  # why it is open to change
+    plan: Plan | None = None  # its own question, where it is not the Job's instruction,
+    settled: Callable[[str], str] = str  # and the region's text for an answer
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        return self.blocks[0].first, self.blocks[-1].last
+
+    @property
+    def symbol(self) -> str:
+        return ", ".join(dict.fromkeys(block.name for block in self.blocks if block.name))
+
+
+Group = tuple[RegionJob, ...]  # that are asked about together
 
 
 def groups_of(source: Source, regions: Sequence[RegionJob]) -> list[Group]:
@@ -31,11 +53,6 @@ def groups_of(source: Source, regions: Sequence[RegionJob]) -> list[Group]:
     if lines > MAX_LINES or sum(map(len, texts)) > MAX_CHARACTERS:
         return [(region,) for region in regions]
     return [tuple(regions)] if regions else []
-
-
-def is_one_question(job: Job) -> bool:
-    """Whether one answer is all that is asked for."""
-    return len(groups_of(job.about, job.regions)) <= 1
 
 
 def merged(source: Source, regions: Sequence[RegionJob]) -> tuple[RegionJob, ...]:
