@@ -77,14 +77,16 @@ def merged(source: Source, regions: Sequence[RegionJob]) -> tuple[RegionJob, ...
 
 def shown(source: Source, group: Group, texts: Sequence[str]) -> str:
     """The texts of a group's regions as the model sees them: of several with a line for the lines
-    before each, and without the indentation that all have. The line before the first one is where
-    a small model learns that such lines are copied."""
+    before each. The line before the first one is where a small model learns that such lines are
+    copied. One region alone is shown without its indentation."""
+    if len(group) == 1:
+        return dedented(texts[0])
     pieces: list[str] = []
     for stand_in, text in zip(_stand_ins(source, group), texts, strict=True):
         if pieces and not pieces[-1].endswith("\n"):
             pieces.append("\n")
         pieces += [stand_in, text]
-    return dedented("".join(pieces))
+    return "".join(pieces)
 
 
 def all_shown(source: Source, regions: Sequence[RegionJob]) -> str:
