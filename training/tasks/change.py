@@ -37,7 +37,7 @@ LOGS = frozenset(
     "print println printf eprintln log debug info warn warning error trace fine warnf errorf infof"
     " debugf fatalf writeline logdebug loginformation logwarning logerror".split()
 )
-SHORT = 70  # characters of code that an instruction quotes
+SHORT = 90  # characters of code that an instruction quotes
 
 
 @dataclass(frozen=True)

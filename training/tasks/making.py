@@ -269,6 +269,8 @@ def _wording(
     if change.position:
         position = _chosen(rng.choice(data["position"][language][change.position]), rng)
         words["position"] = position.format_map(words)
+        if not position:
+            template = template.replace("{position}", "")
     alone = len(changes.places(change, None)) == 1
     where = ""
     if change.whole:
@@ -282,7 +284,7 @@ def _wording(
         if found is None:
             return None
         where = found
-    sentence = re.sub(r"  +", " ", template.format_map(words)).strip(" ,")
+    sentence = re.sub(r"  +", " ", template).strip(" ,").format_map(words)
     if not where:
         return sentence
     if language in ("zh", "ja"):
@@ -308,7 +310,7 @@ def _typed(text: str, wishes: list[Change], rng: random.Random, language: str) -
     if rng.random() < BACKTICKS:
         names = [n for wish in wishes for n in wish.words.values() if re.fullmatch(r"\w{4,}", n)]
         for name in sorted(set(names))[:2]:
-            text = re.sub(rf"(?<![\w`]){name}(?![\w`])", f"`{name}`", text, count=1)
+            text = re.sub(rf"(?<![\w`.'\"(]){name}(?![\w`.'\"(])", f"`{name}`", text, count=1)
     if language == "en" and rng.random() < TYPOS:
         plain = [w for w in re.findall(r"(?<![\w'`\"._])[a-z]{5,}(?![\w'`\"._(])", text)
                  if w not in filled and w in _plain_words()]  # fmt: skip
@@ -335,4 +337,5 @@ def _plain_words() -> frozenset[str]:
         for part in (table, *(inner for inner in table.values() if isinstance(inner, dict)))
         for text in part.get("en", ())
     ]
-    return frozenset(re.findall(r"\b[a-z]{5,}\b", re.sub(r"\{\w+\}", "", " ".join(texts))))
+    found = re.findall(r"\b[a-z]{5,}\b", re.sub(r"\{\w+\}", "", " ".join(texts)))
+    return frozenset(found) - {"const", "unwrap", "expect", "derive"}

@@ -112,7 +112,7 @@ def _of_list(
         key, value = _parts(node, kind, source)
         if source.commented(node) or not key or len(text) > 160:
             continue
-        if kind == "case" and (text.startswith(CATCH_ALL) or key in CATCH_ALL or "if" in key.split()):
+        if kind == "case" and (text.startswith(CATCH_ALL) or not key.strip("_(), ") or "if" in key.split()):
             continue
         cut = _cut(source, holder, elements, number)
         if cut is None:
@@ -152,7 +152,7 @@ def _parts(node: Branch, kind: str, source: Source) -> tuple[str, str]:
         return " ".join(source.say(node).split()), ""
     if kind == "field":
         type_, name = node.part("type"), node.part("name")
-        if type_ is None or name is None:
+        if type_ is None or name is None or sum(n.field == "name" for n in node.children) > 1:
             return "", ""
         return source.say(name), source.say(type_).lstrip(": ")
     if kind == "entry":
@@ -276,6 +276,8 @@ def modifier(source: Source, rng: random.Random, data: Any) -> Found:
         words = {"name": source.say(name_node), "modifier": text, "old": text}
         named = (words["name"],)
         other = {"private": "public", "public": "private", "protected": "private"}.get(text)
+        if other and "class" in declared.type:
+            other = None  # at the top of a file it is `public` or nothing
         if other and source.language.name in ("java", "csharp", "typescript"):
             edit = ((node.start, node.end, other),)
             words = {**words, "new": other}
@@ -331,13 +333,17 @@ def annotation(source: Source, rng: random.Random, data: Any) -> Found:
         name = declared.part("name") if declared is not None else None
         if name is None or source.commented(node) or not source.alone(node.start, node.end):
             continue
+        same_type = [n for n in around.children if n.type == node.type]
+        if source.language.name in ("python", "rust") and any(
+            abs(n.line - node.line) < 4 for n in same_type if n is not node
+        ):
+            continue  # their order counts
         also = []
-        for sibling in around.children:
-            if sibling is not node and sibling.type == node.type and node.type != "attribute_item":
+        for sibling in same_type:
+            if sibling is not node and source.language.name in ("java", "csharp"):
                 place = sibling.start if sibling.start < node.start else sibling.end
                 new = text + "\n" + source.indent(node.start) if place == sibling.start else "\n" + text
-                if source.language.name != "python":
-                    also.append((source.without(node), (place, place, new)))
+                also.append((source.without(node), (place, place, new)))
         words = {"name": source.say(name), "annotation": text}
         cut = (source.without(node),)
         yield Change("annotation", name.start, cut, (), words, (words["name"],), tuple(also), whole=True)

@@ -58,7 +58,7 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
                 moved(node, lines[place].start, source) for place in around if place < len(lines)
             ]
             also += _other_braces(node, condition, leaving, source)
-            words = {"condition": _said(code, rng), "code": code, "action": _action(action)}
+            words = {"condition": _said(code, rng), "code": code, "action": action}
             named: tuple[str, ...] = ()
             exits = "raise" if leaving.type in RAISES or "panic" in action else "leave"
             if first == 0 and is_function_body(block, source):
@@ -117,10 +117,6 @@ def _said(code: str, rng: random.Random) -> str:
     if found and rng.random() < 0.7:
         return f"{found[1]} is negative"
     return code
-
-
-def _action(text: str) -> str:
-    return text.removeprefix("return ") if text.startswith("return ") else text
 
 
 def call_line(source: Source, rng: random.Random, data: Any) -> Found:
@@ -372,7 +368,7 @@ def optional(source: Source, rng: random.Random, data: Any) -> Found:
             found.append((value, member, (node.children[1].start, node.children[1].end, "")))
     for value, member, edit in found:
         name, part = source.say(value), source.say(member).lstrip(".")
-        if re.fullmatch(r"[\w.]+", name) and re.fullmatch(r"\w+", part):
+        if name not in ("this", "base") and re.fullmatch(r"[\w.]+", name) and re.fullmatch(r"\w+", part):
             words = {"name": name, "member": part}
             yield Change("optional", value.start, (edit,), (), words, (name, part))
 

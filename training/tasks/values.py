@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from specedit.syntax.branch import Branch
-from specedit.syntax.identifiers import words_of
+from specedit.syntax.identifiers import styles, words_of
 from training.tasks.change import (
     BOOLEANS,
     CALLS,
@@ -77,6 +77,8 @@ def message(source: Source, rng: Random, data: Any) -> Found:
         text = plain_string(node, source)
         call = node.around(*CALLS)
         if len(words_of(text)) < 3 or " " not in text or call is None or len(text) > 90:
+            continue
+        if not text[0].isalnum() or (node.parent and "concat" in node.parent.type):
             continue
         if not (node.around(*RAISES) or callee(call, source).lower() in LOGS | {"error", "new"}):
             continue
@@ -285,11 +287,10 @@ def everywhere(source: Source, rng: Random, data: Any) -> Found:
             continue
         if source.text.count(text) != count:
             continue
-        spelled = [part for part in words_of(text) if len(part) > 2]
-        if len(spelled) < 2 and "-" not in text and "_" not in text:
-            new = text + rng.choice("_id _name -v2 _key".split())
-        else:
-            new = text.replace("-", "_") if "-" in text else re.sub(r"[_.]", "-", text)
+        forms = styles(text)
+        new = rng.choice([forms["snake"], forms["kebab"], forms["camel"], forms["SCREAMING"]])
+        if len(words_of(text)) < 2:
+            continue
         if new == text or new in source.text:
             continue
         nodes = [n for n in source.of(*STRINGS) if plain_string(n, source) == text]
