@@ -27,6 +27,9 @@ MOST_ANSWERS = 40  # further right answers
 TWO_WISHES = 0.35  # of the tasks, where a file has two changes that go together
 FOREIGN = 0.1  # of the tasks are not in English
 TYPOS = 0.12  # of the tasks have one
+# kinds whose wordings may describe a name: "the max retries"
+DESCRIBED = frozenset(("number", "boolean", "default", "sort_items", "add_item", "remove_item",
+                       "add_entry", "remove_entry", "add_enum", "remove_enum", "parameter_type"))
 BACKTICKS = 0.1
 SAME_FUNCTION = 0.6  # of the pairs
 MOST_TRIED = 8  # changes of a kind in a file
@@ -266,6 +269,9 @@ def _wording(
     table = data["kinds"][change.kind]
     template = _chosen(rng.choice((table[change.form] if change.form else table)[language]), rng)
     words = dict(change.words)
+    parts = [part.lower() for part in words_of(words.get("name", ""))]
+    if change.kind in DESCRIBED and len(parts) > 1 and language == "en" and rng.random() < LOOSE:
+        words["name"] = f"the {' '.join(parts)}"
     if change.position:
         position = _chosen(rng.choice(data["position"][language][change.position]), rng)
         words["position"] = position.format_map(words)

@@ -126,12 +126,16 @@ def _of_list(
         if not one_line(key) or not one_line(value or "x") or not one_line(words["code"]):
             continue
         also: tuple[tuple[Edit, ...], ...] = ()
-        form = "last" if number == len(elements) - 1 else "after" if number else "first"
+        form = ""
+        if kind == "field" and not re.fullmatch(r"\w+:? [^ =`]+", words["code"].rstrip(",;")):
+            form = "code"
+        words["code"] = words["code"].rstrip(",;")
+        position = "last" if number == len(elements) - 1 else "after" if number else "first"
         words["anchor"] = _parts(elements[number - 1 if number else 1], kind, source)[0]
-        if form == "after" and not words.get("anchor"):
+        if position == "after" and not words.get("anchor"):
             continue
         if free and kind != "item":
-            form = "any"
+            position = "any"
             also = tuple(
                 (cut, insert)
                 for place in range(len(elements) + 1)
@@ -140,8 +144,8 @@ def _of_list(
                 if insert is not None
             )
         yield Change(
-            f"add_{kind}", holder.start, (cut,), (), words, named, also,
-            whole=kind != "case", position=form,
+            f"add_{kind}", holder.start, (cut,), (), words, named, also, form,
+            whole=kind != "case", position=position,
         )
 
 

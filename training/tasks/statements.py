@@ -58,7 +58,7 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
                 moved(node, lines[place].start, source) for place in around if place < len(lines)
             ]
             also += _other_braces(node, condition, leaving, source)
-            words = {"condition": _said(code, rng), "code": code, "action": action}
+            words = {"condition": _said(code, rng, source.language.name), "code": code, "action": action}
             named: tuple[str, ...] = ()
             exits = "raise" if leaving.type in RAISES or "panic" in action else "leave"
             if first == 0 and is_function_body(block, source):
@@ -97,20 +97,25 @@ def _guard(node: Branch, source: Source) -> tuple[Branch, Branch] | None:
 
 
 def _other_braces(node: Branch, condition: Branch, leaving: Branch, source: Source) -> list[Any]:
+    consequence = next(n for n in node.walk() if n.field == "consequence")
+    if source.language.name == "rust":
+        semicolon = source.data[leaving.end : leaving.end + 1] == b";"
+        return [((leaving.end, leaving.end + semicolon, "" if semicolon else ";"),)]
     if source.language.name not in ("javascript", "typescript", "java", "csharp"):
         return []
-    consequence = next(n for n in node.walk() if n.field == "consequence")
     text = source.say(leaving)
     new = text if consequence.type in BLOCKS else "{ " + text + " }"
     return [((consequence.start, consequence.end, new),)]
 
 
-def _said(code: str, rng: random.Random) -> str:
+def _said(code: str, rng: random.Random, language: str) -> str:
     """A condition as it is typed in a sentence."""
-    found = re.fullmatch(r"([\w.]+) (?:===?|is) (null|None|nil|undefined)", code)
+    if language in ("javascript", "typescript", "csharp"):  # they have several ways to test it
+        return code
+    found = re.fullmatch(r"([\w.]+) (?:==|is) (null|None|nil)", code)
     if found and rng.random() < 0.7:
         return rng.choice(("{} is {}", "{} is {}", "{} == {}")).format(*found.groups())
-    found = re.fullmatch(r"([\w.]+) (?:!==?|is not) (null|None|nil|undefined)", code)
+    found = re.fullmatch(r"([\w.]+) (?:!=|is not) (null|None|nil)", code)
     if found and rng.random() < 0.7:
         return "{} is not {}".format(*found.groups())
     found = re.fullmatch(r"([\w.]+) < 0", code)
@@ -300,6 +305,9 @@ def default(source: Source, rng: random.Random, data: Any) -> Found:
         start = node.part("type").end if node.part("type") else name_node.end  # type: ignore[union-attr]
         if node.type == "parameter":
             start = name_node.end
+        previous = node.parent.named_before(node.start) if node.parent else None
+        if previous is not None and "=" in source.say(previous):
+            continue  # before it only what is optional may stand
         words = {"name": source.say(name_node), "value": source.say(value)}
         edit = ((start, value.end, ""),)
         yield Change("default", node.start, edit, (), words, (words["name"],))
@@ -373,6 +381,52 @@ def optional(source: Source, rng: random.Random, data: Any) -> Found:
             yield Change("optional", value.start, (edit,), (), words, (name, part))
 
 
+def otherwise(source: Source, rng: random.Random, data: Any) -> Found:
+    """The `else` of a condition, taken away and asked for again."""
+    for node in source.of(*IFS):
+        consequence, alternative = node.part("consequence"), node.part("alternative")
+        condition = node.part("condition")
+        if consequence is None or alternative is None or condition is None:
+            continue
+        block = next((n for n in alternative.walk() if n.type in BLOCKS), None)
+        if consequence.type not in BLOCKS or block is None or "if" in source.say(alternative)[4:9]:
+            continue
+        inside, code = statements(block), source.say(inner(condition))
+        action = source.say(inside[0]).rstrip(";") if len(inside) == 1 else ""
+        if not one_line(action) or not one_line(code) or "comment" in str(alternative.children):
+            continue
+        edit = ((consequence.end, alternative.end, ""),)
+        words = {"condition": code, "action": action}
+        yield Change("otherwise", node.start, edit, (), words, (code,), mention=code)
+
+
+def wrap_call(source: Source, rng: random.Random, data: Any) -> Found:
+    """A call around a value, or a method called on it, taken away and asked for again."""
+    for call in source.of(*CALLS[:4]):
+        around = call.parent
+        if around is None or around.type in CALL_STATEMENTS or "await" in around.type:
+            continue
+        given, name = arguments(call), callee(call, source)
+        function = call.part("function") or call.part("name")
+        value = call.part("object") or (function.children[0] if function and function.children else None)
+        if function is None:
+            continue
+        form, kept = "", given[0] if len(given) == 1 else None
+        if kept is None and not given and value is not None and call.part("arguments") is not None:
+            form, kept = "method", value
+        text = source.say(kept) if kept is not None else ""
+        if not re.fullmatch(r"[A-Za-z_][\w.]*", text) or not one_line(source.say(call)):
+            continue
+        lines = source.function_at(call.start)
+        if lines is None or around.type == "argument_list" and form:
+            continue
+        whole = source.say(call)
+        words = {"value": text, "callee": name, "code": whole.removesuffix(f"({text})")}
+        edit = ((call.start, call.end, text),)
+        yield Change("wrap_call", call.start, edit, (), words, (text,), form=form, mention=text)
+
+
 KINDS = (
     guard, call_line, swap_lines, condition, argument, passed, default, expect, augmented, optional,
+    otherwise, wrap_call,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import COMMENTS, Branch
 from specedit.syntax.identifiers import styles, words_of
 from training.tasks.change import (
     BOOLEANS,
@@ -345,7 +345,106 @@ def call_instead(source: Source, rng: Random, data: Any) -> Found:
                 yield Change("call_instead", call.start, (), edit, words, (old,), mention=old)
 
 
+def rename_member(source: Source, rng: Random, data: Any) -> Found:
+    """Another name for a private field or method, in the whole file."""
+    by_name: dict[str, list[Branch]] = {}
+    for node in source.of("identifier", "property_identifier", "field_identifier"):
+        by_name.setdefault(source.say(node), []).append(node)
+    for old, nodes in by_name.items():
+        parts = words_of(old)
+        if not 3 <= len(nodes) <= 9 or len(parts) != 2 or len(old) < 6 or old.isupper():
+            continue
+        if len(re.findall(rf"\b{old}\b", source.text)) != len(nodes):
+            continue
+        declared = [n for n in nodes if n.field == "name" and n.parent is not None and (
+            "declaration" in n.parent.type or "definition" in n.parent.type
+            or n.parent.type in ("variable_declarator", "function_item"))]  # fmt: skip
+        member = [n for n in nodes if n.field in ("attribute", "property", "field")]
+        if not declared and len(member) != len(nodes):
+            continue
+        if any(n.parent is not None and "import" in n.parent.type for n in nodes):
+            continue
+        first, second = parts
+        new_words = data["swaps"].get(first.lower()) or data["swaps"].get(second.lower())
+        if not new_words:
+            continue
+        word = rng.choice(new_words)
+        target = first if first.lower() in data["swaps"] else second
+        new = old.replace(target, word.capitalize() if target[0].isupper() else word)
+        if new == old or new in source.text:
+            continue
+        edits = tuple((node.start, node.end, new) for node in nodes)
+        words = {"old": old, "new": new}
+        yield Change("rename_member", nodes[0].start, (), edits, words, (old,), whole=True)
+
+
+def make_constant(source: Source, rng: Random, data: Any) -> Found:
+    """A constant for a value that stands in functions: the constant that programmers wrote."""
+    for node in source.of(*NUMBERS, *STRINGS):
+        name, value = name_given(node, source), source.say(node)
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]{3,}", name) or not one_line(value):
+            continue
+        if source.function_at(node.start) is not None or value in ("0", "1"):
+            continue
+        line = node
+        while line.parent is not None and not source.alone(line.start, line.end):
+            line = line.parent
+        siblings = line.parent.named_children() if line.parent is not None else ()
+        above = line.parent.named_before(line.start) if line.parent is not None else None
+        uses = [n for n in source.of("identifier") if source.say(n) == name and not
+                (line.start <= n.start < line.end)]  # fmt: skip
+        if above is None or len(siblings) < 2 or not 1 <= len(uses) <= 4 or source.commented(line):
+            continue
+        if not one_line(source.say(line)) or not one_line(source.say(above)):
+            continue
+        if above.type in COMMENTS or source.text.count(value) != 1:
+            continue
+        if any(n.parent is not None and "access" in n.parent.type for n in uses):
+            continue
+        if len(re.findall(rf"\b{name}\b", source.text)) != len(uses) + 1:
+            continue
+        edits = (source.without(line), *((use.start, use.end, value) for use in uses))
+        words = {"name": name, "value": value, "code": source.say(line).rstrip(";,"),
+                 "anchor": source.say(above).rstrip(";,")}  # fmt: skip
+        yield Change("make_constant", line.start, edits, (), words, (name,), whole=True,
+                     position="after", mention=words["anchor"])  # fmt: skip
+
+
+def typo(source: Source, rng: Random, data: Any) -> Found:
+    """A slip in a comment or message, put there first."""
+    common = Counter(re.findall(r"[a-z]{5,}", source.text))
+    for node in source.of(*COMMENTS, *STRINGS):
+        text = source.say(node)
+        wording = re.findall(r"(?<=[a-z,] )[a-z]{6,12}(?=[ .,])", text)
+        if not wording or len(text) > 400 or "  " in text.strip().split("\n")[0]:
+            continue
+        word = rng.choice(wording)
+        if text.count(word) != 1 or common[word] < 2 and word not in _SAFE:
+            continue
+        place = rng.randrange(1, len(word) - 2)
+        wrong = rng.choice((
+            word[:place] + word[place + 1] + word[place] + word[place + 2 :],
+            word[:place] + word[place + 1 :],
+            word[:place] + word[place] + word[place:],
+        ))  # fmt: skip
+        if wrong == word or wrong in source.text:
+            continue
+        start = node.start + len(text[: text.index(word)].encode())
+        edit = ((start, start + len(word), wrong),)
+        comment = node.type in COMMENTS
+        words = {"wrong": wrong, "what": "comment" if comment else "text"}
+        yield Change("typo", node.start, edit, (), words, (wrong,), form="said")
+        yield Change("typo", node.start, edit, (), words, (), form="hidden")
+
+
+_SAFE = frozenset(
+    "should return returns because already before without another following default current"
+    " whether between through function specified additional possible available different number"
+    " argument method string handle called object element multiple contains instead existing".split()
+)
+
 KINDS = (
+    rename_member, make_constant, typo,
     number, boolean, message, comparison, exception, type_, rename_local, swap_arguments,
     return_value, everywhere, constant, call_instead,
 )  # fmt: skip
