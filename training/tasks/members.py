@@ -227,7 +227,7 @@ def sort_items(source: Source, rng: random.Random, data: Any) -> Found:
         elements = list(holder.named_children())
         texts = [plain_string(inner(node), source) for node in elements]
         name = _name(holder, source)
-        if not 4 <= len(texts) <= 12 or "" in texts or not name or len(set(texts)) < len(texts):
+        if not 4 <= len(texts) <= 12 or not all(t[:1].isalnum() for t in texts) or not name or len(set(texts)) < len(texts):
             continue
         ordered = sorted(texts)
         if ordered == texts or ordered != sorted(texts, key=str.lower):

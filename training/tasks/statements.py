@@ -45,7 +45,9 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
                 continue
             condition, leaving = found
             code, action = source.say(inner(condition)), source.say(leaving).rstrip(";")
-            if not one_line(code) or not one_line(action) or not source.alone(node.start, node.end):
+            if not one_line(code) or not one_line(action) or " // " in action:
+                continue
+            if not source.alone(node.start, node.end):
                 continue
             first = number
             while first and guards[first - 1] is not None:
@@ -62,7 +64,7 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
             named: tuple[str, ...] = ()
             exits = "raise" if leaving.type in RAISES or "panic" in action else "leave"
             if first == 0 and is_function_body(block, source):
-                position = "first"
+                position, place = "first", block.start
             else:
                 anchor = lines[last + 1] if last + 1 < len(lines) else None
                 above = lines[first - 1] if first else None
@@ -72,9 +74,9 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
                     continue
                 words["anchor"] = text.rstrip(";")
                 named = (text,)
-                position = "after" if above is not None else "before"
+                position, place = "after" if above is not None else "before", near.start
             yield Change(
-                *("guard", node.start, (source.without(node),), (), words, named, tuple(also)),
+                *("guard", place, (source.without(node),), (), words, named, tuple(also)),
                 form=exits, position=position, mention=words.get("anchor", ""),
             )
 
@@ -146,7 +148,7 @@ def call_line(source: Source, rng: random.Random, data: Any) -> Found:
                 yield Change("remove_call", node.start, (), (removal,), words, (name,), mention=name + "(")
             if name == "super" or text.startswith("super"):
                 continue
-            form, named = "", ()
+            form, named, place = "", (), block.start
             if number == 0 and whole:
                 form = "first"
             elif number == len(lines) - 1 and whole:
@@ -155,11 +157,11 @@ def call_line(source: Source, rng: random.Random, data: Any) -> Found:
                 near = lines[number - 1] if number else lines[number + 1]
                 anchor = source.say(near).rstrip(";")
                 if one_line(anchor) and near.type not in COMMENTS:
-                    words["anchor"], named = anchor, (anchor,)
+                    words["anchor"], named, place = anchor, (anchor,), near.start
                     form = "after" if number else "before"
             if form:
                 kind = "add_log" if log else "add_call"
-                yield Change(kind, node.start, (removal,), (), words, named, position=form, mention=words.get("anchor", ""))
+                yield Change(kind, place, (removal,), (), words, named, position=form, mention=words.get("anchor", ""))
 
 
 def swap_lines(source: Source, rng: random.Random, data: Any) -> Found:
@@ -388,8 +390,8 @@ def otherwise(source: Source, rng: random.Random, data: Any) -> Found:
         condition = node.part("condition")
         if consequence is None or alternative is None or condition is None:
             continue
-        block = next((n for n in alternative.walk() if n.type in BLOCKS), None)
-        if consequence.type not in BLOCKS or block is None or "if" in source.say(alternative)[4:9]:
+        block = alternative if alternative.type in BLOCKS else alternative.first(*BLOCKS)
+        if consequence.type not in BLOCKS or block is None or node.first("elif_clause"):
             continue
         inside, code = statements(block), source.say(inner(condition))
         action = source.say(inside[0]).rstrip(";") if len(inside) == 1 else ""
@@ -420,6 +422,11 @@ def wrap_call(source: Source, rng: random.Random, data: Any) -> Found:
         lines = source.function_at(call.start)
         if lines is None or around.type == "argument_list" and form:
             continue
+        if text in ("null", "None", "nil", "true", "false", "self", "this", "undefined"):
+            continue
+        plain = "." in text or (text[0].islower() and source.language.name != "go")
+        if form and not plain:
+            continue  # a type or a package
         whole = source.say(call)
         words = {"value": text, "callee": name, "code": whole.removesuffix(f"({text})")}
         edit = ((call.start, call.end, text),)

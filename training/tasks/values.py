@@ -416,7 +416,9 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
     for node in source.of(*COMMENTS, *STRINGS):
         text = source.say(node)
         wording = re.findall(r"(?<=[a-z,] )[a-z]{6,12}(?=[ .,])", text)
-        if not wording or len(text) > 400 or "  " in text.strip().split("\n")[0]:
+        if not wording or len(text) > 400 or "copyright" in text.lower() or "Redist" in text:
+            continue
+        if "  " in text.strip().split("\n")[0]:
             continue
         word = rng.choice(wording)
         if text.count(word) != 1 or common[word] < 2 and word not in _SAFE:
@@ -433,7 +435,8 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
         edit = ((start, start + len(word), wrong),)
         comment = node.type in COMMENTS
         words = {"wrong": wrong, "what": "comment" if comment else "text"}
-        yield Change("typo", node.start, edit, (), words, (wrong,), form="said")
+        if rng.random() < 0.5:
+            yield Change("typo", node.start, edit, (), words, (wrong,), form="said")
         yield Change("typo", node.start, edit, (), words, (), form="hidden")
 
 
