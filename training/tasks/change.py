@@ -65,7 +65,12 @@ def forward(kind: str, node: Branch, new: str, words: dict[str, str], *named: st
 
 def inner(node: Branch) -> Branch:
     """A node without the wrappers that grammars put around it."""
-    while node.type in ("argument", "literal_element", "parenthesized_expression", "expression_list"):
+    while node.type in (
+        "argument",
+        "literal_element",
+        "parenthesized_expression",
+        "expression_list",
+    ):
         named = node.named_children()
         if len(named) != 1 or len(node.children) > 3:
             break

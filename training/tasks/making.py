@@ -24,12 +24,25 @@ from training.tasks.source import LANGUAGES, Edit, Source, applied, digest, file
 KINDS = (*values.KINDS, *statements.KINDS, *members.KINDS)
 MOST_OF_FILE = 4  # tasks
 MOST_ANSWERS = 40  # further right answers
-TWO_WISHES = 0.35  # of the tasks, where a file has two changes that go together
+TWO_WISHES = 0.5  # of the tasks, where a file has two changes that go together
 FOREIGN = 0.1  # of the tasks are not in English
 TYPOS = 0.12  # of the tasks have one
 # kinds whose wordings may describe a name: "the max retries"
-DESCRIBED = frozenset(("number", "boolean", "default", "sort_items", "add_item", "remove_item",
-                       "add_entry", "remove_entry", "add_enum", "remove_enum", "parameter_type"))
+DESCRIBED = frozenset(
+    (
+        "number",
+        "boolean",
+        "default",
+        "sort_items",
+        "add_item",
+        "remove_item",
+        "add_entry",
+        "remove_entry",
+        "add_enum",
+        "remove_enum",
+        "parameter_type",
+    )
+)
 BACKTICKS = 0.1
 SAME_FUNCTION = 0.6  # of the pairs
 MOST_TRIED = 8  # changes of a kind in a file
@@ -162,34 +175,38 @@ def _of_file(source: Source, rng: random.Random, used: Counter[tuple[str, str]])
     changes = Changes(source, rng)
     weights, name = _data("choices.toml")["weights"], source.language.name
 
-    def share(kind: str) -> float:
-        return used[name, kind] / weights.get(kind, 1)
+    def share(change: Change) -> float:
+        return used[name, _label(change)] / float(weights.get(change.kind, 1))
 
     by_kind: dict[str, list[Change]] = defaultdict(list)
     for change in changes.all:
-        by_kind[change.kind].append(change)
+        by_kind[_label(change)].append(change)
     taken: set[str] = set()
     left = rng.choice((1, 2, 2, 3, MOST_OF_FILE))
-    for kind in sorted(by_kind, key=share):
-        for change in by_kind[kind][:MOST_TRIED]:
+    for alike in sorted(by_kind.values(), key=lambda alike: share(alike[0])):
+        for change in alike[:MOST_TRIED]:
             wishes = [change]
             others = [c for c in changes.all[:200] if _apart(change, c)]
             near = [c for c in others if changes.spot(c) == changes.spot(change)]
             pool = near if near and rng.random() < SAME_FUNCTION else others
             pool = [c for c in pool if changes.spot(c) not in taken]
             if pool and rng.random() < TWO_WISHES:
-                wishes.append(min(pool, key=lambda c: share(c.kind)))
+                wishes.append(min(pool, key=share))
             if changes.spot(change) in taken:
                 continue
             task = _task(changes, wishes, rng) or _task(changes, wishes[:1], rng)
             if task is not None:
                 taken |= {changes.spot(wish) for wish in wishes}
-                used.update((name, wish.kind) for wish in wishes)
+                used.update((name, _label(wish)) for wish in wishes)
                 yield task
                 left -= 1
                 break
         if not left:
             return
+
+
+def _label(change: Change) -> str:
+    return f"{change.kind}.{change.form}" if change.form else change.kind
 
 
 def _apart(change: Change, other: Change) -> bool:
@@ -252,7 +269,7 @@ def _task(changes: Changes, wishes: list[Change], rng: random.Random) -> Task | 
         before=before,
         after=after,
         also=tuple(also),
-        kind="+".join(f"{wish.kind}.{wish.form}".rstrip(".") for wish in wishes),
+        kind="+".join(map(_label, wishes)),
         group=source.group,
     )
 

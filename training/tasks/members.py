@@ -70,7 +70,9 @@ def element(source: Source, rng: random.Random, data: Any) -> Found:
         ]
         if holder.type == "switch_expression" and elements and "arm" not in elements[-1].type:
             continue
-        elements = [n for n in elements if n.type not in ("identifier",) or "switch" not in holder.type]
+        elements = [
+            n for n in elements if n.type not in ("identifier",) or "switch" not in holder.type
+        ]
         if any(node.type in COMMENTS for node in elements) or not 2 <= len(elements) <= 40:
             continue
         kinds = {_kind(node, holder, source) for node in elements} - {"default"}
@@ -112,7 +114,9 @@ def _of_list(
         key, value = _parts(node, kind, source)
         if source.commented(node) or not key or len(text) > 160:
             continue
-        if kind == "case" and (text.startswith(CATCH_ALL) or not key.strip("_(), ") or "if" in key.split()):
+        if kind == "case" and (
+            text.startswith(CATCH_ALL) or not key.strip("_(), ") or "if" in key.split()
+        ):
             continue
         cut = _cut(source, holder, elements, number)
         if cut is None:
@@ -144,8 +148,16 @@ def _of_list(
                 if insert is not None
             )
         yield Change(
-            f"add_{kind}", holder.start, (cut,), (), words, named, also, form,
-            whole=kind != "case", position=position,
+            f"add_{kind}",
+            holder.start,
+            (cut,),
+            (),
+            words,
+            named,
+            also,
+            form,
+            whole=kind != "case",
+            position=position,
         )
 
 
@@ -227,7 +239,12 @@ def sort_items(source: Source, rng: random.Random, data: Any) -> Found:
         elements = list(holder.named_children())
         texts = [plain_string(inner(node), source) for node in elements]
         name = _name(holder, source)
-        if not 4 <= len(texts) <= 12 or not all(t[:1].isalnum() for t in texts) or not name or len(set(texts)) < len(texts):
+        if (
+            not 4 <= len(texts) <= 12
+            or not all(t[:1].isalnum() for t in texts)
+            or not name
+            or len(set(texts)) < len(texts)
+        ):
             continue
         ordered = sorted(texts)
         if ordered == texts or ordered != sorted(texts, key=str.lower):
@@ -238,9 +255,7 @@ def sort_items(source: Source, rng: random.Random, data: Any) -> Found:
             for node, text in zip(elements, ordered, strict=True)
             if nodes[text] != source.say(node)
         )
-        yield Change(
-            "sort_items", holder.start, (), edits, {"name": name}, (name,), whole=True
-        )
+        yield Change("sort_items", holder.start, (), edits, {"name": name}, (name,), whole=True)
 
 
 # modifiers and annotations
@@ -274,7 +289,9 @@ def modifier(source: Source, rng: random.Random, data: Any) -> Found:
         if name_node is None:
             found = declared.first("variable_declaration", "variable_declarator")
             found = found or declared.part("declarator")
-            name_node = next((n for n in found.walk() if n.field == "name"), None) if found else None
+            name_node = (
+                next((n for n in found.walk() if n.field == "name"), None) if found else None
+            )
         if name_node is None or not re.fullmatch(r"\w+", source.say(name_node)):
             continue
         words = {"name": source.say(name_node), "modifier": text, "old": text}
@@ -302,7 +319,9 @@ def modifier(source: Source, rng: random.Random, data: Any) -> Found:
             cut = ((node.start, end, ""),)
             whole = source.function_at(node.start) is None or "function" in declared.type
             whole = whole or "method" in declared.type
-            yield Change("add_modifier", name_node.start, cut, (), words, named, tuple(also), whole=whole)
+            yield Change(
+                "add_modifier", name_node.start, cut, (), words, named, tuple(also), whole=whole
+            )
             yield Change("remove_modifier", name_node.start, (), cut, words, named, whole=whole)
 
 
@@ -325,7 +344,11 @@ def annotation(source: Source, rng: random.Random, data: Any) -> Found:
     ):
         text = source.say(node)
         around = node.parent
-        if around is None or not one_line(text) or text.startswith(("#[cfg", "[assembly", "#[derive")):
+        if (
+            around is None
+            or not one_line(text)
+            or text.startswith(("#[cfg", "[assembly", "#[derive"))
+        ):
             continue
         declared = around.parent if around.type == "modifiers" else around
         if node.type == "attribute_item":
@@ -346,11 +369,17 @@ def annotation(source: Source, rng: random.Random, data: Any) -> Found:
         for sibling in same_type:
             if sibling is not node and source.language.name in ("java", "csharp"):
                 place = sibling.start if sibling.start < node.start else sibling.end
-                new = text + "\n" + source.indent(node.start) if place == sibling.start else "\n" + text
+                new = (
+                    text + "\n" + source.indent(node.start)
+                    if place == sibling.start
+                    else "\n" + text
+                )
                 also.append((source.without(node), (place, place, new)))
         words = {"name": source.say(name), "annotation": text}
         cut = (source.without(node),)
-        yield Change("annotation", name.start, cut, (), words, (words["name"],), tuple(also), whole=True)
+        yield Change(
+            "annotation", name.start, cut, (), words, (words["name"],), tuple(also), whole=True
+        )
     for node in source.of("attribute_item"):
         tree = next((n for n in node.walk() if n.type == "token_tree"), None)
         if tree is None or not source.say(node).startswith("#[derive"):

@@ -81,7 +81,9 @@ class Source:
         """The innermost type around a byte."""
         line = self.line_of(place)
         kinds = ("class", "interface", "enum", "type")
-        around = [s for s in self.symbols if s.kind in kinds and s.first_line <= line <= s.last_line]
+        around = [
+            s for s in self.symbols if s.kind in kinds and s.first_line <= line <= s.last_line
+        ]
         return min(around, key=lambda s: s.last_line - s.first_line, default=None)
 
     def alone(self, start: int, end: int) -> bool:

@@ -60,7 +60,11 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
                 moved(node, lines[place].start, source) for place in around if place < len(lines)
             ]
             also += _other_braces(node, condition, leaving, source)
-            words = {"condition": _said(code, rng, source.language.name), "code": code, "action": action}
+            words = {
+                "condition": _said(code, rng, source.language.name),
+                "code": code,
+                "action": action,
+            }
             named: tuple[str, ...] = ()
             exits = "raise" if leaving.type in RAISES or "panic" in action else "leave"
             if first == 0 and is_function_body(block, source):
@@ -77,7 +81,9 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
                 position, place = "after" if above is not None else "before", near.start
             yield Change(
                 *("guard", place, (source.without(node),), (), words, named, tuple(also)),
-                form=exits, position=position, mention=words.get("anchor", ""),
+                form=exits,
+                position=position,
+                mention=words.get("anchor", ""),
             )
 
 
@@ -145,10 +151,13 @@ def call_line(source: Source, rng: random.Random, data: Any) -> Found:
             if log and len(start.split()) > 2:
                 yield Change("remove_call", node.start, (), (removal,), words, (start,), form="log")
             else:
-                yield Change("remove_call", node.start, (), (removal,), words, (name,), mention=name + "(")
+                yield Change(
+                    "remove_call", node.start, (), (removal,), words, (name,), mention=name + "("
+                )
             if name == "super" or text.startswith("super"):
                 continue
-            form, named, place = "", (), block.start
+            form, place = "", block.start
+            named: tuple[str, ...] = ()
             if number == 0 and whole:
                 form = "first"
             elif number == len(lines) - 1 and whole:
@@ -161,7 +170,16 @@ def call_line(source: Source, rng: random.Random, data: Any) -> Found:
                     form = "after" if number else "before"
             if form:
                 kind = "add_log" if log else "add_call"
-                yield Change(kind, place, (removal,), (), words, named, position=form, mention=words.get("anchor", ""))
+                yield Change(
+                    kind,
+                    place,
+                    (removal,),
+                    (),
+                    words,
+                    named,
+                    position=form,
+                    mention=words.get("anchor", ""),
+                )
 
 
 def swap_lines(source: Source, rng: random.Random, data: Any) -> Found:
@@ -212,7 +230,9 @@ def condition(source: Source, rng: random.Random, data: Any) -> Found:
             if extra is left:
                 other = ((node.start, node.end, f"{kept} {sign} {more}"),)
             form = "and" if sign in ("&&", "and") else "or"
-            yield Change("condition", node.start, edit, (), words, (kept,), (other,), form, mention=kept)
+            yield Change(
+                "condition", node.start, edit, (), words, (kept,), (other,), form, mention=kept
+            )
             yield Change("drop_condition", node.start, (), edit, words, (more,), mention=more)
 
 
@@ -230,14 +250,26 @@ def argument(source: Source, rng: random.Random, data: Any) -> Found:
         end = last.end
         edit = ((previous.end, end, ""),)
         words = {"callee": name, "argument": text}
-        yield Change("remove_argument", call.start, (), edit, words, (name, text), mention=name + "(")
+        yield Change(
+            "remove_argument", call.start, (), edit, words, (name, text), mention=name + "("
+        )
         form = "" if last.type == "keyword_argument" else "last"
         also = []
         if last.type == "keyword_argument":
             for other in given[:-1]:
                 if other.type == "keyword_argument":
                     also.append((*edit, (other.start, other.start, text + ", ")))
-        yield Change("add_argument", call.start, edit, (), words, (name,), tuple(also), form, mention=name + "(")
+        yield Change(
+            "add_argument",
+            call.start,
+            edit,
+            (),
+            words,
+            (name,),
+            tuple(also),
+            form,
+            mention=name + "(",
+        )
 
 
 def passed(source: Source, rng: random.Random, data: Any) -> Found:
@@ -275,8 +307,8 @@ def passed(source: Source, rng: random.Random, data: Any) -> Found:
         body = source.say(holder.parent)
         if len(re.findall(rf"\b{name}\b", body)) > 2 + (use.type == "keyword_argument"):
             continue
-        function = source.function_at(call.start)
-        if function is None or source.text.count(f"{function.own_name}(") > 1:
+        around = source.function_at(call.start)
+        if around is None or source.text.count(f"{around.own_name}(") > 1:
             continue
         edits = ((given[-2].end, last.end, ""), (handed[-2].end, use.end, ""))
         words = {
@@ -378,7 +410,11 @@ def optional(source: Source, rng: random.Random, data: Any) -> Found:
             found.append((value, member, (node.children[1].start, node.children[1].end, "")))
     for value, member, edit in found:
         name, part = source.say(value), source.say(member).lstrip(".")
-        if name not in ("this", "base") and re.fullmatch(r"[\w.]+", name) and re.fullmatch(r"\w+", part):
+        if (
+            name not in ("this", "base")
+            and re.fullmatch(r"[\w.]+", name)
+            and re.fullmatch(r"\w+", part)
+        ):
             words = {"name": name, "member": part}
             yield Change("optional", value.start, (edit,), (), words, (name, part))
 
@@ -410,7 +446,9 @@ def wrap_call(source: Source, rng: random.Random, data: Any) -> Found:
             continue
         given, name = arguments(call), callee(call, source)
         function = call.part("function") or call.part("name")
-        value = call.part("object") or (function.children[0] if function and function.children else None)
+        value = call.part("object") or (
+            function.children[0] if function and function.children else None
+        )
         if function is None:
             continue
         form, kept = "", given[0] if len(given) == 1 else None

@@ -92,7 +92,7 @@ def message(source: Source, rng: Random, data: Any) -> Found:
         if text[-1] == ".":
             turns.append(("nostop", text[:-1], {}))
         function = source.function_at(node.start)
-        if function is not None and ":" not in text:
+        if function is not None and ":" not in text and function.own_name not in text:
             turns.append(("prefix", f"{function.own_name}: {text}", {"new": function.own_name}))
         if first.isalpha() and first.islower():
             turns.append(("capital", text[0].upper() + text[1:], {}))
@@ -174,7 +174,9 @@ def type_(source: Source, rng: Random, data: Any) -> Found:
             or around.first("variable_declarator")
         ) or around.first("identifier")  # fmt: skip
         if around.type == "local_declaration_statement" or around.type == "field_declaration":
-            name = next((n for n in around.walk() if n.type in NAMES and n.start > node.start), name)
+            name = next(
+                (n for n in around.walk() if n.type in NAMES and n.start > node.start), name
+            )
         if name is not None and name.type == "variable_declarator":
             name = name.part("name")
         functions = ("function", "method", "constructor")
@@ -214,7 +216,7 @@ def rename_local(source: Source, rng: Random, data: Any) -> Found:
                 or node.field in fields
                 or (node.parent is not None and node.parent.type == "keyword_argument"
                     and node.field == "name")
-                or (node.parent is not None and node.parent.type == "field_initializer")
+                or (node.parent is not None and "field_initializer" in node.parent.type)
                 or (node.field == "name" and node.parent is not None
                     and ("access" in node.parent.type or "invocation" in node.parent.type))
                 for node in nodes
@@ -266,7 +268,11 @@ def return_value(source: Source, rng: Random, data: Any) -> Found:
         new = rng.choice(table[old])
         edit = ((value.start, value.end, new),)
         block = node.parent
-        while block is not None and block.type in ("statement_list", "expression_statement", "block"):
+        while block is not None and block.type in (
+            "statement_list",
+            "expression_statement",
+            "block",
+        ):
             block = block.parent
         condition = block.part("condition") if block is not None else None
         words = {"old": old, "new": new}
@@ -283,7 +289,7 @@ def everywhere(source: Source, rng: Random, data: Any) -> Found:
     """Another text for a string that stands in the file several times."""
     texts = Counter(plain_string(node, source) for node in source.of(*STRINGS))
     for text, count in texts.items():
-        if not 2 <= count <= 5 or not re.fullmatch(r"[A-Za-z][\w.-]{3,25}", text):
+        if not 2 <= count <= 5 or not re.fullmatch(r"[A-Za-z][\w-]{3,25}", text):
             continue
         if source.text.count(text) != count:
             continue
@@ -310,14 +316,20 @@ def constant(source: Source, rng: Random, data: Any) -> Found:
         for function in source.functions:
             lines = range(function.first_line, function.last_line + 1)
             uses = [
-                use for use in source.of("identifier") if use.line in lines and source.say(use) == name
+                use
+                for use in source.of("identifier")
+                if use.line in lines and source.say(use) == name
             ]
-            if not uses or any(use.parent is not None and "access" in use.parent.type for use in uses):
+            if not uses or any(
+                use.parent is not None and "access" in use.parent.type for use in uses
+            ):
                 continue
-            if any(use.parent and use.parent.type in ("attribute", "match_pattern") for use in uses):
+            if any(
+                use.parent and use.parent.type in ("attribute", "match_pattern") for use in uses
+            ):
                 continue
             body = "\n".join(source.text.split("\n")[function.first_line - 1 : function.last_line])
-            if value in body:
+            if value in body or source.text.count(value) != 1:
                 continue
             edits = tuple((use.start, use.end, value) for use in uses)
             words = {"name": name, "old": value}
@@ -360,7 +372,10 @@ def rename_member(source: Source, rng: Random, data: Any) -> Found:
             "declaration" in n.parent.type or "definition" in n.parent.type
             or n.parent.type in ("variable_declarator", "function_item"))]  # fmt: skip
         member = [n for n in nodes if n.field in ("attribute", "property", "field")]
-        if not declared and len(member) != len(nodes):
+        own = re.search(rf"\b(?:self|this)\.{old} = ", source.text)
+        if not declared and (len(member) != len(nodes) or not own):
+            continue
+        if any(n.field == "type" or (n.parent and "type" in n.parent.type) for n in nodes):
             continue
         if any(n.parent is not None and "import" in n.parent.type for n in nodes):
             continue
@@ -421,7 +436,7 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
         if "  " in text.strip().split("\n")[0]:
             continue
         word = rng.choice(wording)
-        if text.count(word) != 1 or common[word] < 2 and word not in _SAFE:
+        if text.count(word) != 1 or (common[word] < 2 and word not in _SAFE):
             continue
         place = rng.randrange(1, len(word) - 2)
         wrong = rng.choice((
@@ -437,7 +452,7 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
         words = {"wrong": wrong, "what": "comment" if comment else "text"}
         if rng.random() < 0.5:
             yield Change("typo", node.start, edit, (), words, (wrong,), form="said")
-        yield Change("typo", node.start, edit, (), words, (), form="hidden")
+        yield Change("typo", node.start, edit, (), words, (wrong,), form="hidden")
 
 
 _SAFE = frozenset(
