@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from specedit.errors import SpeceditError
+from specedit.errors import SpeceditError, UsageError
 from training.tasks.making import make
 
 
@@ -25,21 +25,29 @@ def main(words: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     options = parser.parse_args(words)
     try:
-        without = frozenset(
-            json.loads(line)["group"]
-            for path in options.without
-            for line in path.read_text(encoding="utf-8").splitlines()
-        )
+        without = frozenset(group for path in options.without for group in _groups(path))
         tasks = list(make(options.folders, options.count, options.seed, without))
         text = "".join(json.dumps(t.as_table(), ensure_ascii=False) + "\n" for t in tasks)
         options.out.write_text(text, encoding="utf-8")
-    except (SpeceditError, OSError, ValueError) as problem:
+    except (SpeceditError, OSError) as problem:
         print(f"tasks: {problem}", file=sys.stderr)
         return 2
-    kinds = Counter(part for task in tasks for part in task.kind.split("+"))
+    kinds = Counter(kind for task in tasks for kind in task.kind.split("+"))
     print(f"{len(tasks)} tasks", dict(Counter(task.language for task in tasks)), file=sys.stderr)
     print(*(f"{kind} {number}" for kind, number in kinds.most_common()), sep=", ", file=sys.stderr)
+    if len(tasks) < options.count:
+        print(f"tasks: only {len(tasks)} of {options.count}: name more folders", file=sys.stderr)
+        return 1
     return 0
+
+
+def _groups(path: Path) -> list[str]:
+    """The files that the tasks of a file were made from."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line)["group"] for line in lines]
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{path} does not hold tasks", hint="Name a file that --out wrote.") from None
 
 
 if __name__ == "__main__":

@@ -82,6 +82,8 @@ def make(
     folders: Sequence[Path], count: int, seed: int, without: frozenset[str] = frozenset()
 ) -> Iterator[Task]:
     """`count` tasks, as many for each language as there are files for. No file in `without`."""
+    if count < 1:
+        raise UsageError("the count must be at least 1")
     files = files_of(folders, seed)
     used: Counter[tuple[str, str]] = Counter()  # of a language and a kind
     made: Counter[str] = Counter()
@@ -119,10 +121,13 @@ class Changes:
         self._lines = source.text.split("\n")
         rng.shuffle(self.all)
 
-    def spot(self, change: Change) -> str:
-        """What no two tasks of a file share: a function, else a type, else its top."""
-        symbol = self.source.function_at(change.place) or self.source.class_at(change.place)
-        return f"{symbol.qualified}:{symbol.first_line}" if symbol else ""
+    def spots(self, change: Change) -> frozenset[tuple[str, int]]:
+        """What no two tasks of a file share: the functions that a change touches; where it is in
+        none, a type or the top of the file."""
+        source = self.source
+        places = [change.place, *(edit[0] for edit in (*change.before, *change.after))]
+        symbols = [source.function_at(place) or source.class_at(place) for place in places]
+        return frozenset((s.qualified, s.first_line) if s else ("", 0) for s in symbols)
 
     def places(self, change: Change, function: Symbol | None) -> list[int]:
         """The places of a file, or of a function, that the same words could mean. The place of the
@@ -181,22 +186,22 @@ def _of_file(source: Source, rng: random.Random, used: Counter[tuple[str, str]])
     by_kind: dict[str, list[Change]] = defaultdict(list)
     for change in changes.all:
         by_kind[_label(change)].append(change)
-    taken: set[str] = set()
+    taken: frozenset[tuple[str, int]] = frozenset()
     left = rng.choice((1, 2, 2, 3, MOST_OF_FILE))
     for alike in sorted(by_kind.values(), key=lambda alike: share(alike[0])):
         for change in alike[:MOST_TRIED]:
+            if changes.spots(change) & taken:
+                continue
             wishes = [change]
             others = [c for c in changes.all[:200] if _apart(change, c)]
-            near = [c for c in others if changes.spot(c) == changes.spot(change)]
+            others = [c for c in others if not changes.spots(c) & taken]
+            near = [c for c in others if changes.spots(c) == changes.spots(change)]
             pool = near if near and rng.random() < SAME_FUNCTION else others
-            pool = [c for c in pool if changes.spot(c) not in taken]
             if pool and rng.random() < TWO_WISHES:
                 wishes.append(min(pool, key=share))
-            if changes.spot(change) in taken:
-                continue
             task = _task(changes, wishes, rng) or _task(changes, wishes[:1], rng)
             if task is not None:
-                taken |= {changes.spot(wish) for wish in wishes}
+                taken = taken.union(*map(changes.spots, wishes))
                 used.update((name, _label(wish)) for wish in wishes)
                 yield task
                 left -= 1
@@ -226,7 +231,8 @@ def _task(changes: Changes, wishes: list[Change], rng: random.Random) -> Task | 
     """The task with these wishes; None where it has no right answer or words do not say it."""
     source = changes.source
     language = "en" if rng.random() >= FOREIGN else rng.choice(OTHERS)
-    together = len({changes.spot(wish) for wish in wishes}) == 1
+    functions = {source.function_at(wish.place) for wish in wishes}
+    together = len(functions) == 1 and functions != {None}
     together = together and not any(wish.whole for wish in wishes)
     parts = []
     for number, wish in enumerate(wishes):
