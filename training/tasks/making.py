@@ -216,7 +216,7 @@ def _label(change: Change) -> str:
 
 def _apart(change: Change, other: Change) -> bool:
     """Whether two changes can be one task: neither touches what the other does."""
-    if change.kind == other.kind and change.form == other.form:
+    if change.kind == other.kind:
         return False
     if {change.kind, other.kind} & {"rename_local", "everywhere", "constant", "import_line"}:
         return False

@@ -217,7 +217,7 @@ def condition(source: Source, rng: random.Random, data: Any) -> Found:
             continue
         for rest, extra in ((left, right), (right, left)):
             kept, more = source.say(rest), source.say(extra)
-            if not one_line(kept) or not one_line(more):
+            if not one_line(kept) or not one_line(more) or re.search(r"&&|\|\|| and | or ", more):
                 continue
             if rest.type in ("boolean_operator", "binary_expression"):
                 inside = rest.part("operator") or rest.children[1]
@@ -233,7 +233,10 @@ def condition(source: Source, rng: random.Random, data: Any) -> Found:
             yield Change(
                 "condition", node.start, edit, (), words, (kept,), (other,), form, mention=kept
             )
-            yield Change("drop_condition", node.start, (), edit, words, (more,), mention=more)
+            bare = source.say(inner(rest))  # parentheses that only the other part needed
+            bare = bare if "," not in bare and "\n" not in bare else kept
+            also = (((node.start, node.end, bare),),) if bare != kept else ()
+            yield Change("drop_condition", node.start, (), edit, words, (more,), also, mention=more)
 
 
 def argument(source: Source, rng: random.Random, data: Any) -> Found:

@@ -117,7 +117,7 @@ def comparison(source: Source, rng: Random, data: Any) -> Found:
         left, operator, right = node.children
         sign = source.say(operator)
         a, b = source.say(left), source.say(right)
-        if not one_line(a + b) or len(a + b) > 40:
+        if not one_line(a + b) or len(a + b) > 40 or a == "__name__":
             continue
         words = {"left": a, "right": b, "old": sign, "code": source.say(node)}
         if sign in _INCLUSIVE:
@@ -244,7 +244,7 @@ def swap_arguments(source: Source, rng: Random, data: Any) -> Found:
     for call in source.of(*CALLS):
         given = arguments(call)
         name = callee(call, source)
-        if len(given) != 2 or not name or any("keyword" in node.type for node in given):
+        if len(given) != 2 or name in ("", "super") or any("keyword" in node.type for node in given):
             continue
         first, second = (source.say(node) for node in given)
         if first == second or not one_line(first + second) or "*" in (first[0], second[0]):
@@ -379,6 +379,8 @@ def rename_member(source: Source, rng: Random, data: Any) -> Found:
             continue
         if any(n.parent is not None and "import" in n.parent.type for n in nodes):
             continue
+        if re.search(rf"[)\]]\s*\.{old}\b", source.text):
+            continue  # of a result, which may be of another type
         first, second = parts
         new_words = data["swaps"].get(first.lower()) or data["swaps"].get(second.lower())
         if not new_words:
@@ -431,7 +433,7 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
     for node in source.of(*COMMENTS, *STRINGS):
         text = source.say(node)
         wording = re.findall(r"(?<=[a-z,] )[a-z]{6,12}(?=[ .,])", text)
-        if not wording or len(text) > 400 or "copyright" in text.lower() or "Redist" in text:
+        if not wording or len(text) > 400 or _LICENCE.search(text):
             continue
         if "  " in text.strip().split("\n")[0]:
             continue
@@ -455,6 +457,7 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
         yield Change("typo", node.start, edit, (), words, (wrong,), form="hidden")
 
 
+_LICENCE = re.compile(r"(?i)copyright|licen[cs]e|redistrib|permission|the software")
 _SAFE = frozenset(
     "should return returns because already before without another following default current"
     " whether between through function specified additional possible available different number"
