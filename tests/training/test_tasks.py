@@ -121,7 +121,11 @@ func {name}(key string, value int) bool {{
 """,
     ),
     "rust": (
-        *(".rs", "#[derive(Debug, Clone)]\npub struct Entry {\n    id: u32,\n    size: u32,\n}\n", ""),
+        *(
+            ".rs",
+            "#[derive(Debug, Clone)]\npub struct Entry {\n    id: u32,\n    size: u32,\n}\n",
+            "",
+        ),
         """
 pub fn {name}(key: &str, value: u32) -> bool {{
     if key.is_empty() {{

@@ -47,7 +47,9 @@ def _groups(path: Path) -> list[str]:
         lines = path.read_text(encoding="utf-8").splitlines()
         return [json.loads(line)["group"] for line in lines]
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{path} does not hold tasks", hint="Name a file that --out wrote.") from None
+        raise UsageError(
+            f"{path} does not hold tasks", hint="Name a file that --out wrote."
+        ) from None
 
 
 if __name__ == "__main__":

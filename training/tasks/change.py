@@ -33,10 +33,11 @@ RETURNS = ("return_statement", "return_expression")
 EXITS = (*RAISES, *RETURNS, "continue_statement")
 IFS = ("if_statement", "if_expression")
 CALL_STATEMENTS = ("expression_statement",)
-LOGS = frozenset(
-    "print println printf eprintln log debug info warn warning error trace fine warnf errorf infof"
-    " debugf fatalf writeline logdebug loginformation logwarning logerror".split()
-)
+_LOGS = """\
+print println printf eprintln log debug info warn warning error trace fine warnf errorf infof debugf
+fatalf writeline logdebug loginformation logwarning logerror
+"""
+LOGS = frozenset(_LOGS.split())
 SHORT = 90  # characters of code that an instruction quotes
 
 

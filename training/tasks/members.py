@@ -36,10 +36,6 @@ ENTRY = (
     *("switch_rule", "match_arm", "switch_expression_arm", "switch_case", "switch_section"),
     *("expression_case", "switch_block_statement_group"),
 )
-MEMBER = (
-    *("enum_constant", "enum_member_declaration", "enum_variant", "enum_assignment"),
-    *("property_signature", "field_declaration", "property_identifier", "import_specifier"),
-)
 CATCH_ALL = ("_", "default", "else")
 
 
@@ -365,7 +361,7 @@ def annotation(source: Source, rng: random.Random, data: Any) -> Found:
             abs(n.line - node.line) < 4 for n in same_type if n is not node
         ):
             continue  # their order counts
-        also = []
+        also: list[tuple[Edit, ...]] = []
         for sibling in same_type:
             if sibling is not node and source.language.name in ("java", "csharp"):
                 place = sibling.start if sibling.start < node.start else sibling.end

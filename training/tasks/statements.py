@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from specedit.syntax.branch import COMMENTS, Branch
@@ -31,7 +32,6 @@ from training.tasks.change import (
 from training.tasks.source import Edit, Source
 
 Found = Iterator[Change]
-NULLS = ("null", "None", "nil", "undefined")
 
 
 def guard(source: Source, rng: random.Random, data: Any) -> Found:
@@ -62,7 +62,6 @@ def guard(source: Source, rng: random.Random, data: Any) -> Found:
             also += _other_braces(node, condition, leaving, source)
             words = {
                 "condition": _said(code, rng, source.language.name),
-                "code": code,
                 "action": action,
             }
             named: tuple[str, ...] = ()
@@ -186,7 +185,7 @@ def swap_lines(source: Source, rng: random.Random, data: Any) -> Found:
     """Two neighbouring calls in the other order."""
     for block in blocks(source):
         lines = statements(block)
-        for first, second in zip(lines, lines[1:], strict=False):
+        for first, second in pairwise(lines):
             calls = [
                 call_in(node) if node.type in CALL_STATEMENTS else None for node in (first, second)
             ]
@@ -221,9 +220,9 @@ def condition(source: Source, rng: random.Random, data: Any) -> Found:
                 continue
             if rest.type in ("boolean_operator", "binary_expression"):
                 inside = rest.part("operator") or rest.children[1]
-                if source.say(inside) in ("&&", "||", "and", "or"):
-                    if source.say(inside) != sign or extra is left:
-                        continue
+                joins = source.say(inside) in ("&&", "||", "and", "or")
+                if joins and (source.say(inside) != sign or extra is left):
+                    continue
             edit = ((node.start, node.end, kept),)
             words = {"extra": more, "rest": kept}
             other = ((node.start, node.end, f"{more} {sign} {kept}"),)
@@ -296,7 +295,7 @@ def passed(source: Source, rng: random.Random, data: Any) -> Found:
             and node is not name_node
         ]
         uses = [n for n in uses if not (n.field == "name" and n.place == "keyword_argument.name")]
-        if len(uses) != 1 or name in source.say(holder.parent).split("*/")[0].split("{")[0][:0]:
+        if len(uses) != 1:
             continue
         use = uses[0]
         while use.parent is not None and use.parent.type in ("argument", "keyword_argument"):
@@ -310,8 +309,8 @@ def passed(source: Source, rng: random.Random, data: Any) -> Found:
         body = source.say(holder.parent)
         if len(re.findall(rf"\b{name}\b", body)) > 2 + (use.type == "keyword_argument"):
             continue
-        around = source.function_at(call.start)
-        if around is None or source.text.count(f"{around.own_name}(") > 1:
+        caller = source.function_at(call.start)
+        if caller is None or source.text.count(f"{caller.own_name}(") > 1:
             continue
         edits = ((given[-2].end, last.end, ""), (handed[-2].end, use.end, ""))
         words = {
@@ -351,34 +350,37 @@ def default(source: Source, rng: random.Random, data: Any) -> Found:
 
 
 def expect(source: Source, rng: random.Random, data: Any) -> Found:
-    """Rust: `expect` with a message instead of `unwrap`. Go: an error with a message around it."""
-    if source.language.name == "rust":
-        for call in source.of("call_expression"):
-            function = call.part("function")
-            name = function.part("field") if function is not None else None
-            if name is None or source.say(name) != "unwrap":
-                continue
-            value = source.say(function.children[0]) if function is not None else ""
-            if not one_line(value):
-                continue
-            words_ = [w for w in re.findall(r"[a-z]{3,}", value.lower()) if w != "self"][:3]
-            text = "no " + " ".join(words_) if words_ else "missing value"
-            edit = ((name.start, call.end, f'expect("{text}")'),)
-            words = {"code": value, "message": text}
-            yield Change("expect", call.start, (), edit, words, (value,))
-    if source.language.name == "go" and '"fmt"' in source.text:
-        for node in source.of("return_statement"):
-            named = node.named_children()
-            values = named[0].named_children() if named else []
-            function = source.function_at(node.start)
-            if not values or source.say(values[-1]) != "err" or function is None:
-                continue
-            if node.parent is None or node.around("if_statement") is None:
-                continue
-            text = " ".join(re.findall(r"[A-Z]?[a-z]+", function.own_name)).lower()
-            edit = ((values[-1].start, values[-1].end, f'fmt.Errorf("{text}: %w", err)'),)
-            words = {"message": text}
-            yield Change("wrap_error", node.start, (), edit, words, ())
+    """Rust: `expect` with a message instead of `unwrap`."""
+    for name in source.of("field_identifier"):
+        function = name.parent
+        call = function.parent if function is not None else None
+        if function is None or call is None or source.say(name) != "unwrap":
+            continue
+        value = source.say(function.children[0])
+        if not one_line(value) or call.type != "call_expression":
+            continue
+        parts = [word for word in re.findall(r"[a-z]{3,}", value.lower()) if word != "self"][:3]
+        text = " ".join(["no", *parts]) if parts else "missing value"
+        edit = ((name.start, call.end, f'expect("{text}")'),)
+        words = {"code": value, "message": text}
+        yield Change("expect", call.start, (), edit, words, (value,))
+
+
+def wrap_error(source: Source, rng: random.Random, data: Any) -> Found:
+    """Go: a returned error with a message around it."""
+    if source.language.name != "go" or '"fmt"' not in source.text:
+        return
+    for node in source.of("return_statement"):
+        named = node.named_children()
+        values = named[0].named_children() if named else []
+        function = source.function_at(node.start)
+        if not values or source.say(values[-1]) != "err" or function is None:
+            continue
+        if node.around("if_statement") is None:
+            continue
+        text = " ".join(re.findall(r"[A-Z]?[a-z]+", function.own_name)).lower()
+        edit = ((values[-1].start, values[-1].end, f'fmt.Errorf("{text}: %w", err)'),)
+        yield Change("wrap_error", node.start, (), edit, {"message": text})
 
 
 def augmented(source: Source, rng: random.Random, data: Any) -> Found:
@@ -460,8 +462,7 @@ def wrap_call(source: Source, rng: random.Random, data: Any) -> Found:
         text = source.say(kept) if kept is not None else ""
         if not re.fullmatch(r"[A-Za-z_][\w.]*", text) or not one_line(source.say(call)):
             continue
-        lines = source.function_at(call.start)
-        if lines is None or around.type == "argument_list" and form:
+        if source.function_at(call.start) is None or (form and around.type == "argument_list"):
             continue
         if text in ("null", "None", "nil", "true", "false", "self", "this", "undefined"):
             continue
@@ -475,6 +476,6 @@ def wrap_call(source: Source, rng: random.Random, data: Any) -> Found:
 
 
 KINDS = (
-    guard, call_line, swap_lines, condition, argument, passed, default, expect, augmented, optional,
-    otherwise, wrap_call,
+    guard, call_line, swap_lines, condition, argument, passed, default, expect, wrap_error,
+    augmented, optional, otherwise, wrap_call,
 )  # fmt: skip

@@ -244,7 +244,11 @@ def swap_arguments(source: Source, rng: Random, data: Any) -> Found:
     for call in source.of(*CALLS):
         given = arguments(call)
         name = callee(call, source)
-        if len(given) != 2 or name in ("", "super") or any("keyword" in node.type for node in given):
+        if (
+            len(given) != 2
+            or name in ("", "super")
+            or any("keyword" in node.type for node in given)
+        ):
             continue
         first, second = (source.say(node) for node in given)
         if first == second or not one_line(first + second) or "*" in (first[0], second[0]):
@@ -438,7 +442,7 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
         if "  " in text.strip().split("\n")[0]:
             continue
         word = rng.choice(wording)
-        if text.count(word) != 1 or (common[word] < 2 and word not in _SAFE):
+        if text.count(word) != 1 or (common[word] < 2 and word not in COMMON):
             continue
         place = rng.randrange(1, len(word) - 2)
         wrong = rng.choice((
@@ -458,11 +462,12 @@ def typo(source: Source, rng: Random, data: Any) -> Found:
 
 
 _LICENCE = re.compile(r"(?i)copyright|licen[cs]e|redistrib|permission|the software")
-_SAFE = frozenset(
-    "should return returns because already before without another following default current"
-    " whether between through function specified additional possible available different number"
-    " argument method string handle called object element multiple contains instead existing".split()
-)
+_COMMON = """\
+should return returns because already before without another following default current whether
+between through function specified additional possible available different number argument method
+string handle called object element multiple contains instead existing
+"""
+COMMON = frozenset(_COMMON.split())
 
 KINDS = (
     rename_member, make_constant, typo,
