@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from specedit.syntax.branch import Branch
 from training.tasks.source import Edit, Source
@@ -52,16 +54,30 @@ class Change:
     after: tuple[Edit, ...]
     words: dict[str, str]  # for the blanks of a wording
     named: tuple[str, ...] = ()  # what the wordings say about the place, but for the function
-    also: tuple[tuple[Edit, ...], ...] = ()
+    also: Sequence[tuple[Edit, ...]] = ()
     form: str = ""  # wordings of their own
     whole: bool = False  # about the file or a type: no function is named
     mention: str = ""  # code that the wordings quote, which must stand there once
     position: str = ""  # of `[position]` in the wordings
 
 
-def forward(kind: str, node: Branch, new: str, words: dict[str, str], *named: str) -> Change:
+def put(node: Branch, new: str) -> Edit:
     """Another text for a node."""
-    return Change(kind, node.start, (), ((node.start, node.end, new),), words, named)
+    return node.start, node.end, new
+
+
+def forward(
+    kind: str, place: int, edits: Sequence[Edit], words: dict[str, str], *named: str, **more: Any
+) -> Change:
+    """A change whose result is the answer."""
+    return Change(kind, place, (), tuple(edits), words, named, **more)
+
+
+def backward(
+    kind: str, place: int, edits: Sequence[Edit], words: dict[str, str], *named: str, **more: Any
+) -> Change:
+    """A change that is made first, so that the file as it is is the answer."""
+    return Change(kind, place, tuple(edits), (), words, named, **more)
 
 
 def inner(node: Branch) -> Branch:
@@ -101,7 +117,7 @@ def arguments(call: Branch) -> list[Branch]:
 
 def call_in(statement: Branch) -> Branch | None:
     """The call that a statement consists of."""
-    named = statement.named_children()
+    named = statement.named_children() if statement.type in CALL_STATEMENTS else ()
     node = named[0] if len(named) == 1 else None
     while node is not None and node.type in ("await", "await_expression"):
         node = next(iter(node.named_children()), None)
@@ -145,6 +161,13 @@ def name_given(node: Branch, source: Source) -> str:
     text = source.say(target).strip("\"'")
     parts = text.split(".")
     return text if len(parts) <= 2 and re.fullmatch(r"[A-Za-z_][\w.]*\w", text) else ""
+
+
+def slips(word: str, rng: random.Random) -> list[str]:
+    """A word with two letters swapped, one left out, or one doubled."""
+    place = rng.randrange(1, len(word) - 2)
+    start, rest = word[:place], word[place:]
+    return [start + rest[1] + rest[0] + rest[2:], start + rest[1:], start + rest[0] + rest]
 
 
 def statements(function: Branch) -> list[Branch]:

@@ -15,10 +15,10 @@ from typing import Any
 
 from specedit.errors import UsageError
 from specedit.syntax import trees
-from specedit.syntax.identifiers import words_of
+from specedit.syntax.identifiers import plural, words_of
 from specedit.syntax.outline import Symbol
 from training.tasks import members, statements, values
-from training.tasks.change import Change
+from training.tasks.change import Change, slips
 from training.tasks.source import LANGUAGES, Edit, Source, applied, digest, files_of, read, same
 
 KINDS = (*values.KINDS, *statements.KINDS, *members.KINDS)
@@ -170,7 +170,12 @@ class Changes:
             verbs = _data("choices.toml")["verbs"].split()
             if parts[0] in verbs and len(parts) > 1:
                 template = _chosen(rng.choice(words["verb"]), rng)
-                return template.format(verb=parts[0], object=" ".join(parts[1:])) + suffix
+                words_ = {
+                    "verb": parts[0],
+                    "verbs": plural(parts[0]),
+                    "object": " ".join(parts[1:]),
+                }
+                return template.format_map(words_) + suffix
             template = _chosen(rng.choice(words["words"]), rng)
             return template.format(words=" ".join(parts)) + suffix
         return _chosen(rng.choice(words["exact"]), rng).format(name=name) + suffix
@@ -218,7 +223,7 @@ def _apart(change: Change, other: Change) -> bool:
     """Whether two changes can be one task: neither touches what the other does."""
     if change.kind == other.kind:
         return False
-    if {change.kind, other.kind} & {"rename_local", "everywhere", "constant", "import_line"}:
+    if {change.kind, other.kind} & {"rename_local", "everywhere", "constant"}:
         return False
     spans = [
         [edit[:2] for edit in itertools.chain(c.before, c.after, *c.also)] for c in (change, other)
@@ -335,7 +340,7 @@ def _chosen(template: str, rng: random.Random) -> str:
 
 def _typed(text: str, wishes: list[Change], rng: random.Random, language: str) -> str:
     """An instruction with the marks of its typing: a capital, a full stop, a slip, backticks."""
-    filled = {word for wish in wishes for value in wish.words.values() for word in value.split()}
+    filled = set(re.findall(r"\w+", " ".join(v for wish in wishes for v in wish.words.values())))
     if rng.random() < BACKTICKS:
         names = [n for wish in wishes for n in wish.words.values() if re.fullmatch(r"\w{4,}", n)]
         for name in sorted(set(names))[:2]:
@@ -344,14 +349,11 @@ def _typed(text: str, wishes: list[Change], rng: random.Random, language: str) -
         plain = [w for w in re.findall(r"(?<![\w'`\"._])[a-z]{5,}(?![\w'`\"._(])", text)
                  if w not in filled and w in _plain_words()]  # fmt: skip
         if plain:
-            word, place = rng.choice(plain), rng.randrange(1, 3)
-            slips = (
-                word[:place] + word[place + 1] + word[place] + word[place + 2 :],
-                word[: place + 1] + word[place + 2 :],
-            )
-            text = re.sub(rf"\b{word}\b", rng.choice(slips), text, count=1)
+            word = rng.choice(plain)
+            text = re.sub(rf"\b{word}\b", rng.choice(slips(word, rng)[:2]), text, count=1)
     if rng.random() < 0.12:
-        text = text[0].upper() + text[1:] if text[:2].isalpha() and text[1].islower() else text
+        if text[:2].isalpha() and text.split()[0] not in filled:
+            text = text[0].upper() + text[1:]
         text += "." if text[-1].isalnum() and language == "en" else ""
     return text
 

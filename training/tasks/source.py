@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,18 @@ class Source:
         line = self.line_of(place)
         around = [f for f in self.functions if f.first_line <= line <= f.last_line]
         return min(around, key=lambda f: f.last_line - f.first_line, default=None)
+
+    def body(self, function: Symbol) -> str:
+        """The lines of a function."""
+        return "\n".join(self.text.split("\n")[function.first_line - 1 : function.last_line])
+
+    def inside(self, function: Symbol, *types: str) -> list[Branch]:
+        """The nodes of these types in the lines of a function."""
+        lines = range(function.first_line, function.last_line + 1)
+        return [node for node in self.of(*types) if node.line in lines]
+
+    def has_word(self, word: str) -> bool:
+        return re.search(rf"\b{re.escape(word)}\b", self.text) is not None
 
     def class_at(self, place: int) -> Symbol | None:
         """The innermost type around a byte."""

@@ -19,115 +19,105 @@ from training.tasks.change import (
     RAISES,
     Change,
     arguments,
+    backward,
     blocks,
     call_in,
     callee,
+    forward,
     inner,
     is_function_body,
     moved,
     one_line,
     plain_string,
+    put,
     statements,
 )
 from training.tasks.source import Edit, Source
 
 Found = Iterator[Change]
+Table = dict[str, Any]
+MAX_ARGUMENT_CHARACTERS = 40
+MAX_GUARD = 4  # of the statements of a block, from 0
+VALUES = ("null", "None", "nil", "true", "false", "self", "this", "undefined")
+JOINS = ("&&", "||", "and", "or")
 
 
 def guard(source: Source, rng: random.Random, data: Any) -> Found:
     """An `if` that only leaves, taken away and asked for again."""
     for block in blocks(source):
         lines = statements(block)
-        guards = [_guard(node, source) for node in lines]
-        for number, found in enumerate(guards):
+        guards = [_guard(node) for node in lines]
+        for number, found in enumerate(guards[: MAX_GUARD + 1]):
             node = lines[number]
-            if found is None or len(lines) < 3 or number > 4 or source.commented(node):
+            if found is None or len(lines) < 3 or source.commented(node):
                 continue
-            condition, leaving = found
+            condition, consequence, leaving = found
             code, action = source.say(inner(condition)), source.say(leaving).rstrip(";")
             if not one_line(code) or not one_line(action) or " // " in action:
                 continue
             if not source.alone(node.start, node.end):
                 continue
-            first = number
+            first = last = number  # of the guards in a row, whose order is free
             while first and guards[first - 1] is not None:
                 first -= 1
-            last = number
             while last + 1 < len(lines) and guards[last + 1] is not None:
                 last += 1
-            around = [n for n in range(first, last + 2) if n not in (number, number + 1)]
-            also = [
-                moved(node, lines[place].start, source) for place in around if place < len(lines)
-            ]
-            also += _other_braces(node, condition, leaving, source)
-            words = {
-                "condition": _said(code, rng, source.language.name),
-                "action": action,
-            }
-            named: tuple[str, ...] = ()
-            exits = "raise" if leaving.type in RAISES or "panic" in action else "leave"
-            if first == 0 and is_function_body(block, source):
-                position, place = "first", block.start
-            else:
-                anchor = lines[last + 1] if last + 1 < len(lines) else None
-                above = lines[first - 1] if first else None
-                near = above if above is not None else anchor
-                text = source.say(near) if near is not None else ""
-                if near is None or not one_line(text) or near.type in COMMENTS:
+            others = [n for n in range(first, last + 2) if n not in (number, number + 1)]
+            also = [moved(node, lines[n].start, source) for n in others if n < len(lines)]
+            also += _other_braces(consequence, leaving, source)
+            words = {"condition": _said(code, rng, source.language.name), "action": action}
+            form = "raise" if leaving.type in RAISES or "panic" in action else "leave"
+            position, place = "first", block.start
+            if first or not is_function_body(block, source):
+                position = "after" if first else "before"
+                near = lines[first - 1] if first else lines[min(last + 1, len(lines) - 1)]
+                words["anchor"], place = source.say(near).rstrip(";"), near.start
+                if not one_line(words["anchor"]) or near.type in COMMENTS or near is node:
                     continue
-                words["anchor"] = text.rstrip(";")
-                named = (text,)
-                position, place = "after" if above is not None else "before", near.start
-            yield Change(
-                *("guard", place, (source.without(node),), (), words, named, tuple(also)),
-                form=exits,
-                position=position,
-                mention=words.get("anchor", ""),
-            )
+            anchors = [words["anchor"]] if "anchor" in words else []
+            more: Table = {"form": form, "position": position, "also": also}
+            more["mention"] = "".join(anchors)
+            yield backward("guard", place, [source.without(node)], words, *anchors, **more)
 
 
-def _guard(node: Branch, source: Source) -> tuple[Branch, Branch] | None:
-    """The condition and the leaving statement of a guard clause."""
+def _guard(node: Branch) -> tuple[Branch, Branch, Branch] | None:
+    """The condition, the consequence and the leaving statement of a guard clause."""
     if node.type == "expression_statement" and len(node.children) == 1:
         node = node.children[0]
     condition, consequence = node.part("condition"), node.part("consequence")
     if node.type not in IFS or condition is None or consequence is None:
         return None
-    if node.part("alternative") or node.part("initializer"):
-        return None
     inside = statements(consequence) if consequence.type in BLOCKS else [consequence]
     if len(inside) == 1 and inside[0].type == "expression_statement" and inside[0].children:
         inside = [inside[0].children[0]]
-    if len(inside) == 1 and inside[0].type in EXITS:
-        return condition, inside[0]
-    return None
+    if len(inside) != 1 or node.part("alternative") or node.part("initializer"):
+        return None
+    return (condition, consequence, inside[0]) if inside[0].type in EXITS else None
 
 
-def _other_braces(node: Branch, condition: Branch, leaving: Branch, source: Source) -> list[Any]:
-    consequence = next(n for n in node.walk() if n.field == "consequence")
+def _other_braces(consequence: Branch, leaving: Branch, source: Source) -> list[tuple[Edit, ...]]:
+    """The other ways to write a guard: with or without braces, or Rust's last semicolon."""
     if source.language.name == "rust":
         semicolon = source.data[leaving.end : leaving.end + 1] == b";"
         return [((leaving.end, leaving.end + semicolon, "" if semicolon else ";"),)]
     if source.language.name not in ("javascript", "typescript", "java", "csharp"):
         return []
     text = source.say(leaving)
-    new = text if consequence.type in BLOCKS else "{ " + text + " }"
-    return [((consequence.start, consequence.end, new),)]
+    return [(put(consequence, text if consequence.type in BLOCKS else "{ " + text + " }"),)]
 
 
 def _said(code: str, rng: random.Random, language: str) -> str:
     """A condition as it is typed in a sentence."""
-    if language in ("javascript", "typescript", "csharp"):  # they have several ways to test it
-        return code
-    found = re.fullmatch(r"([\w.]+) (?:==|is) (null|None|nil)", code)
-    if found and rng.random() < 0.7:
-        return rng.choice(("{} is {}", "{} is {}", "{} == {}")).format(*found.groups())
-    found = re.fullmatch(r"([\w.]+) (?:!=|is not) (null|None|nil)", code)
-    if found and rng.random() < 0.7:
-        return "{} is not {}".format(*found.groups())
-    found = re.fullmatch(r"([\w.]+) < 0", code)
-    if found and rng.random() < 0.7:
-        return f"{found[1]} is negative"
+    if language in ("javascript", "typescript", "csharp") or rng.random() < 0.3:
+        return code  # these have several ways to test it
+    for pattern, said in (
+        (r"([\w.]+) (?:==|is) (null|None|nil)", "{} is {}"),
+        (r"([\w.]+) (?:!=|is not) (null|None|nil)", "{} is not {}"),
+        (r"([\w.]+) < 0", "{} is negative"),
+    ):
+        found = re.fullmatch(pattern, code)
+        if found:
+            return said.format(*found.groups())
     return code
 
 
@@ -135,10 +125,8 @@ def call_line(source: Source, rng: random.Random, data: Any) -> Found:
     """A call on a line of its own: removed, or taken away and asked for again."""
     for block in blocks(source):
         lines = statements(block)
-        calls = [call_in(node) if node.type in CALL_STATEMENTS else None for node in lines]
-        whole = is_function_body(block, source)
-        for number, call in enumerate(calls):
-            node = lines[number]
+        for number, node in enumerate(lines):
+            call = call_in(node)
             text = source.say(node).rstrip(";")
             if call is None or len(lines) < 2 or not one_line(text) or source.commented(node):
                 continue
@@ -146,141 +134,99 @@ def call_line(source: Source, rng: random.Random, data: Any) -> Found:
             log = name.lower() in LOGS
             start = next((plain_string(inner(a), source) for a in arguments(call)), "")
             words = {"callee": name, "code": text, "start": " ".join(start.split()[:4])}
-            removal = source.without(node)
+            removal, place, anchors = [source.without(node)], node.start, []
             if log and len(start.split()) > 2:
-                yield Change("remove_call", node.start, (), (removal,), words, (start,), form="log")
+                yield forward("remove_call", place, removal, words, start, form="log")
             else:
-                yield Change(
-                    "remove_call", node.start, (), (removal,), words, (name,), mention=name + "("
-                )
-            if name == "super" or text.startswith("super"):
-                continue
-            form, place = "", block.start
-            named: tuple[str, ...] = ()
-            if number == 0 and whole:
-                form = "first"
-            elif number == len(lines) - 1 and whole:
-                form = "last"
+                yield forward("remove_call", place, removal, words, name, mention=name + "(")
+            ends = {0: "first", len(lines) - 1: "last"}
+            if number in ends and is_function_body(block, source):
+                position, place = ends[number], block.start
             else:
-                near = lines[number - 1] if number else lines[number + 1]
-                anchor = source.say(near).rstrip(";")
-                if one_line(anchor) and near.type not in COMMENTS:
-                    words["anchor"], named, place = anchor, (anchor,), near.start
-                    form = "after" if number else "before"
-            if form:
+                near = lines[number - 1] if number else lines[1]
+                anchors = [source.say(near).rstrip(";")]
+                position, place = "after" if number else "before", near.start
+                if not one_line(anchors[0]) or near.type in COMMENTS:
+                    continue
+                words["anchor"] = anchors[0]
+            if not text.startswith("super"):
+                more: Table = {"position": position, "mention": "".join(anchors)}
                 kind = "add_log" if log else "add_call"
-                yield Change(
-                    kind,
-                    place,
-                    (removal,),
-                    (),
-                    words,
-                    named,
-                    position=form,
-                    mention=words.get("anchor", ""),
-                )
+                yield backward(kind, place, removal, words, *anchors, **more)
 
 
 def swap_lines(source: Source, rng: random.Random, data: Any) -> Found:
     """Two neighbouring calls in the other order."""
     for block in blocks(source):
-        lines = statements(block)
-        for first, second in pairwise(lines):
-            calls = [
-                call_in(node) if node.type in CALL_STATEMENTS else None for node in (first, second)
-            ]
+        for first, second in pairwise(statements(block)):
+            calls = call_in(first), call_in(second)
             if None in calls or source.commented(first) or source.commented(second):
                 continue
             one, two = (callee(call, source) for call in calls if call)
             texts = source.say(first), source.say(second)
-            if one == two or not all(map(one_line, texts)):
-                continue
-            edits = ((first.start, first.end, texts[1]), (second.start, second.end, texts[0]))
-            words = {"first": one, "second": two}
-            yield Change("swap_lines", first.start, (), edits, words, (one, two))
+            if one != two and all(map(one_line, texts)):
+                edits = [put(first, texts[1]), put(second, texts[0])]
+                words = {"first": one, "second": two}
+                yield forward("swap_lines", first.start, edits, words, one, two)
 
 
 def condition(source: Source, rng: random.Random, data: Any) -> Found:
     """A part of a condition: dropped, or taken away and asked for again."""
     for node in source.of("binary_expression", "boolean_operator"):
-        if len(node.children) != 3:
-            continue
-        left, operator, right = node.children
-        sign = source.say(operator)
-        if sign not in ("&&", "||", "and", "or"):
-            continue
+        sign = source.say(node.children[1]) if len(node.children) == 3 else ""
         holder = node.parent
         while holder is not None and holder.type == "parenthesized_expression":
             holder = holder.parent
-        if holder is None or holder.type not in (*IFS, "while_statement", "elif_clause"):
+        if sign not in JOINS or holder is None:
             continue
+        if holder.type not in (*IFS, "while_statement", "elif_clause"):
+            continue
+        left, _, right = node.children
         for rest, extra in ((left, right), (right, left)):
             kept, more = source.say(rest), source.say(extra)
             if not one_line(kept) or not one_line(more) or re.search(r"&&|\|\|| and | or ", more):
                 continue
             if rest.type in ("boolean_operator", "binary_expression"):
-                inside = rest.part("operator") or rest.children[1]
-                joins = source.say(inside) in ("&&", "||", "and", "or")
-                if joins and (source.say(inside) != sign or extra is left):
+                inside = source.say(rest.part("operator") or rest.children[1])
+                if inside in JOINS and (inside != sign or extra is left):
                     continue
-            edit = ((node.start, node.end, kept),)
-            words = {"extra": more, "rest": kept}
-            other = ((node.start, node.end, f"{more} {sign} {kept}"),)
-            if extra is left:
-                other = ((node.start, node.end, f"{kept} {sign} {more}"),)
+            texts = (more, kept) if extra is right else (kept, more)
+            also = [(put(node, f" {sign} ".join(texts)),)]
             form = "and" if sign in ("&&", "and") else "or"
-            yield Change(
-                "condition", node.start, edit, (), words, (kept,), (other,), form, mention=kept
-            )
+            edits, words = [put(node, kept)], {"extra": more, "rest": kept}
+            details: Table = {"form": form, "also": also, "mention": kept}
+            yield backward("condition", node.start, edits, words, kept, **details)
             bare = source.say(inner(rest))  # parentheses that only the other part needed
-            bare = bare if "," not in bare and "\n" not in bare else kept
-            also = (((node.start, node.end, bare),),) if bare != kept else ()
-            yield Change("drop_condition", node.start, (), edit, words, (more,), also, mention=more)
+            also = [(put(node, bare),)] if bare != kept and one_line(bare) else []
+            yield forward("drop_condition", node.start, edits, words, more, also=also, mention=more)
 
 
 def argument(source: Source, rng: random.Random, data: Any) -> Found:
-    """The last argument of a call: dropped, changed, or taken away and asked for again."""
-    for call in source.of(*CALLS):
-        given = arguments(call)
-        name = callee(call, source)
-        if len(given) < 2 or not name:
+    """The last argument of a call: dropped, or taken away and asked for again."""
+    for call in source.of(*CALLS[:-1]):
+        given, name = arguments(call), callee(call, source)
+        text = source.say(given[-1]) if len(given) > 1 and name else ""
+        if not one_line(text) or len(text) > MAX_ARGUMENT_CHARACTERS or "{" in text:
             continue
-        last, previous = given[-1], given[-2]
-        text = source.say(last)
-        if not one_line(text) or len(text) > 40 or "{" in text or call.type == "macro_invocation":
-            continue
-        end = last.end
-        edit = ((previous.end, end, ""),)
-        words = {"callee": name, "argument": text}
-        yield Change(
-            "remove_argument", call.start, (), edit, words, (name, text), mention=name + "("
-        )
-        form = "" if last.type == "keyword_argument" else "last"
-        also = []
-        if last.type == "keyword_argument":
-            for other in given[:-1]:
-                if other.type == "keyword_argument":
-                    also.append((*edit, (other.start, other.start, text + ", ")))
-        yield Change(
-            "add_argument",
-            call.start,
-            edit,
-            (),
-            words,
-            (name,),
-            tuple(also),
-            form,
-            mention=name + "(",
-        )
+        edit = (given[-2].end, given[-1].end, "")
+        words, mention = {"callee": name, "argument": text}, name + "("
+        yield forward("remove_argument", call.start, [edit], words, name, text, mention=mention)
+        named = given[-1].type == "keyword_argument"
+        also = [
+            (edit, (other.start, other.start, text + ", "))
+            for other in given[:-1]
+            if named and other.type == "keyword_argument"
+        ]
+        form = "" if named else "last"
+        more: Table = {"also": also, "form": form, "mention": mention}
+        yield backward("add_argument", call.start, [edit], words, name, **more)
 
 
 def passed(source: Source, rng: random.Random, data: Any) -> Found:
     """A parameter that is only passed on: dropped, or taken away and asked for again."""
     for holder in source.of("parameters", "formal_parameters", "parameter_list"):
-        if holder.field != "parameters" or holder.parent is None:
-            continue
         given = [n for n in holder.named_children() if n.type not in COMMENTS]
-        if len(given) < 2 or "keyword_separator" in {n.type for n in given}:
+        if holder.field != "parameters" or holder.parent is None or len(given) < 2:
             continue
         last = given[-1]
         name_node = last.part("name") or last.part("pattern") or last.part("left") or last
@@ -293,34 +239,26 @@ def passed(source: Source, rng: random.Random, data: Any) -> Found:
             if node.type in ("identifier", "shorthand_property_identifier")
             and source.say(node) == name
             and node is not name_node
+            and node.place != "keyword_argument.name"
         ]
-        uses = [n for n in uses if not (n.field == "name" and n.place == "keyword_argument.name")]
-        if len(uses) != 1:
-            continue
-        use = uses[0]
+        use = uses[0] if len(uses) == 1 else last
         while use.parent is not None and use.parent.type in ("argument", "keyword_argument"):
             use = use.parent
         call = use.parent.parent if use.parent is not None else None
-        if call is None or call.type not in CALLS[:4]:
+        handed = arguments(call) if call is not None and call.type in CALLS[:4] else []
+        if call is None or len(handed) < 2 or handed[-1] is not use:
             continue
-        handed = arguments(call)
-        if len(handed) < 2 or handed[-1] is not use:
-            continue
-        body = source.say(holder.parent)
-        if len(re.findall(rf"\b{name}\b", body)) > 2 + (use.type == "keyword_argument"):
-            continue
+        mentions = len(re.findall(rf"\b{name}\b", source.say(holder.parent)))
         caller = source.function_at(call.start)
-        if caller is None or source.text.count(f"{caller.own_name}(") > 1:
+        if mentions > 2 + (use.type == "keyword_argument") or caller is None:
             continue
-        edits = ((given[-2].end, last.end, ""), (handed[-2].end, use.end, ""))
-        words = {
-            "parameter": source.say(last),
-            "name": name,
-            "callee": callee(call, source),
-            "argument": source.say(use),
-        }
-        yield Change("add_parameter", call.start, edits, (), words, (name,))
-        yield Change("remove_parameter", call.start, (), edits, words, (name,))
+        if source.text.count(f"{caller.own_name}(") > 1 or holder.first("keyword_separator"):
+            continue
+        edits = [(given[-2].end, last.end, ""), (handed[-2].end, use.end, "")]
+        words = {"parameter": source.say(last), "name": name, "argument": source.say(use)}
+        words["callee"] = callee(call, source)
+        yield backward("add_parameter", call.start, edits, words, name)
+        yield forward("remove_parameter", call.start, edits, words, name)
 
 
 def default(source: Source, rng: random.Random, data: Any) -> Found:
@@ -329,24 +267,19 @@ def default(source: Source, rng: random.Random, data: Any) -> Found:
         *("default_parameter", "typed_default_parameter", "assignment_pattern"),
         *("required_parameter", "parameter"),
     ):
-        if node.type == "assignment_pattern" and node.field == "value":
-            continue
         value = node.part("value") or node.part("right")
-        if value is None and node.type == "parameter" and source.language.name == "csharp":
-            named = node.named_children()
-            value = named[-1] if "=" in source.say(node) else None
-        name_node = node.part("name") or node.part("left") or node.part("pattern")
-        if value is None or name_node is None or not one_line(source.say(value)):
-            continue
-        start = node.part("type").end if node.part("type") else name_node.end  # type: ignore[union-attr]
-        if node.type == "parameter":
-            start = name_node.end
+        if node.type == "parameter" and source.language.name == "csharp":
+            value = node.named_children()[-1] if "=" in source.say(node) else None
+        name = node.part("name") or node.part("left") or node.part("pattern")
         previous = node.parent.named_before(node.start) if node.parent else None
-        if previous is not None and "=" in source.say(previous):
+        if value is None or name is None or not one_line(source.say(value)):
+            continue
+        if node.field == "value" or (previous is not None and "=" in source.say(previous)):
             continue  # before it only what is optional may stand
-        words = {"name": source.say(name_node), "value": source.say(value)}
-        edit = ((start, value.end, ""),)
-        yield Change("default", node.start, edit, (), words, (words["name"],))
+        type_ = node.part("type") if node.type != "parameter" else None
+        edit = ((type_ or name).end, value.end, "")
+        words = {"name": source.say(name), "value": source.say(value)}
+        yield backward("default", node.start, [edit], words, words["name"])
 
 
 def expect(source: Source, rng: random.Random, data: Any) -> Found:
@@ -361,67 +294,54 @@ def expect(source: Source, rng: random.Random, data: Any) -> Found:
             continue
         parts = [word for word in re.findall(r"[a-z]{3,}", value.lower()) if word != "self"][:3]
         text = " ".join(["no", *parts]) if parts else "missing value"
-        edit = ((name.start, call.end, f'expect("{text}")'),)
-        words = {"code": value, "message": text}
-        yield Change("expect", call.start, (), edit, words, (value,))
+        edit = (name.start, call.end, f'expect("{text}")')
+        yield forward("expect", call.start, [edit], {"code": value, "message": text}, value)
 
 
 def wrap_error(source: Source, rng: random.Random, data: Any) -> Found:
     """Go: a returned error with a message around it."""
-    if source.language.name != "go" or '"fmt"' not in source.text:
-        return
     for node in source.of("return_statement"):
         named = node.named_children()
         values = named[0].named_children() if named else []
         function = source.function_at(node.start)
         if not values or source.say(values[-1]) != "err" or function is None:
             continue
-        if node.around("if_statement") is None:
-            continue
-        text = " ".join(re.findall(r"[A-Z]?[a-z]+", function.own_name)).lower()
-        edit = ((values[-1].start, values[-1].end, f'fmt.Errorf("{text}: %w", err)'),)
-        yield Change("wrap_error", node.start, (), edit, {"message": text})
+        if '"fmt"' in source.text and node.around("if_statement") is not None:
+            text = " ".join(re.findall(r"[A-Z]?[a-z]+", function.own_name)).lower()
+            edit = put(values[-1], f'fmt.Errorf("{text}: %w", err)')
+            yield forward("wrap_error", node.start, [edit], {"message": text})
 
 
 def augmented(source: Source, rng: random.Random, data: Any) -> Found:
     """`x += y` for `x = x + y`, which is put there first."""
-    types = (
+    for node in source.of(
         *("augmented_assignment", "augmented_assignment_expression", "compound_assignment_expr"),
         *("assignment_expression", "assignment_statement"),
-    )
-    for node in source.of(*types):
+    ):
         left, right, sign = node.part("left"), node.part("right"), node.part("operator")
         if left is None or right is None or sign is None or source.say(sign) not in ("+=", "-="):
             continue
         name, value = source.say(left), source.say(right)
-        if not one_line(name + value) or "binary" in inner(right).type:
-            continue
-        new = f"{name} = {name} {source.say(sign)[0]} {value}"
-        words = {"name": name, "new": source.say(sign)}
-        yield Change("augmented", node.start, ((node.start, node.end, new),), (), words, (name,))
+        if one_line(name + value) and "binary" not in inner(right).type:
+            edit = put(node, f"{name} = {name} {source.say(sign)[0]} {value}")
+            words = {"name": name, "new": source.say(sign)}
+            yield backward("augmented", node.start, [edit], words, name)
 
 
 def optional(source: Source, rng: random.Random, data: Any) -> Found:
     """`?.` for `.`, which is put there first."""
-    found: list[tuple[Branch, Branch, Edit]] = []
-    for node in source.of("optional_chain"):
-        value = node.parent.children[0] if node.parent else None
-        member = node.parent.part("property") if node.parent else None
-        if value is not None and member is not None:
-            found.append((value, member, (node.start, node.end, ".")))
-    for node in source.of("conditional_access_expression"):
-        value, member = node.children[0], node.children[-1]
-        if node.children[1].type == "?" and member.type == "member_binding_expression":
-            found.append((value, member, (node.children[1].start, node.children[1].end, "")))
-    for value, member, edit in found:
+    for node in source.of("optional_chain", "conditional_access_expression"):
+        holder = node.parent if node.type == "optional_chain" else node
+        if holder is None or len(holder.children) < 3:
+            continue
+        value, mark, member = holder.children[0], holder.children[1], holder.children[-1]
         name, part = source.say(value), source.say(member).lstrip(".")
-        if (
-            name not in ("this", "base")
-            and re.fullmatch(r"[\w.]+", name)
-            and re.fullmatch(r"\w+", part)
-        ):
+        if name in ("this", "base") or not re.fullmatch(r"[\w.]+", name):
+            continue
+        if mark.type in ("optional_chain", "?") and re.fullmatch(r"\w+", part):
+            edit = put(mark, "." if mark.type == "optional_chain" else "")
             words = {"name": name, "member": part}
-            yield Change("optional", value.start, (edit,), (), words, (name, part))
+            yield backward("optional", value.start, [edit], words, name, part)
 
 
 def otherwise(source: Source, rng: random.Random, data: Any) -> Found:
@@ -436,43 +356,40 @@ def otherwise(source: Source, rng: random.Random, data: Any) -> Found:
             continue
         inside, code = statements(block), source.say(inner(condition))
         action = source.say(inside[0]).rstrip(";") if len(inside) == 1 else ""
-        if not one_line(action) or not one_line(code) or "comment" in str(alternative.children):
-            continue
-        edit = ((consequence.end, alternative.end, ""),)
-        words = {"condition": code, "action": action}
-        yield Change("otherwise", node.start, edit, (), words, (code,), mention=code)
+        between = source.data[consequence.end : inside[0].start] if inside else b""
+        if b"#" in between or b"//" in between or b"/*" in between:
+            continue  # nobody could write the comment again
+        if one_line(action) and one_line(code) and inside[0].type not in COMMENTS:
+            edit = (consequence.end, alternative.end, "")
+            words = {"condition": code, "action": action}
+            yield backward("otherwise", node.start, [edit], words, code, mention=code)
 
 
 def wrap_call(source: Source, rng: random.Random, data: Any) -> Found:
     """A call around a value, or a method called on it, taken away and asked for again."""
     for call in source.of(*CALLS[:4]):
-        around = call.parent
-        if around is None or around.type in CALL_STATEMENTS or "await" in around.type:
-            continue
-        given, name = arguments(call), callee(call, source)
+        around, whole = call.parent, source.say(call)
         function = call.part("function") or call.part("name")
-        value = call.part("object") or (
-            function.children[0] if function and function.children else None
-        )
-        if function is None:
+        if around is None or function is None or source.function_at(call.start) is None:
             continue
-        form, kept = "", given[0] if len(given) == 1 else None
-        if kept is None and not given and value is not None and call.part("arguments") is not None:
-            form, kept = "method", value
+        if around.type in CALL_STATEMENTS or "await" in around.type or not one_line(whole):
+            continue
+        given = arguments(call)
+        owner = call.part("object") or (function.children[0] if function.children else None)
+        form = "" if given else "method"
+        kept = owner if not given else given[0] if len(given) == 1 else None
         text = source.say(kept) if kept is not None else ""
-        if not re.fullmatch(r"[A-Za-z_][\w.]*", text) or not one_line(source.say(call)):
+        if not re.fullmatch(r"[A-Za-z_][\w.]*", text) or text in VALUES:
             continue
-        if source.function_at(call.start) is None or (form and around.type == "argument_list"):
+        if form and (around.type == "argument_list" or not whole.endswith("()")):
             continue
-        if text in ("null", "None", "nil", "true", "false", "self", "this", "undefined"):
-            continue
-        plain = "." in text or (text[0].islower() and source.language.name != "go")
-        if form and not plain:
+        if form and "." not in text and (text[0].isupper() or source.language.name == "go"):
             continue  # a type or a package
-        whole = source.say(call)
-        words = {"value": text, "callee": name, "code": whole.removesuffix(f"({text})")}
-        edit = ((call.start, call.end, text),)
-        yield Change("wrap_call", call.start, edit, (), words, (text,), form=form, mention=text)
+        words = {"value": text, "callee": callee(call, source)}
+        words["code"] = whole.removesuffix(f"({text})")
+        yield backward(
+            "wrap_call", call.start, [put(call, text)], words, text, form=form, mention=text
+        )
 
 
 KINDS = (
