@@ -220,6 +220,7 @@ MODIFIERS = {
     "python": "async",
     "rust": "mut const pub",
 }
+TYPES = re.compile("class|interface|enum_decl|record|struct_decl|delegate")
 OTHER_VISIBILITY = {"private": "public", "public": "private", "protected": "private"}
 
 
@@ -238,7 +239,7 @@ def modifier(source: Source, rng: random.Random, data: Any) -> Found:
         words = {"name": source.say(name), "modifier": text, "old": text}
         if text == "pub" or text in OTHER_VISIBILITY:
             new = OTHER_VISIBILITY.get(text, "pub(crate)")
-            if "class" not in declared.type:  # at the top of a file it is `public` or nothing
+            if not TYPES.search(declared.type):  # at the top of a file it is `public` or nothing
                 words["new"] = new
                 edits = [put(node, new)]
                 yield forward("visibility", name.start, edits, words, words["name"], whole=True)
