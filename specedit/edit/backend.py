@@ -126,7 +126,7 @@ class Certainty:
     least: float = 0.0  # of the least sure token
     least_kept: float = 0.0  # of the least sure token that is kept
     least_at: int = 0  # the position of the least sure token, the prompt's included,
-    part: int = 0  # and of which region's answer that is
+    part: int = 0  # and of which question's answer that is
 
     def __add__(self, other: Certainty) -> Certainty:
         less = self if self.least <= other.least else other

@@ -6,7 +6,6 @@ they make. A question is a Plan alone: its answer is shown, and nothing is edite
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
+from specedit.edit.regions.together import RegionJob, all_numbers, all_shown
 from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
@@ -27,7 +27,6 @@ from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
-    from specedit.edit.regions.blocks import Block
     from specedit.settings import Settings
 
 
@@ -60,41 +59,20 @@ class Job:
     @property
     def before(self) -> str:
         """The text to replace, as the model is shown it: a part without its indentation."""
-        parts = [taken(self.about, part) for part in self._parts]
-        return parts[0] if self._parts == (whole(self.about),) else "".join(map(dedented, parts))
+        if self.regions:
+            return all_shown(self.about, self.regions)
+        text = taken(self.about, self.region)
+        return text if self.region == whole(self.about) else dedented(text)
 
     @property
     def numbers(self) -> list[int]:
-        """The line of the file, from 1, of each line of `before`."""
-        text, numbers = self.about.text, list[int]()
-        for part in self._parts:
-            first = text.count("\n", 0, part.start) + 1
-            numbers += range(first, first + len(lines_of(taken(self.about, part))))
-        return numbers
-
-    @property
-    def _parts(self) -> tuple[Region, ...]:
-        return tuple(region.region for region in self.regions) or (self.region,)
-
-
-@dataclass(frozen=True, slots=True)
-class RegionJob:
-    """One region of a large file that is asked about on its own."""
-
-    region: Region
-    blocks: tuple[Block, ...]
-    chance: float  # that the change belongs there
-    why: str = ""  # why it is open to change
-    plan: Plan | None = None  # its own question, where it is not the Job's instruction,
-    settled: Callable[[str], str] = str  # and the region's text for an answer
-
-    @property
-    def lines(self) -> tuple[int, int]:
-        return self.blocks[0].first, self.blocks[-1].last
-
-    @property
-    def symbol(self) -> str:
-        return ", ".join(dict.fromkeys(block.name for block in self.blocks if block.name))
+        """The line of the file, from 1, of each line of `before`; of a line that stands for lines
+        between two regions, the first of these."""
+        if self.regions:
+            return all_numbers(self.about, self.regions)
+        text = self.about.text
+        first = text.count("\n", 0, self.region.start) + 1
+        return [*range(first, first + len(lines_of(taken(self.about, self.region))))]
 
 
 def plan_edit(

@@ -31,7 +31,7 @@ class WorkedExample:
 
 
 # A small model that sees what a good edit looks like more often changes something, and changes less
-# of what it was not asked for (docs/research/2026-11-edits-on-foreign-data.md). They are constant,
+# of what it was not asked for (docs/research/2026-11-foreign-edits.md). They are constant,
 # so that the store keeps what the model computes for them (`engines.exact.engine`).
 WORKED_EXAMPLES = (
     WorkedExample(

@@ -213,9 +213,14 @@ _WISHES = re.compile(  # an edit in the words of a question
 )
 
 
+OPERATORS = frozenset({"??", "?:", "?."})
+
+
 def is_question(instruction: str) -> bool:
     """Whether each sentence is a question."""
     text = instruction.replace("’", "'").strip()
+    if not OPERATORS.isdisjoint(text.split()[-1:]):  # replace it by ??
+        return False
     sentences = [part for part in re.split(r"(?<=[.?!？！。])\s*", text) if part.strip(" .")]
     return bool(sentences) and all(map(_is_question, sentences))
 

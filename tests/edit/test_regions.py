@@ -14,17 +14,20 @@ from scripted_engine import fenced
 
 from specedit.edit.ask import ask
 from specedit.edit.job import Job, plan_edit
+from specedit.edit.regions.assemble import region_job
 from specedit.edit.regions.blocks import MAX_BLOCK_LINES, Block, blocks_of, listing_of
 from specedit.edit.regions.choice import about_all, choose, grouped, likely, readable
 from specedit.edit.regions.evidence import evidence_of, query, stem
 from specedit.edit.regions.locate import shared_beginnings
+from specedit.edit.regions.together import divided, groups_of, merged, shown
 from specedit.edit.report import Edit, Trying
-from specedit.edit.splice import joined, taken
+from specedit.edit.splice import dedented, joined, taken
 from specedit.edit.tries.loop import Earlier, job_of
 from specedit.engines.base import GREEDY
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.languages import BY_NAME, language_of
+from specedit.syntax.lines import GAP
 from specedit.view.contract import edit_json
 
 LET = "Let weigh_lemon_4 start at 99"
@@ -279,7 +282,8 @@ def test_words_that_doubt_ask_the_model_and_it_is_evidence():
         instruction, model(("total = 7\n", "total = 70\n"), places="weigh_olive_7\nweigh_melon_6")
     )
     chances = {name: one.chance for one in job.regions for name in one.symbol.split(", ")}
-    assert len(backend.plans) == 1 + len(job.regions)
+    assert len(job.regions) > 1
+    assert len(backend.plans) == 2, "a question about places, and one about all of them"
     assert chances["weigh_olive_7"] == max(chances.values())
     assert len(chances) < 25
     assert b"total = 70\n" in edit.after
@@ -391,7 +395,7 @@ def test_no_prediction_is_a_region_without_one():
     assert replace(edit.figures, regions=()).passes == edit.figures.passes
 
 
-def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earlier_answers():
+def test_regions_are_told_what_the_file_is_told_and_expect_their_parts_of_earlier_answers():
     text = python()
     _, job, _ = performed("Let weigh_lemon_4 and weigh_grape_12 start at 99", model())
     assert [one.symbol for one in job.regions] == ["weigh_lemon_4", "weigh_grape_12"]
@@ -400,15 +404,73 @@ def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earl
     backend = Scripted(model())
     told = job_of(job, Trying(4, 6, GREEDY, with_feedback=True), earlier)
     ask(told, backend, Settings(), Recorded())
-    lemon, grape = backend.plans
-    for plan in (lemon, grape):
-        assert "98 is not 99" in plan.messages[-1].content
-    assert lemon.prediction is not None
-    changed = lemon.prediction.replace("total = 4\n", "total = 98\n")
-    assert lemon.predictions == (changed, lemon.prediction), "the newest first, each once"
-    assert grape.prediction is not None
-    assert "total = 12\n" in grape.prediction
-    assert grape.predictions == (grape.prediction,)
+    (plan,) = backend.plans
+    assert "98 is not 99" in plan.messages[-1].content
+    assert plan.prediction is not None
+    assert "total = 4\n" in plan.prediction
+    assert "total = 12\n" in plan.prediction
+    changed = plan.prediction.replace("total = 4\n", "total = 98\n")
+    assert plan.predictions == (changed, plan.prediction), "the newest first, each once"
+
+
+BOTH = "Let weigh_lemon_4 and weigh_grape_12 start at 99"
+CHANGES = (("total = 4\n", "total = 99\n"), ("total = 12\n", "total = 99\n"))
+STAND_IN = "# (58 lines of the file are not shown here)\n"
+
+
+def test_places_that_are_asked_about_together_are_all_that_changes():
+    edit, job, backend = performed(BOTH, model(*CHANGES))
+    expected = python()
+    for old, new in CHANGES:
+        expected = expected.replace(old, new)
+    assert edit.after.decode() == expected
+    plan = backend.plans[-1]
+    assert plan.prediction is not None
+    assert STAND_IN in plan.prediction, "for the lines between"
+    assert "weigh_olive_7" not in plan.prediction
+    assert [region["changed"] for region in edit_json(edit)["regions"]] == [True, True]
+    assert job.before == plan.prediction
+    lines = python().split("\n")
+    shown_lines = zip(job.before.split("\n"), job.numbers, strict=False)
+    assert all(line == lines[n - 1] for line, n in shown_lines if "not shown" not in line)
+
+
+@pytest.mark.parametrize("in_its_place", ["", "# (8 lines)\n", "pass\n"])
+def test_an_answer_that_loses_the_line_for_the_lines_between_is_refused(in_its_place):
+    edit, _, _ = performed(BOTH, model(*CHANGES, (STAND_IN, in_its_place)), tries=1)
+    assert edit.status == "refused"
+    assert "placeholder" in [f.kind for f in edit.findings if f.refuses]
+    assert "weigh_olive_7" in edit.after.decode()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_answer_is_divided_as_its_regions_were_put_together(seed):
+    """Of any parts of a file: with new lines anywhere but in place of a stand-in line, all lines
+    between the regions stay, and each new line is where the answer had it."""
+    draw = random.Random(seed)
+    given = source(python())
+    blocks = [b for b in blocks_of(given.text, given.language) if draw.random() < 0.3] or [
+        blocks_of(given.text, given.language)[0]
+    ]
+    regions = merged(given, [region_job(given, [block], 0.1) for block in blocks[:6]])
+    (group,) = groups_of(given, regions)
+    texts = [taken(given, region.region) for region in group]
+    asked = shown(given, group, texts)
+    assert divided(given, group, asked) == [
+        dedented(text) if len(group) == 1 else text for text in texts
+    ]
+    lines = asked.split("\n")
+    new = [draw.randrange(1, len(lines) - 1) for _ in range(draw.randrange(3))]
+    for at in sorted(new, reverse=True):
+        lines.insert(at, f"new_line_{at}()")
+    pieces = divided(given, group, "\n".join(lines))
+    after = joined(
+        given, [(region.region, piece) for region, piece in zip(group, pieces, strict=True)]
+    )
+    assert GAP not in after
+    kept = [line for line in after.split("\n") if line and "new_line" not in line]
+    assert kept == list(filter(None, given.text.split("\n")))
+    assert after.count("new_line") == len(new)
 
 
 def test_all_of_a_file_beyond_the_window_is_edited_in_parts():

@@ -128,10 +128,12 @@ class Order:
         (
             "Let `total` and `ship` return None",
             None,
-            "def total(self):\n    prices = self.items\n    return sum(prices)\n"
-            "def ship(self):\n    return None\n",
+            "    # (1 lines of the file are not shown here)\n"
+            "    def total(self):\n        prices = self.items\n        return sum(prices)\n"
+            "    # (6 lines of the file are not shown here)\n"
+            "    def ship(self):\n        return None\n",
             12,
-            ["-     return True", "+     return None"],
+            ["-         return True", "+         return None"],
         ),
     ],
     ids=["a part", "regions"],

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful
 from specedit.edit.backend import Plan
-from specedit.edit.job import Job, RegionJob, expected, make_job
+from specedit.edit.job import Job, expected, make_job
 from specedit.edit.prompt_form import with_prompt
 from specedit.edit.regions.blocks import Block
+from specedit.edit.regions.together import RegionJob
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
 from specedit.models import catalogue

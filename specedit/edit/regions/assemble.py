@@ -1,7 +1,7 @@
-"""A file edited in regions: each is asked about on its own, and the answers make one text.
+"""A file edited in regions: they are asked about together, or long ones each on its own, and the
+answers make one text.
 
-Each region's run is plain decoding's run of its own prompt, so drafts change its speed and never
-its text.
+Each run is plain decoding's run of its own prompt, so drafts change its speed and never its text.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
-from specedit.edit.job import Job, RegionJob
+from specedit.edit.job import Job
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
+from specedit.edit.regions.together import Group, RegionJob, divided, groups_of, shown
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.sink import Sink
-from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
+from specedit.edit.splice import Region, fitted, joined, region_of, taken
 from specedit.files.source import Source
 from specedit.syntax import trees
 from specedit.syntax.lines import lines_of, opcodes
 from specedit.syntax.outline import CALLABLE
+
+# Of the second and further regions that are asked about together
+NOTHING_MORE = Answer("", "stop", closed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,16 @@ def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figu
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
     done: list[_Done] = []
-    for target in job.regions:
-        plan = plan_of(job, target)
+    for group in groups_of(job.about, job.regions):
+        plan = plan_of(job, group)
         progress = _LaterRegion(sink) if done else sink
-        region_started = time.perf_counter()
+        group_started = time.perf_counter()
         answer = backend.run(plan, progress)
-        figures = Figures.of(answer, time.perf_counter() - region_started)
-        done.append(_Done(target, answer, _text_of(job, target, answer), figures))
-        if answer.reason == "length":
+        figures = Figures.of(answer, time.perf_counter() - group_started)
+        for target, text in zip(group, _texts_of(job, group, answer), strict=True):
+            done.append(_Done(target, answer, text, figures))
+            answer, figures = NOTHING_MORE, Figures()  # the first region's are those of the group
+        if done[-len(group)].answer.reason == "length":
             break
     whole = _one_answer(job.about, done)
     figures = _figures(job.about, done, time.perf_counter() - started, whole.logits_digest)
@@ -64,12 +70,15 @@ class _LaterRegion(Forwarding):
         self._is_ready = True
 
 
-def _text_of(job: Job, target: RegionJob, answer: Answer) -> str:
-    """The text that an answer puts in its region."""
+def _texts_of(job: Job, group: Group, answer: Answer) -> list[str]:
+    """The texts that an answer puts in the regions that it is for."""
+    if len(group) > 1:
+        return divided(job.about, group, answer.text)
+    target = group[0]
     text = target.settled(answer.text)
-    if target.blocks[0].kind == TARGET:
-        return _definition_alone(job.about, target.symbol, text)
-    return text
+    if len(target.blocks) == 1 and target.blocks[0].kind == TARGET:
+        text = _definition_alone(job.about, target.symbol, text)
+    return [text]
 
 
 def _definition_alone(source: Source, symbol: str, answer: str) -> str:
@@ -106,10 +115,10 @@ def _lines(block: Block) -> range:
     return range(block.first, block.last + 1)
 
 
-def plan_of(job: Job, target: RegionJob) -> Plan:
-    """The Plan of one region: the Job's own, with the region's text and context."""
+def plan_of(job: Job, group: Group) -> Plan:
+    """The Plan of regions that are asked about together: the Job's own, with their texts."""
     source = job.about
-    if (own := target.plan) is not None:
+    if (own := group[0].plan) is not None:
         messages = prompt.with_feedback(own.messages, job.feedback) if job.feedback else None
         prediction = None if job.plan.prediction is None else own.prediction
         return replace(
@@ -119,16 +128,21 @@ def plan_of(job: Job, target: RegionJob) -> Plan:
             draft=job.plan.draft,
             sampling=job.plan.sampling,
         )
-    text = dedented(taken(source, target.region))
+    text = shown(source, group, [taken(source, target.region) for target in group])
     marks = prompt.fence(text)
 
     def finished(texts: Sequence[str]) -> tuple[str, ...]:
-        """The texts of the region in earlier answers to the whole file."""
-        parts = [part_of_changed(source.text, target.region, other_text) for other_text in texts]
-        return tuple(dict.fromkeys(prompt.finished(dedented(part)) for part in parts))
+        """The texts of the regions in earlier answers to the whole file."""
+        parts = (
+            [part_of_changed(source.text, target.region, text) for target in group]
+            for text in texts
+        )
+        return tuple(dict.fromkeys(prompt.finished(shown(source, group, part)) for part in parts))
 
-    name = target.symbol.rpartition(".")[2]
-    part = f"only `{name}`" if name and len(job.regions) > 1 else prompt.A_PART
+    name = group[0].symbol.rpartition(".")[2]
+    part = f"only `{name}`" if name and len(job.regions) > len(group) else prompt.A_PART
+    if len(group) > 1 or len(_names(group[0])) > 1:
+        part = ""  # several definitions are asked about as a file is
     messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
     return replace(
         job.plan,
@@ -140,6 +154,10 @@ def plan_of(job: Job, target: RegionJob) -> Plan:
         unlike=finished(job.plan.unlike),
         least=prompt.finished(text),
     )
+
+
+def _names(target: RegionJob) -> set[str]:
+    return {block.name for block in target.blocks if block.name}
 
 
 def part_of_changed(before: str, region: Region, after: str) -> str:
@@ -190,9 +208,10 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
 
 
 def _certainty(answers: Sequence[Answer]) -> Certainty | None:
+    asked = [answer for answer in answers if answer is not NOTHING_MORE]
     parts = [
         replace(answer.certainty, part=part)
-        for part, answer in enumerate(answers)
+        for part, answer in enumerate(asked)
         if answer.certainty is not None
     ]
     return sum(parts[1:], parts[0]) if parts else None

@@ -14,7 +14,7 @@ from itertools import compress
 from specedit.check.finding import Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Backend, Forwarding, Plan, Written
-from specedit.edit.job import Job, RegionJob
+from specedit.edit.job import Job
 from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
     MAX_BLOCK_LINES,
@@ -36,6 +36,7 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.targets import targets_of
+from specedit.edit.regions.together import RegionJob, merged
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
@@ -239,6 +240,7 @@ def _meant(
 
 def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
     """The Job with these regions, and which they are."""
+    regions = merged(job.about, regions)
     names = [region_name(region.symbol, region.lines) for region in regions]
     shown = listed(names, MAX_REPORTED_REGIONS)
     why = next(iter(dict.fromkeys(region.why for region in regions)))

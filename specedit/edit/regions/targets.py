@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,6 +20,7 @@ from specedit.errors import NotDefined
 from specedit.syntax.outline import CALLABLE, Symbol
 
 TYPES = frozenset({"class", "interface", "enum", "type"})
+VALUES = frozenset({"value", "property"})
 _NAME = re.compile(
     r"(?<![\w$.])(?P<tick>`?)(?P<path>[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?P<call>\(\)|(?=\())?"
 )
@@ -30,6 +31,8 @@ _PLACE = re.compile(
     r"(?i)\b(?:in|inside|within|dans|en|im)\s+(?:(?:the|der|die|la)\s+)?"
     r"(?:(?:function|method|class|funktion|fonction|classe)\s+)?(?P<tick>`?)(?P<path>[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*)(?P<call>\(\))?"
 )
+# Between two names of which the second is a place, as the first is: `,`, `and`, `und`, `y`
+_JOINING = re.compile(r"[`()\s]*(?:[,/&+]|\s[^\W\d]{1,3}\s)[`\s]*")
 MAX_LISTED_NAMES = 8  # names that a message lists
 
 
@@ -42,6 +45,7 @@ class NamedPath:
     is_marked: bool  # in backticks, or as a call
     leads: bool  # it stands at the beginning, before a colon
     at: int  # where it begins in the instruction
+    text: str  # as it stands there
 
     @property
     def is_code(self) -> bool:
@@ -64,27 +68,29 @@ def paths_in(instruction: str) -> Iterator[NamedPath]:
         if holders and holders[-1] in ("this", "self"):
             holders = []
         marked = bool(match["tick"]) or match["call"] is not None
-        yield NamedPath(tuple(holders), name, marked, leads, match.start("path"))
+        yield NamedPath(tuple(holders), name, marked, leads, match.start("path"), match["path"])
 
 
 def definitions_named(symbols: Sequence[Symbol], instruction: str) -> list[Symbol]:
     """The definitions that an instruction names outright, in the file's order: the functions that
     it says the change is in, else every definition that is written as a name. Where one is, plain
-    words that are the name of another one count too. Of several of one name those whose holder is
-    named, where one is."""
+    words that are the name of another one count too, but not as functions where only values are
+    written as names. Of several of one name those whose holder is named, where one is."""
     by_name: dict[str, list[Symbol]] = {}
     for symbol in symbols:
-        if symbol.kind in CALLABLE or symbol.kind in TYPES or symbol.kind in ("value", "property"):
+        if symbol.kind in CALLABLE or symbol.kind in TYPES or symbol.kind in VALUES:
             by_name.setdefault(symbol.own_name, []).append(symbol)
-    paths = [path for path in paths_in(instruction) if path.name in by_name]
-    words = {word for path in paths_in(instruction) for word in (*path.holders, path.name)}
-    placed = {match.start("path") for match in _PLACE.finditer(instruction)}
+    every = list(paths_in(instruction))
+    words = {word for path in every for word in (*path.holders, path.name)}
+    placed = _placed(every, by_name, instruction)
     chosen: dict[Symbol, bool] = {}  # whether the instruction says that the change is in it
-    is_code = False
-    for path in paths:
+    written: set[Symbol] = set()  # as names
+    for path in every:
+        if path.name not in by_name:
+            continue
         held = by_name[path.name]
         is_type = path.name[:1].isupper() and any(symbol.kind in TYPES for symbol in held)
-        is_code |= path.is_code or is_type or path.at in placed
+        is_code = path.is_code or is_type or path.at in placed
         if path.holders:
             ending = f".{path.holders[-1]}.{path.name}"
             held = [symbol for symbol in held if f".{symbol.qualified}".endswith(ending)]
@@ -94,8 +100,11 @@ def definitions_named(symbols: Sequence[Symbol], instruction: str) -> list[Symbo
             held = told or bodies or held
         for symbol in held:
             chosen[symbol] = chosen.get(symbol, False) or path.at in placed
-    if not is_code:
+        written.update(held if is_code else ())
+    if not written:
         return []
+    if all(symbol.kind in VALUES for symbol in written):
+        chosen = {symbol: at for symbol, at in chosen.items() if symbol.kind in VALUES}
     places = [symbol for symbol, is_place in chosen.items() if is_place]
     functions = [symbol for symbol in places if symbol.kind in CALLABLE]
     inside = [
@@ -105,6 +114,26 @@ def definitions_named(symbols: Sequence[Symbol], instruction: str) -> list[Symbo
     ]
     meant = set(functions or inside or places or chosen)
     return [symbol for symbol in symbols if symbol in meant]
+
+
+def _placed(paths: Sequence[NamedPath], names: Container[str], instruction: str) -> set[int]:
+    """Where the names begin that an instruction says the change is in: `in a`, `in a and b`, `in a,
+    b`; and, where it says so of one, the name that it begins with, before a colon."""
+    said = {match.start("path") for match in _PLACE.finditer(instruction)}
+    placed: set[int] = set()
+    end = 0
+    for path in paths:
+        if path.name not in names:
+            continue
+        joined = end and _JOINING.fullmatch(instruction, end, path.at)
+        if path.at in said or joined:
+            placed.add(path.at)
+            end = path.at + len(path.text)
+        else:
+            end = 0
+    if placed:
+        placed.update(path.at for path in paths if path.leads)
+    return placed
 
 
 def check_places(symbols: Sequence[Symbol], text: str, instruction: str) -> None:

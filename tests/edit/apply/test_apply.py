@@ -263,7 +263,7 @@ def of_job(settings: Settings) -> list[Plan]:
     source = Source.from_bytes("shop.py", SHOP.encode())
     job = plan_apply(source, parts_of(changes_of(DOUBTFUL), "shop.py"), settings)
     assert isinstance(job, Job)
-    return [plan_of(job, one) for one in job.regions]
+    return [plan_of(job, (one,)) for one in job.regions]
 
 
 @pytest.mark.parametrize(
