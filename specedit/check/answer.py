@@ -21,6 +21,7 @@ from specedit.check.definitions import (
     repeated_definitions,
     shortened_definitions,
 )
+from specedit.check.enums import unknown_members
 from specedit.check.finding import (
     CHECKER,
     NOTHING,
@@ -59,6 +60,7 @@ LOST_MESSAGE = "lost definitions the instruction does not take away:"
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
     unset_members,
+    unknown_members,
     wrong_returns,
     copied_runs,
     renamed_definitions,
