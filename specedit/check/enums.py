@@ -21,15 +21,19 @@ _ENUMS = {  # by language: the node type of an enumeration
     "cpp": "enum_specifier",
 }
 _WORD = re.compile(r"[^\W\d]\w*")
+_ITEM = re.compile(r"\b(?:const|fn|type)\s+(\w+)")  # of an `impl`
 _USE = re.compile(r"(?<![\w.:$])(?P<enum>[A-Z]\w*)(?:::|\.)(?P<name>[A-Z]\w*)(?P<called>\s*[(<])?")
 # What may give an enumeration members elsewhere, import it, or be another thing of its name
 _OPEN = (
     r"\b(?:class|namespace|module|interface|struct|record|type|trait|union|object|import|using)\b"
-    r"[^;{{\n]*\b{0}\b|\buse\b[^;]*::{0}\b|\buse\s+{0}\s+as\b"
+    r"[^;{{\n]{{0,200}}\b{0}\b|\buse\b[^;]{{0,200}}::{0}\b|\buse\s+{0}\s+as\b"
 )
 _NAMED = (  # a field, a variable or a parameter
     r"\b(?!impl\b|for\b)\w+[\]>?]?\s+{0}\s*(?:[;={{,)]|:(?!:))|[(,]\s*{0}\s*(?:[=,)]|:(?!:))"
 )
+
+
+MAX_ENUMERATIONS = 50  # that are looked at: each is looked for in the whole text
 
 
 def unknown_members(change: Change) -> Iterator[Finding]:
@@ -42,14 +46,21 @@ def unknown_members(change: Change) -> Iterator[Finding]:
     ]
     if not new:
         return
-    members = _members(change.after)
     text = "\n".join(change.after.code_lines)
+    is_rust = change.after.language.name == "rust"
+    given = {*_ITEM.findall(text)} if is_rust else set()
+    members = _members(change.after)
+    closed: dict[str, bool] = {}
     for use in _USE.finditer(text):
         enum, name = use["enum"], use["name"]
-        if (enum, name) in before or enum not in members:
+        if (enum, name) in before or name in members.get(enum, {name}) or name in given:
             continue
         before.add((enum, name))
-        if name not in members[enum] and not _may_be_given(change.after, text, use):
+        if name.isupper() if is_rust else use["called"]:  # a constant, a method of all
+            continue
+        if enum not in closed and len(closed) < MAX_ENUMERATIONS:
+            closed[enum] = not _is_open(enum, text, is_rust)
+        if closed.get(enum):
             line = text.count("\n", 0, use.start()) + 1
             yield at("undefined", line, f"`{name}` is not in the enumeration `{enum}`")
 
@@ -69,12 +80,9 @@ def _members(parsed: ParsedText) -> dict[str, set[str]]:
     }
 
 
-def _may_be_given(parsed: ParsedText, text: str, use: re.Match[str]) -> bool:
-    """Whether anything but the enumeration's own text may define the member that is used."""
-    enum, name = re.escape(use["enum"]), use["name"]
-    outside = re.sub(rf"\benum\s+(?:class\s+|struct\s+)?{enum}\b", "", text)
-    if re.search(_OPEN.format(enum), outside):
-        return True
-    if parsed.language.name == "rust":  # an `impl`
-        return name.isupper() or bool(re.search(rf"\b(?:const|fn|type)\s+{name}\b", text))
-    return use["called"] is not None or bool(re.search(_NAMED.format(enum), outside))
+def _is_open(enum: str, text: str, is_rust: bool) -> bool:
+    """Whether something besides its declaration has the enumeration's name."""
+    name = re.escape(enum)
+    outside = re.sub(rf"\benum\s+(?:class\s+|struct\s+)?{name}\b", "", text)
+    patterns = (_OPEN,) if is_rust else (_OPEN, _NAMED)
+    return any(re.search(pattern.format(name), outside) for pattern in patterns)
