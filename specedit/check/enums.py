@@ -31,8 +31,6 @@ _OPEN = (
 _NAMED = (  # a field, a variable or a parameter
     r"\b(?!impl\b|for\b)\w+[\]>?]?\s+{0}\s*(?:[;={{,)]|:(?!:))|[(,]\s*{0}\s*(?:[=,)]|:(?!:))"
 )
-
-
 MAX_ENUMERATIONS = 50  # that are looked at: each is looked for in the whole text
 
 
@@ -41,10 +39,7 @@ def unknown_members(change: Change) -> Iterator[Finding]:
     if change.after.language.name not in _ENUMS:
         return
     before = {(use["enum"], use["name"]) for use in _USE.finditer(change.before.text)}
-    new = [
-        use for use in _USE.finditer(change.after.text) if (use["enum"], use["name"]) not in before
-    ]
-    if not new:
+    if all((use["enum"], use["name"]) in before for use in _USE.finditer(change.after.text)):
         return
     text = "\n".join(change.after.code_lines)
     is_rust = change.after.language.name == "rust"

@@ -15,7 +15,7 @@ from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
-from specedit.edit.regions.together import RegionJob, all_numbers, all_shown
+from specedit.edit.regions.together import Group, RegionJob, all_numbers, all_shown, groups_of
 from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
@@ -55,6 +55,11 @@ class Job:
     def about(self) -> Source:
         """The text that the answer is for, and becomes a part of."""
         return self.source if self.original is None else self.original
+
+    @property
+    def questions(self) -> list[Group]:
+        """The regions by the question that they are asked about in; none: the file is the one."""
+        return groups_of(self.about, self.regions)
 
     @property
     def before(self) -> str:

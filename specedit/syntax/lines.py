@@ -12,7 +12,12 @@ CAREFUL = 100_000  # lines x lines up to which each line is compared with every 
 COARSE = 1_000_000  # lines x lines beyond which many changes are one change
 MOST_CHANGED = 256  # lines of a shortest edit script
 MOST_COMPARED = 2_000_000  # lines to find it
-GAP, HERE = "[other lines]", "[the region to edit]"  # in a prompt, stand for lines of the file
+# In a prompt, stand for lines of the file
+GAP, HERE, NOT_SHOWN = (
+    "[other lines]",
+    "[the region to edit]",
+    "lines of the file are not shown here",
+)
 
 Opcode = tuple[str, int, int, int, int]
 Block = tuple[int, int, int]  # where equal lines start in both texts, and how many there are

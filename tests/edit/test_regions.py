@@ -443,6 +443,22 @@ def test_an_answer_that_loses_the_line_for_the_lines_between_is_refused(in_its_p
     assert "weigh_olive_7" in edit.after.decode()
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("total = 99\n", f"total = 99\n    {STAND_IN}"),
+        ("# (38 lines of", "# (3 lines of"),
+        ("# (38 lines of the file are", "# (The first 38 lines of the file are"),
+    ],
+    ids=["a second one", "another number", "other words"],
+)
+def test_a_line_of_the_question_is_never_written(old, new):
+    asked = model(*CHANGES, (old, new))
+    edit, job, _ = performed(BOTH, asked, tries=1)
+    assert "# (38 lines of" in job.before
+    assert "placeholder" in [f.kind for f in edit.findings if f.refuses]
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_an_answer_is_divided_as_its_regions_were_put_together(seed):
     """Of any parts of a file: with new lines anywhere but in place of a stand-in line, all lines

@@ -15,7 +15,7 @@ from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
 from specedit.edit.job import Job
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
-from specedit.edit.regions.together import Group, RegionJob, divided, groups_of, shown
+from specedit.edit.regions.together import Group, RegionJob, divided, shown
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import Region, fitted, joined, region_of, taken
@@ -42,7 +42,7 @@ def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figu
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
     done: list[_Done] = []
-    for group in groups_of(job.about, job.regions):
+    for group in job.questions:
         plan = plan_of(job, group)
         progress = _LaterRegion(sink) if done else sink
         group_started = time.perf_counter()
@@ -141,7 +141,7 @@ def plan_of(job: Job, group: Group) -> Plan:
 
     name = group[0].symbol.rpartition(".")[2]
     part = f"only `{name}`" if name and len(job.regions) > len(group) else prompt.A_PART
-    if len(group) > 1 or len(_names(group[0])) > 1:
+    if len(group) > 1 or len(group[0].names) > 1:
         part = ""  # several definitions are asked about as a file is
     messages = prompt.messages(source.name, text, job.instruction, part=part, beside=job.beside)
     return replace(
@@ -154,10 +154,6 @@ def plan_of(job: Job, group: Group) -> Plan:
         unlike=finished(job.plan.unlike),
         least=prompt.finished(text),
     )
-
-
-def _names(target: RegionJob) -> set[str]:
-    return {block.name for block in target.blocks if block.name}
 
 
 def part_of_changed(before: str, region: Region, after: str) -> str:

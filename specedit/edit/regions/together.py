@@ -15,7 +15,7 @@ from specedit.edit.backend import Plan
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import Region, dedented, taken
 from specedit.files.source import Source
-from specedit.syntax.lines import GAP, lines_of, opcodes
+from specedit.syntax.lines import GAP, NOT_SHOWN, lines_of, opcodes
 
 MAX_LINES = 250  # of regions that are asked about together
 MAX_CHARACTERS = 12_000
@@ -39,8 +39,12 @@ class RegionJob:
         return self.blocks[0].first, self.blocks[-1].last
 
     @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(block.name for block in self.blocks if block.name))
+
+    @property
     def symbol(self) -> str:
-        return ", ".join(dict.fromkeys(block.name for block in self.blocks if block.name))
+        return ", ".join(self.names)
 
 
 Group = tuple[RegionJob, ...]  # that are asked about together
@@ -102,18 +106,18 @@ def all_numbers(source: Source, regions: Sequence[RegionJob]) -> list[int]:
     numbers: list[int] = []
     for group in groups_of(source, regions):
         last = 0
-        for region in group:
+        for stand_in, region in zip(_stand_ins(source, group), group, strict=True):
+            numbers += [last + 1] * bool(stand_in)
             first = source.text.count("\n", 0, region.region.start) + 1
-            after = first + len(lines_of(taken(source, region.region)))
-            stand_in = len(group) > 1 and first > last + 1
-            numbers += [*[last + 1] * stand_in, *range(first, after)]
-            last = after - 1
+            last = first + len(lines_of(taken(source, region.region))) - 1
+            numbers += range(first, last + 1)
     return numbers
 
 
 def divided(source: Source, group: Group, answer: str) -> list[str]:
     """What an answer puts in each region of a group. Where it lost a line that stands for others
-    between two regions, a text that is refused stands there."""
+    between two regions, a text that is refused stands there; a second such line, or another form of
+    one, is refused where it stands (`check.new_code.stands_in`)."""
     texts = [taken(source, region.region) for region in group]
     before, after = lines_of(shown(source, group, texts)), lines_of(answer)
     codes = opcodes([line.strip() for line in before], [line.strip() for line in after])
@@ -148,7 +152,7 @@ def _stand_ins(source: Source, group: Group) -> list[str]:
         first = lines[region.lines[0] - 1]
         indentation = first[: len(first) - len(first.lstrip())].strip("\n")
         count = region.lines[0] - last - 1
-        text = f"{indentation}{comment} ({count} lines of the file are not shown here)\n"
+        text = f"{indentation}{comment} ({count} {NOT_SHOWN})\n"
         stand_ins.append(text if count else "")
         last = region.lines[1]
     return stand_ins

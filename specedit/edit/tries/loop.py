@@ -24,7 +24,6 @@ from specedit.edit.backend import Backend
 from specedit.edit.job import Job, sampling_of
 from specedit.edit.outcome import keep
 from specedit.edit.regions.locate import widened
-from specedit.edit.regions.together import groups_of
 from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
 from specedit.edit.sink import Sink
 from specedit.engines.base import Sampling
@@ -88,7 +87,7 @@ def job_of(job: Job, attempt: Trying, earlier: Sequence[Earlier]) -> Job:
     if plan.prediction is not None:
         texts = dict.fromkeys((*newest_first, *plan.predictions))
         plan = replace(plan, predictions=tuple(texts)[:MOST_PREDICTIONS])
-    if attempt.sampling.temperature > 0 and len(groups_of(job.about, job.regions)) <= 1:
+    if attempt.sampling.temperature > 0 and len(job.questions) <= 1:
         plan = replace(plan, unlike=newest_first)
     feedback = earlier[-1].problem if attempt.with_feedback and earlier else ""
     if feedback and plan.messages:
@@ -189,10 +188,10 @@ class TriedFile:
         assert certainty is not None
         sampling = replace(attempt.sampling, second_at=certainty.least_at)
         text = "the likeliest answer changes nothing; this is the second choice of the model"
-        groups = groups_of(self.job.about, self.job.regions)
+        questions = self.job.questions
         job = replace(
             self.job,
-            regions=groups[certainty.part] if groups else (),
+            regions=questions[certainty.part] if questions else (),
             findings=(*self.job.findings, Finding("second-choice", text)),
         )
         return job, replace(attempt, sampling=sampling, with_feedback=False)
@@ -204,11 +203,7 @@ class TriedFile:
         text = "not the likeliest answer: you asked for another one"
         job = replace(self.job, findings=(*self.job.findings, Finding("second-choice", text)))
         certainty = self.edits[-1].figures.certainty
-        if (
-            number == SECOND
-            and certainty is not None
-            and len(groups_of(job.about, job.regions)) <= 1
-        ):
+        if number == SECOND and certainty is not None and len(job.questions) <= 1:
             sampling = replace(sampling_of(settings), temperature=0.0, second_at=certainty.least_at)
         else:
             sampling = varied(settings, number)[0]
