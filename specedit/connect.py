@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specedit.edit.backend import Answer, Backend, Loading, ModelInfo, Plan, Progress, Ready
+from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
 from specedit.files.startup import warm_server_may_run
 from specedit.settings import Settings
 
@@ -29,20 +29,20 @@ class LocalBackend:
         self._loaded: LoadedModel | None = None
         self.model: ModelInfo | None = None
 
-    def run(self, plan: Plan, progress: Progress) -> Answer:
+    def run(self, plan: Plan, emit: Emit) -> Answer:
         started = time.perf_counter()
         if self._loaded is None:
-            progress.loading(Loading("starting"))  # at once, so that the display appears
+            emit(Loading("starting"))  # at once, so that the display appears
             from specedit.inference.loading import load
             from specedit.inference.model import CACHE_BYTES
 
-            self._loaded = load(self._settings, progress)
+            self._loaded = load(self._settings, emit)
             if self._settings.test:  # tries return to each file: a prefix cache for every one
                 self._loaded.keep_prefixes(CACHE_BYTES)
             self.model = self._loaded.line
         load_s = time.perf_counter() - started
-        progress.ready(Ready(self._loaded.line, load_s))
-        return replace(self._loaded.answer(plan, progress), load_s=load_s)
+        emit(Ready(self._loaded.line, load_s))
+        return replace(self._loaded.answer(plan, emit), load_s=load_s)
 
     def close(self) -> None:
         if self._loaded is not None:

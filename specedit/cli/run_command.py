@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from specedit.cli.streams import put, put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
-from specedit.edit.sink import Confirmation, Sink
+from specedit.edit.sink import Begun, EditEvent, Ended, Planned, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.diff import moved_patch
 
 if TYPE_CHECKING:
     from specedit.check.project_checks import Verification
-    from specedit.edit.backend import Answer, Loading, Ready, Written
     from specedit.edit.job import Job
-    from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
+    from specedit.edit.report import Edit, Report
     from specedit.edit.request import Planner
-    from specedit.engines.base import Prefill
     from specedit.files.recorder import Wish
     from specedit.settings import Settings
     from specedit.view.screen import Screen
@@ -149,8 +147,8 @@ def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
     return code
 
 
-class Display(ExitStack, Sink):
-    """Passes a run's events to the screen.
+class Display(Sink):
+    """Passes a run's events to the screen, and keeps the edits that are done.
 
     The screen is created when the backend reports something: a warm server reads the prompt while
     this process imports what displays and checks its answer, and does what is to be done
@@ -167,7 +165,6 @@ class Display(ExitStack, Sink):
         moves: Mapping[str, str] = NO_MOVES,
         meanwhile: Callable[[], object] = bool,
     ) -> None:
-        super().__init__()
         self._meanwhile = meanwhile
         self._moves = moves
         self._patches = patches  # put each patch on stdout as soon as its file is done
@@ -177,78 +174,46 @@ class Display(ExitStack, Sink):
         self._settings = settings
         self._asks = asks
         self._announced = False
-        self._created: Screen | None = None
-        self._waiting: list[Callable[[Screen], None]] = []  # events before the screen is there
+        self._screen: Screen | None = None
+        self._early: list[EditEvent] = []  # events before there is a screen
 
-    @property
-    def is_shown(self) -> bool:
-        """Whether the modules that show something are imported; a test asks."""
-        return self._created is not None
+    def __enter__(self) -> Self:
+        return self
 
-    @property
-    def _screen(self) -> Screen:
-        if self._created is None:
-            from importlib import import_module
+    def __exit__(self, *error: object) -> None:
+        if self._screen is not None:
+            self._screen.__exit__(*error)
 
+    def _open(self) -> Screen:
+        """The screen, created at the first call."""
+        if self._screen is None:
             from specedit.view.screen import Screen
 
-            import_module("specedit.edit.imports.completion")  # while the model loads
             self._meanwhile()
-            self._created = self.enter_context(Screen(self._settings, self._names))
-        while self._waiting:
-            self._waiting.pop(0)(self._created)
-        return self._created
+            self._screen = Screen(self._settings, self._names, asks=self._asks).__enter__()
+            for event in self._early:
+                self._screen.emit(event)
+        return self._screen
 
-    def file(self, name: str) -> None:
-        self._waiting.append(lambda screen: screen.file(name))
+    def emit(self, event: EditEvent) -> None:
+        if isinstance(event, Planned):
+            self._announce(event.job)
+        if self._screen is None and isinstance(event, Begun | Planned):
+            self._early.append(event)
+            return
+        self._open().emit(event)
+        if isinstance(event, Ended):
+            edit = event.edit
+            self.edits.append(edit)
+            if self._patches and edit.changed:
+                to = self._moves.get(edit.path)
+                put_patch(edit.diff if to is None else moved_patch(edit.path, to, edit.diff))
 
-    def planned(self, job: Job) -> None:
-        self._announce(job)
-        self._waiting.append(lambda screen: screen.planned(job))
-
-    def loading(self, event: Loading) -> None:
-        self._screen.loading(event)
-
-    def ready(self, event: Ready) -> None:
-        self._screen.ready(event)
-
-    def prefill(self, event: Prefill) -> None:
-        self._screen.prefill(event)
-
-    def written(self, event: Written) -> None:
-        self._screen.written(event)
-
-    def answered(self, answer: Answer) -> None:
-        self._screen.answered(answer)
-
-    def trying(self, attempt: Trying) -> None:
-        self._screen.trying(attempt)
-
-    def judging(self, running: Judging) -> None:
-        self._screen.judging(running)
-
-    def baseline(self, baseline: Baseline) -> None:
-        self._screen.baseline(baseline)
-
-    def tried(self, tried: Tried) -> None:
-        self._screen.tried(tried)
-
-    def proposed(self, job: Job, edit: Edit) -> str | None:
-        text = self._screen.proposed(job, edit)
-        self.skip_rest = self._screen.skip_rest
-        return text
-
-    def confirms(self, job: Job, edit: Edit) -> Confirmation:
-        if self._settings.ask:  # each hunk is asked about anyway
-            return "yes"
-        return self._screen.confirms(job, edit) if self._asks else "no"
-
-    def done(self, edit: Edit) -> None:
-        self._screen.done(edit)
-        self.edits.append(edit)
-        if self._patches and edit.changed:
-            to = self._moves.get(edit.path)
-            put_patch(edit.diff if to is None else moved_patch(edit.path, to, edit.diff))
+    def ask(self, question: Question) -> Reply:
+        screen = self._open()
+        reply = screen.ask(question)
+        self.skip_rest = screen.skip_rest
+        return reply
 
     def _announce(self, job: Job) -> None:
         """Say before a long run how long it will likely take; at a terminal the user decides."""
@@ -266,8 +231,8 @@ class Display(ExitStack, Sink):
         minutes = max(1, round(seconds / 60))
         faster = "" if job.regions else "; --symbol NAME or --selected TEXT is faster"
         message = f"about {minutes} min for {subject}{faster}."
-        if self._created is not None:
-            self._created.pause()
+        if self._screen is not None:
+            self._screen.pause()
         if not self._asks:
             say(message)
         elif not confirmed(f"{message} Continue?"):
@@ -286,4 +251,4 @@ class Display(ExitStack, Sink):
         if on_stdout:
             done = (replace(e, status="edited") if e.changed else e for e in report.edits)
             report = replace(report, edits=tuple(done))
-        self._screen.report(report, not_done, why)
+        self._open().report(report, not_done, why)

@@ -14,7 +14,7 @@ import typer
 
 from specedit.cli.options import ENGINE, AsJson, argument, flag, option, settings_options
 from specedit.cli.streams import put, put_object, say
-from specedit.edit.backend import Progress
+from specedit.edit.backend import Event
 from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
@@ -176,7 +176,7 @@ def _loaded(folder: RuntimeFolder, record: ServerRecord) -> int:
     _listening(record)
     with Live(terminal()) as live:
         for step in client.loading(folder, record):
-            live.loading(step)
+            live.emit(step)
     return DONE
 
 
@@ -256,23 +256,17 @@ def warm(
         source = sources.read(name)
         read = known = total = 0
         for plan in shared_beginnings(plan_edit(source, "-", settings), settings):
-            reading = _Reading()
-            server.warm(plan, reading)
-            last = reading.last
+            last = Prefill(0, 0, 0, 0.0)
+
+            def emit(event: Event) -> None:
+                nonlocal last
+                last = event if isinstance(event, Prefill) else last
+
+            server.warm(plan, emit)
             read, known, total = read + last.done, known + last.reused, total + last.total
         if not settings.quiet:
             say(f"{shown(name)}: {read} of {total} tokens read, {known} known before")
     return 0
-
-
-class _Reading(Progress):
-    """Keeps how far the reading of a prompt is."""
-
-    def __init__(self) -> None:
-        self.last = Prefill(0, 0, 0, 0.0)
-
-    def prefill(self, event: Prefill) -> None:
-        self.last = event
 
 
 SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow")

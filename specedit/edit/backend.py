@@ -1,11 +1,12 @@
 """A Plan, and the Backend that runs it, in this process or in a server.
 
-A Plan crosses the wire; the file that it is for stays with its Job (`edit.job`). A run reports
-`Loading…, Ready, Prefill…, Written…` to a `Progress` and returns its Answer.
+A Plan crosses the wire; the file that it is for stays with its Job (`edit.job`). A run emits
+`Loading…, Ready, Prefill…, Written…` and returns its Answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -166,44 +167,10 @@ class Answer:
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire
-
-
-class Progress:
-    """The sink of a Plan's events. Each method is called when its event happens, and does nothing
-    here. A method that raises cancels the run: nothing more is computed after the current pass.
-
-    A `ready` that comes again says that the run started over: what came before it is void."""
-
-    def loading(self, event: Loading) -> None:
-        pass
-
-    def ready(self, event: Ready) -> None:
-        pass
-
-    def prefill(self, event: Prefill) -> None:
-        pass
-
-    def written(self, event: Written) -> None:
-        pass
-
-
-class Forwarding(Progress):
-    """Passes every event on; a base for what changes some of them."""
-
-    def __init__(self, to: Progress) -> None:
-        self._to = to
-
-    def loading(self, event: Loading) -> None:
-        self._to.loading(event)
-
-    def ready(self, event: Ready) -> None:
-        self._to.ready(event)
-
-    def prefill(self, event: Prefill) -> None:
-        self._to.prefill(event)
-
-    def written(self, event: Written) -> None:
-        self._to.written(event)
+# Takes the events of a run. A function that raises cancels the run: nothing more is computed after
+# the current pass. A `Ready` that comes again says that the run started over: what came before it
+# is void.
+Emit = Callable[[Event], object]
 
 
 class Backend(Protocol):
@@ -224,6 +191,6 @@ class Backend(Protocol):
         """The model that answered last; None before the first run."""
         ...
 
-    def run(self, plan: Plan, progress: Progress) -> Answer: ...
+    def run(self, plan: Plan, emit: Emit) -> Answer: ...
 
     def close(self) -> None: ...

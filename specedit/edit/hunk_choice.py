@@ -131,7 +131,7 @@ ONE_PIECE = "this hunk cannot be split: no line that stays stands between its ch
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HunkQuestion:
     """One hunk, and where it stands among the others."""
 
     hunk: Hunk
@@ -163,11 +163,11 @@ class Chosen:
 Edited = Callable[[Hunk], str]  # a hunk's text as the user left it
 
 
-def choose_whole(before: str, after: str, ask: Callable[[Question], str]) -> Chosen:
+def choose_whole(before: str, after: str, ask: Callable[[HunkQuestion], str]) -> Chosen:
     """All of a file's change or none: a renamed definition and its uses belong together. An answer
     that is not a key asks again."""
     changed = hunks(before, after)
-    question = Question(changed[0], 1, len(changed), keys="ynq", whole=True)
+    question = HunkQuestion(changed[0], 1, len(changed), keys="ynq", whole=True)
     while (key := ask(question).strip().lower()[:1]) not in ("y", "n", "q"):
         question = replace(question, why="y, n or q (quit: this file and later ones stay)")
     text = after if key == "y" else before
@@ -175,7 +175,7 @@ def choose_whole(before: str, after: str, ask: Callable[[Question], str]) -> Cho
 
 
 def choose(
-    before: str, after: str, ask: Callable[[Question], str], edit: Edited | None = None
+    before: str, after: str, ask: Callable[[HunkQuestion], str], edit: Edited | None = None
 ) -> Chosen:
     """`before` with the hunks that were answered y or a. An answer that is not a key asks again;
     at the end of its input `ask` raises or answers q. Without `edit` the key e is not offered."""
@@ -185,7 +185,7 @@ def choose(
     while left and key not in ("d", "q"):
         hunk, pieces = left[0], split(left[0])
         keys = KEYS + ("s" if len(pieces) > 1 else "") + ("e" if edit else "")
-        question = Question(hunk, done + 1, done + len(left), help_, why, keys)
+        question = HunkQuestion(hunk, done + 1, done + len(left), help_, why, keys)
         key, why = ask(question).strip().lower()[:1], ""
         help_ = key not in [*KEYS, "s", *("e" if edit else "")]
         answered: list[Cut | None] = []  # a cut for each hunk that is answered, None to leave it

@@ -1,56 +1,75 @@
-"""The sink of an edit's events: a terminal, an editor, a log."""
+"""What an edit tells its caller, a terminal, an editor or a log, and what it asks there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from specedit.edit.backend import Answer, Progress
-
-if TYPE_CHECKING:
-    from specedit.edit.job import Job
-    from specedit.edit.report import Baseline, Edit, Judging, Tried, Trying
-
-Confirmation = Literal["yes", "no", "another"]
+from specedit.edit.backend import Answer, Event
+from specedit.edit.job import Job
+from specedit.edit.report import Baseline, Edit, Judging, Tried, Trying
 
 
-class Sink(Progress):
-    """A method for each event, in the order of an edit; here they do nothing. One that raises
-    cancels the run: nothing is written, and what is tried in the work tree is taken out.
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The next events are about this file."""
 
-    `skip_rest`: why no further file is edited; "" while files are."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The model is about to be asked. One that comes again replaces the first, which was too
+    long."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The whole answer for a file, of all its regions."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A file is done. Files of one change are written after the last one."""
+
+    edit: Edit
+
+
+EditEvent = Event | Begun | Planned | Answered | Trying | Judging | Baseline | Tried | Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a change that passed its checks takes effect. `unsure`: it is likely wrong."""
+
+    job: Job
+    edit: Edit
+    unsure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a Question. "another": the model is asked for another answer. `text`: what the
+    user chose instead of the whole change; it is checked again."""
+
+    decision: Literal["yes", "no", "another"]
+    text: str | None = None
+
+
+class Sink:
+    """Follows an edit. A method that raises cancels the run: nothing is written, and what is tried
+    in the work tree is taken out. `skip_rest`: why no further file is edited; "" while files
+    are."""
 
     skip_rest = ""
 
-    def file(self, name: str) -> None:
-        """The next events are about this file."""
+    def emit(self, event: EditEvent) -> None:
+        """Something has happened."""
 
-    def planned(self, job: Job) -> None:
-        """The model is about to be asked. One that comes again replaces the first, which was too
-        long."""
-
-    def answered(self, answer: Answer) -> None:
-        """The whole answer for a file, of all its regions."""
-
-    def trying(self, attempt: Trying) -> None:
-        """A try begins."""
-
-    def judging(self, running: Judging) -> None:
-        """The user's command runs."""
-
-    def baseline(self, baseline: Baseline) -> None:
-        """The user's command has judged the work tree as it was."""
-
-    def tried(self, tried: Tried) -> None:
-        """A try has its verdict."""
-
-    def proposed(self, job: Job, edit: Edit) -> str | None:
-        """A change passed its checks and is about to be written. A text that is returned is checked
-        and written instead."""
-        return None
-
-    def confirms(self, job: Job, edit: Edit) -> Confirmation:
-        """Whether the user wants a change that is likely wrong, or another answer."""
-        return "no"
-
-    def done(self, edit: Edit) -> None:
-        """A file is done. Files of one change are written after the last one."""
+    def ask(self, question: Question) -> Reply:
+        """Decide on a change; without a user only one that is not unsure takes effect."""
+        return Reply("no" if question.unsure else "yes")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from specedit.decode import cost
 from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, SmallModel
 from specedit.decode.width import Widths
-from specedit.edit.backend import Loading, ModelInfo, Progress
+from specedit.edit.backend import Emit, Loading, ModelInfo
 from specedit.engines.base import Engine
 from specedit.engines.cores import thread_count
 from specedit.errors import UsageError
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 USUAL_WINDOW = 32_768
 
 
-def load(settings: Settings, progress: Progress) -> LoadedModel:
+def load(settings: Settings, emit: Emit) -> LoadedModel:
     """Load the model that the settings name."""
     from specedit.models.template import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
-    files = _files(settings.model, store, settings.weights, progress)
-    engine = _engine(files, settings, store, progress)
+    files = _files(settings.model, store, settings.weights, emit)
+    engine = _engine(files, settings, store, emit)
     tokenizer = load_tokenizer(files)
     small = None
     if _wants_draft_model(settings):
-        small = _draft_model(settings, store, files.name, tokenizer, progress)
+        small = _draft_model(settings, store, files.name, tokenizer, emit)
     heads, note = choose_heads(settings, engine, files.name, store)
     info = engine.info
     line = ModelInfo(
@@ -64,7 +64,7 @@ def load(settings: Settings, progress: Progress) -> LoadedModel:
     path, key = store / cost.CURVES_FILE, cost.key(line.sha256 or line.name, info)
     curve = cost.load(path, key)
     if curve is None:
-        progress.loading(Loading("Measuring what passes cost here"))
+        emit(Loading("Measuring what passes cost here"))
         curve = cost.measure(engine)
         with suppress(OSError):  # a read-only store: every run measures
             cost.save(path, key, curve)
@@ -82,32 +82,32 @@ def _wants_draft_model(settings: Settings) -> bool:
 
 
 def _draft_model(
-    settings: Settings, store: Path, target: str, tokenizer: Any, progress: Progress
+    settings: Settings, store: Path, target: str, tokenizer: Any, emit: Emit
 ) -> SmallModel:
     """The draft model, after a check that it fits the target."""
     from specedit.models.resolve import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
-    files = _files(settings.draft_model, store, settings.weights, progress)
+    files = _files(settings.draft_model, store, settings.weights, emit)
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
-    engine = _engine(files, replace(settings, engine=engine_name), store, progress)
+    engine = _engine(files, replace(settings, engine=engine_name), store, emit)
     usual = (*range(min(USUAL_WINDOW, tokenizer.size)), *sorted(tokenizer.ends))
     small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)))
     small.warm()
     return small
 
 
-def _files(model: str, store: Path, weights: str, progress: Progress) -> ModelFiles:
+def _files(model: str, store: Path, weights: str, emit: Emit) -> ModelFiles:
     from specedit.engines.exact.shards import converter
 
     def report(step: FetchProgress) -> None:
-        progress.loading(Loading(step.note or step.title, step.done, step.total, "bytes"))
+        emit(Loading(step.note or step.title, step.done, step.total, "bytes"))
 
     return resolve(model, home=store, report=report, use=converter(store, weights, report))
 
 
-def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progress) -> Engine:
+def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> Engine:
     """The named engine; `auto` is the exact one where it runs, else the generic one with a note."""
     threads = thread_count(settings.threads)
     wanted = settings.engine in ("auto", "exact")
@@ -122,10 +122,10 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
         from specedit.engines.exact.conversion import convert
 
         def report(step: ConvertProgress) -> None:
-            progress.loading(Loading(step.what, step.done, step.total, "bytes"))
+            emit(Loading(step.what, step.done, step.total, "bytes"))
 
         convert(files, store, settings.weights, report)
-        progress.loading(Loading(f"Loading {files.name}"))
+        emit(Loading(f"Loading {files.name}"))
         return open_exact(
             files,
             store=store,
@@ -142,7 +142,7 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, progress: Progre
             hint="Use another model, or --weights auto and the generic engine.",
         )
     require_torch("the generic engine" if because else "The generic engine", because)
-    progress.loading(Loading(f"Loading {files.name} with transformers"))
+    emit(Loading(f"Loading {files.name} with transformers"))
     from specedit.engines.huggingface import open_huggingface
 
     generic = open_huggingface(files, device=settings.device, threads=threads)

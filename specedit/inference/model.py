@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from specedit.decode import FREE, Chunk, Done, Tally, cost
-from specedit.edit.backend import Answer, Certainty, ModelInfo, Plan, Progress, Written
+from specedit.edit.backend import Answer, Certainty, Emit, ModelInfo, Plan, Written
 from specedit.edit.prompt import CONSTANT
 from specedit.engines.base import Engine, Prefill, appeared, common
 from specedit.errors import ModelError, TooLong
@@ -149,14 +149,14 @@ class LoadedModel:
                 read(prompt[: common(empty, prompt)])
                 break
 
-    def warm(self, plan: Plan, progress: Progress) -> None:
+    def warm(self, plan: Plan, emit: Emit) -> None:
         """Read the prompt into the cache."""
         prompt = self.prompt(plan)
         with self._cache_for(prompt, plan):
             for event in self.engine.begin(prompt):
-                progress.prefill(event)
+                emit(event)
 
-    def answer(self, plan: Plan, progress: Progress, *, count: bool = False) -> Answer:
+    def answer(self, plan: Plan, emit: Emit, *, count: bool = False) -> Answer:
         """The answer to a plan. `count`: with the numbers of predicted ids that appear in it."""
         from specedit.decode import drafters
         from specedit.decode.loop import decode
@@ -203,7 +203,7 @@ class LoadedModel:
                 match event:
                     case Prefill():
                         prefill_s, reused = event.seconds, event.reused
-                        progress.prefill(event)
+                        emit(event)
                     case Chunk():
                         passes += 1
                         decode_s += event.seconds
@@ -212,7 +212,7 @@ class LoadedModel:
                         if event.source != FREE:
                             tally = Tally(event.proposed, event.accepted)
                             drafts[event.source] = drafts.get(event.source, Tally()) + tally
-                        progress.written(Written(event, reader.take()))
+                        emit(Written(event, reader.take()))
                     case Done():
                         done = event
         hits = appeared(predicted, written) if count and predicted else 0

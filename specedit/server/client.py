@@ -22,14 +22,12 @@ from typing import Any
 from specedit.edit.backend import (
     Answer,
     Backend,
+    Emit,
     Loading,
     ModelInfo,
     Plan,
-    Progress,
     Ready,
-    Written,
 )
-from specedit.engines.base import Prefill
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import regular, stored
 from specedit.server import protocol
@@ -150,23 +148,23 @@ class ServerBackend:
     def server(self) -> str | None:
         return self._record.address
 
-    def run(self, plan: Plan, progress: Progress) -> Answer:
+    def run(self, plan: Plan, emit: Emit) -> Answer:
         if self._asked:
             self.notes = ()
         self._asked = True
-        answer = self._send(protocol.RUN, plan, progress)
+        answer = self._send(protocol.RUN, plan, emit)
         if answer is None:
             raise ServerGoneError("The warm server ended during the run.")
         return answer
 
-    def warm(self, plan: Plan, progress: Progress) -> None:
+    def warm(self, plan: Plan, emit: Emit) -> None:
         """Read the plan's prompt only, so that the next run finds it in the cache."""
-        self._send(protocol.WARM, plan, progress)
+        self._send(protocol.WARM, plan, emit)
 
     def close(self) -> None:
         pass
 
-    def _send(self, path: str, plan: Plan, progress: Progress) -> Answer | None:
+    def _send(self, path: str, plan: Plan, emit: Emit) -> Answer | None:
         """Report a run's events; its Answer."""
         answer, ended = None, False
         with closing(lines(self._record, path, protocol.dump(asdict(plan)))) as events:
@@ -174,18 +172,13 @@ class ServerBackend:
                 if line.get("event") == "end":
                     ended = True
                     continue
-                match event := protocol.event_from(line):
-                    case Loading():
-                        progress.loading(event)
-                    case Ready():
-                        self.model = event.model
-                        progress.ready(event)
-                    case Prefill():
-                        progress.prefill(event)
-                    case Written():
-                        progress.written(event)
-                    case Answer():
-                        answer = event
+                event = protocol.event_from(line)
+                if isinstance(event, Answer):
+                    answer = event
+                    continue
+                if isinstance(event, Ready):
+                    self.model = event.model
+                emit(event)
         if not ended:
             raise ServerGoneError("The warm server ended during the run.")
         return answer
@@ -194,7 +187,7 @@ class ServerBackend:
 class WithFallback:
     """A server's backend while the server lives; after that the run starts over in this process.
 
-    Nothing is lost, because nothing is written before a run ends. A second `ready` says that what
+    Nothing is lost, because nothing is written before a run ends. A second `Ready` says that what
     was reported before it is void."""
 
     def __init__(self, server: Backend, local: Backend) -> None:
@@ -213,19 +206,19 @@ class WithFallback:
     def model(self) -> ModelInfo | None:
         return self._backends[0].model
 
-    def run(self, plan: Plan, progress: Progress) -> Answer:
+    def run(self, plan: Plan, emit: Emit) -> Answer:
         self._lost = ""
         server, *local = self._backends
         try:
-            return server.run(plan, progress)
+            return server.run(plan, emit)
         except (ServerGoneError, ServerBusyError) as problem:
             if not local:
                 raise
             self._lost = f"{problem.message} The run continued in this process."
         server.close()
         self._backends = local
-        progress.loading(Loading(self._lost))
-        return local[0].run(plan, progress)
+        emit(Loading(self._lost))
+        return local[0].run(plan, emit)
 
     def close(self) -> None:
         for backend in self._backends:

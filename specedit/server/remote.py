@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from specedit.decode import FREE, Chunk, Tally
-from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, Ready, Written
+from specedit.edit.backend import Answer, Emit, ModelInfo, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
 from specedit.inference.reader import Unfenced
@@ -254,12 +254,12 @@ class RemoteBackend:
     def close(self) -> None:
         pass
 
-    def run(self, plan: Plan, progress: Progress) -> Answer:
+    def run(self, plan: Plan, emit: Emit) -> Answer:
         if plan.audit:
             raise UsageError("--audit needs logits, which remote servers do not send.")
         body = json.dumps(request_json(plan, self._settings.model, self._profile)).encode()
         self.model = ModelInfo(self._settings.model, engine="remote", device=self._host)
-        progress.ready(Ready(self.model, 0.0))
+        emit(Ready(self.model, 0.0))
         started = time.perf_counter()
         expected = plan.prediction or plan.least
         reader = Unfenced(plan.closing, nested=plan.nested, expected=expected)
@@ -285,14 +285,14 @@ class RemoteBackend:
                     if text := reader.more(delta):
                         passes += 1
                         chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
-                        progress.written(Written(chunk, (text,)))
+                        emit(Written(chunk, (text,)))
         ended = time.perf_counter()
         if not reason:
             raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")
         predicted = self._profile.predicts and plan.prediction is not None
         self._unused = predicted and not counts_predictions(usage)
         last = last_chunk(usage, drafts, reader.end())
-        progress.written(last)
+        emit(last)
         answer = answer_of(reader, reason, usage, drafts, started, first or ended, ended)
         tallies = {}
         if last.chunk.source != FREE:

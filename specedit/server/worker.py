@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Progress, Ready, Written
+from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError
 from specedit.inference.loading import load
 from specedit.inference.model import CACHE_BYTES, LoadedModel
@@ -79,41 +79,8 @@ class _Cancelled(BaseException):  # no handler of errors may take it for one
     """The run of a ticket is not wanted any more."""
 
 
-class _ToTicket(Progress):
-    """Hands a run's events to its ticket, and ends the run when the ticket does."""
-
-    def __init__(self, ticket: Ticket, counts: ServerCounts) -> None:
-        self._ticket = ticket
-        self._counts = counts
-
-    def _put(self, event: Event) -> None:
-        if self._ticket.cancelled.is_set():
-            raise _Cancelled
-        self._ticket.sink(event)
-        if self._ticket.yields.is_set():
-            raise _Yielded
-
-    loading = ready = prefill = _put
-
-    def written(self, event: Written) -> None:
-        self._counts.passes += 1
-        self._put(event)
-
-
 class _Yielded(Exception):
     """A warm-up ends early, for a run that waits."""
-
-
-class _ToWaiting(Progress):
-    """Tells all waiting tickets how far the loading of the model is."""
-
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
-
-    def loading(self, event: Loading) -> None:
-        self._worker.loading = event
-        for ticket in self._worker.waiting():
-            ticket.sink(event)
 
 
 class Worker:
@@ -229,7 +196,13 @@ class Worker:
         self.loaded.close()
 
     def _load(self) -> None:
-        loaded = load(self._settings, _ToWaiting(self))
+        def tell_waiting(event: Event) -> None:
+            if isinstance(event, Loading):
+                self.loading = event
+                for ticket in self.waiting():
+                    ticket.sink(event)
+
+        loaded = load(self._settings, tell_waiting)
         self.loading = None
         loaded.keep_prefixes(CACHE_BYTES)
         self.loaded = loaded
@@ -286,13 +259,22 @@ class Worker:
 
     def _answer(self, ticket: Ticket) -> None:
         assert self.loaded is not None
-        progress = _ToTicket(ticket, self.counts)
+
+        def emit(event: Event) -> None:
+            """Hand an event to the ticket, and end the run when the ticket does."""
+            self.counts.passes += isinstance(event, Written)
+            if ticket.cancelled.is_set():
+                raise _Cancelled
+            ticket.sink(event)
+            if ticket.yields.is_set():
+                raise _Yielded
+
         load_s = max(0.0, self._loaded - ticket.queued)
-        progress.ready(Ready(self.loaded.line, load_s))
+        emit(Ready(self.loaded.line, load_s))
         if ticket.warm:
-            self.loaded.warm(ticket.plan, progress)
+            self.loaded.warm(ticket.plan, emit)
             return
-        answer = self.loaded.answer(ticket.plan, progress, count=ticket.count)
+        answer = self.loaded.answer(ticket.plan, emit, count=ticket.count)
         self.counts.add(answer)
         ticket.sink(replace(answer, load_s=load_s))
 

@@ -19,10 +19,10 @@ from rich.live import Live as Screen
 from rich.text import Text
 
 from specedit.decode import Tally
-from specedit.edit.backend import Answer, Loading, Ready, Written
+from specedit.edit.backend import Loading, Ready, Written
 from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Judging, Tried, Trying
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Ended, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.syntax.diff import Hunk, hunks
 from specedit.syntax.lines import opcodes
@@ -255,86 +255,60 @@ class Live(Sink):
             self._screen.stop()
             self._screen = None
 
-    def begin(self, path: str, before: str = "", numbers: Sequence[int] = ()) -> None:
-        """The next file, the text that the answer will replace, and where in the file each line of
-        it is."""
-        self._start()
+    def emit(self, event: EditEvent) -> None:
+        """Show what happens; a new step begins with most events."""
         with self._lock:
-            self._path = path
-            self._phase = _Phase("starting")
+            match event:
+                case Begun():
+                    if event.name != self._path:
+                        self._path, self._change = event.name, None
+                case Planned():
+                    self._begin(event.job)
+                case Loading():
+                    self._advance(event.what, event.done, event.done, event.total, event.unit)
+                case Ready():
+                    self._restart()
+                case Prefill():
+                    self._advance("prefill", event.reused, event.done, event.total, "tokens")
+                case Written():
+                    self._write(event)
+                case Answered():
+                    self._phase, self._answered = _Phase("checking"), True
+                case Judging():  # the output of the user's command; any other event ends it
+                    if self._phase.what != "testing":
+                        self._phase = _Phase("testing")
+                    self._tested = event
+                case Trying() | Baseline() | Tried():
+                    self._phase = _Phase("starting")
+                case Ended():
+                    self._progress.finish(event.edit.path)
+                    self._change, self._phase = None, _Phase("starting")
+        if isinstance(event, Planned | Judging):
+            self._start()
+
+    def _begin(self, job: Job) -> None:
+        """The text that the answer will replace, and where in the file each line of it is."""
+        self._path, self._phase, self._answered = job.source.name, _Phase("starting"), False
+        before = job.before
+        self._change = (
+            ChangeSoFar(self.console, self._path, before, job.numbers) if before else None
+        )
+
+    def _restart(self) -> None:
+        """The model can answer, maybe for the second time."""
+        self._phase = _Phase("reading the prompt")
+        if self._answered and not self._compares:  # another question about the same file
             self._answered = False
-            if before:
-                self._change = ChangeSoFar(self.console, path, before, numbers)
-            else:
-                self._change = None
-
-    def planned(self, job: Job) -> None:
-        self.begin(job.source.name, job.before, job.numbers)
-
-    def file(self, name: str) -> None:
-        with self._lock:
-            if name != self._path:
-                self._path, self._change = name, None
-
-    def judging(self, running: Judging) -> None:
-        """The output of the user's command while it runs; any other event ends that."""
-        with self._lock:
-            if self._phase.what != "testing":
-                self._phase = _Phase("testing")
-            self._tested = running
-        self._start()
-
-    def trying(self, attempt: Trying) -> None:
-        self._begin_phase("starting")
-
-    def baseline(self, baseline: Baseline) -> None:
-        self._begin_phase("starting")
-
-    def tried(self, tried: Tried) -> None:
-        self._begin_phase("starting")
-
-    def loading(self, event: Loading) -> None:
-        with self._lock:
-            self._advance(event.what, event.done, event.done, event.total, event.unit)
-
-    def ready(self, event: Ready) -> None:
-        with self._lock:
-            self._phase = _Phase("reading the prompt")
-            if self._answered and not self._compares:  # another question about the same file
-                self._answered = False
-            self._progress.begin()
-            self._drafted, self._tokens, self._passes = Tally(), 0, 0
-            if self._change and not self._answered:
-                self._change.restart()
-
-    def prefill(self, event: Prefill) -> None:
-        with self._lock:
-            self._advance("prefill", event.reused, event.done, event.total, "tokens")
-
-    def written(self, event: Written) -> None:
-        with self._lock:
-            self._write(event)
-
-    def answered(self, answer: Answer) -> None:
-        self._begin_phase("checking")
-        self._answered = True
-
-    def _begin_phase(self, what: str) -> None:
-        with self._lock:
-            self._phase = _Phase(what)
+        self._progress.begin()
+        self._drafted, self._tokens, self._passes = Tally(), 0, 0
+        if self._change and not self._answered:
+            self._change.restart()
 
     def _advance(self, what: str, first: float, done: float, total: float, unit: str) -> None:
         """The phase is as far as this; `first`: how far it was at its beginning."""
         if self._phase.what != what:
             self._phase = _Phase(what, first=first)
         self._phase.done, self._phase.total, self._phase.unit = done, total, unit
-
-    def finish(self, path: str) -> None:
-        """This file is done."""
-        with self._lock:
-            self._progress.finish(path)
-            self._change = None
-            self._phase = _Phase("starting")
 
     def _write(self, event: Written) -> None:
         chunk = event.chunk

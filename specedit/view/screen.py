@@ -16,12 +16,20 @@ from pathlib import Path
 
 from rich.text import Text
 
-from specedit.edit.backend import Answer, Loading, Ready, Written
-from specedit.edit.hunk_choice import HELP, Chosen, Question, choose, choose_whole
+from specedit.edit.backend import Loading, Ready, Written
+from specedit.edit.hunk_choice import HELP, Chosen, HunkQuestion, choose, choose_whole
 from specedit.edit.hunk_choice import shown as hunk_text
-from specedit.edit.job import Job
-from specedit.edit.report import Baseline, Edit, Judging, Report, Tried, Trying
-from specedit.edit.sink import Confirmation, Sink
+from specedit.edit.report import Baseline, Edit, Report, Tried
+from specedit.edit.sink import (
+    Answered,
+    Begun,
+    EditEvent,
+    Ended,
+    Planned,
+    Question,
+    Reply,
+    Sink,
+)
 from specedit.engines.base import Prefill
 from specedit.errors import UsageError
 from specedit.files.source import Source
@@ -42,11 +50,12 @@ e  choose among its hunks, or edit them
 
 
 class Screen(Sink):
-    """The screen of commands that run over files."""
+    """The screen of commands that run over files. `asks`: a user is there to answer."""
 
-    def __init__(self, settings: Settings, names: Sequence[str]) -> None:
+    def __init__(self, settings: Settings, names: Sequence[str], *, asks: bool) -> None:
         self._settings = settings
         self._names = names
+        self._asks = asks
         self._console = colours.terminal()
         self._live = Live(
             self._console,
@@ -55,12 +64,10 @@ class Screen(Sink):
             compares=settings.compare,
         )
         self._trace: TraceWriter | None = None
-        self._followers: list[Sink] = [self._live]
         self._written: list[Written] = []
-        self._answered = False
+        self._answered = False  # `--compare` runs the file again, without drafts
         self._kinds: set[str] = set()
-        self._asked = False
-        self._choose_hunks = False  # the user wants to choose among the hunks of the next change
+        self._shown = False  # the change was shown with a question
         self._name = ""  # of the file at work
         self._steps: dict[str, float] = {}  # seconds of each step of loading
         self._step = ("", 0.0)
@@ -69,7 +76,6 @@ class Screen(Sink):
         if self._settings.trace:
             self._trace = TraceWriter(self._settings.trace, self._names)
         self._live.__enter__()
-        self._followers = [self._live, *filter(None, (self._trace,))]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,63 +87,33 @@ class Screen(Sink):
         """Remove the display of progress until the next event."""
         self._live.stop()
 
-    def file(self, name: str) -> None:
-        if name != self._name:
-            self._name, self._written, self._answered = name, [], False
-        for follower in self._followers:
-            follower.file(name)
-
-    def planned(self, job: Job) -> None:
-        self._written, self._answered = [], False
-        for follower in self._followers:
-            follower.planned(job)
-
-    def loading(self, event: Loading) -> None:
-        self._time(event)
-        self._live.loading(event)
-
-    def ready(self, event: Ready) -> None:
-        self._time(None)
-        self._live.ready(event)
-        if self._answered:  # `--compare` runs the file again, without drafts
-            return
-        self._written.clear()  # where the run started over
-        if self._trace:
-            self._trace.ready(event)
-
-    def prefill(self, event: Prefill) -> None:
-        self._live.prefill(event)
-        if self._trace and not self._answered:
-            self._trace.prefill(event)
-
-    def written(self, event: Written) -> None:
-        self._live.written(event)
-        if self._answered:
-            return
-        self._written.append(event)
-        if self._trace:
-            self._trace.written(event)
-
-    def answered(self, answer: Answer) -> None:
-        self._live.answered(answer)
-        if self._trace and not self._answered:
-            self._trace.answered(answer)
-        self._answered = True
-
-    def trying(self, attempt: Trying) -> None:
-        for follower in self._followers:
-            follower.trying(attempt)
-
-    def judging(self, running: Judging) -> None:
-        self._live.judging(running)
-
-    def baseline(self, baseline: Baseline) -> None:
-        self._live.baseline(baseline)
-        self._print_lasting(summary.failing_before(baseline, self._settings.test))
-
-    def tried(self, tried: Tried) -> None:
-        self._live.tried(tried)
-        self._print_lasting(summary.line_of_try(tried))
+    def emit(self, event: EditEvent) -> None:
+        match event:
+            case Begun() if event.name != self._name:
+                self._name, self._written, self._answered = event.name, [], False
+            case Planned():
+                self._written, self._answered = [], False
+            case Loading():
+                self._time(event)
+            case Ready():
+                self._time(None)
+                if not self._answered:
+                    self._written = []  # where the run started over
+            case Written() if not self._answered:
+                self._written.append(event)
+        self._live.emit(event)
+        again = self._answered and isinstance(event, Ready | Prefill | Written | Answered)
+        if self._trace and not again:
+            self._trace.emit(event)
+        match event:
+            case Answered():
+                self._answered = True
+            case Baseline():
+                self._print_lasting(summary.failing_before(event, self._settings.test))
+            case Tried():
+                self._print_lasting(summary.line_of_try(event))
+            case Ended():
+                self._show(event.edit)
 
     def _print_lasting(self, text: Text | None) -> None:
         """A line that stays."""
@@ -155,22 +131,20 @@ class Screen(Sink):
             self._steps[what] = self._steps.get(what, 0.0) + now - since
         self._step = (event.what if event is not None else "", now)
 
-    def proposed(self, job: Job, edit: Edit) -> str | None:
-        if not (self._settings.ask or self._choose_hunks):
-            return None
-        self._choose_hunks = False
-        chosen = self.ask(job.source, edit)
-        if chosen.quit:
-            self.skip_rest = "not looked at: you quit"
-        return chosen.text
+    def ask(self, question: Question) -> Reply:
+        if self._settings.ask:  # each hunk is asked about
+            return self._choose_hunks(question)
+        if not question.unsure:
+            return Reply("yes")
+        return self._confirm(question) if self._asks else Reply("no")
 
-    def confirms(self, job: Job, edit: Edit) -> Confirmation:
-        """Show a change that is likely wrong, and ask whether it is written. With `e` the user
-        chooses among its hunks afterwards."""
+    def _confirm(self, question: Question) -> Reply:
+        """Show a change that is likely wrong, and ask whether it is written."""
+        edit = question.edit
         self._live.stop()
         with undisturbed():
             self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
-        self._asked = True
+        self._shown = True
         chance = "unsure. "
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
@@ -180,17 +154,24 @@ class Screen(Sink):
                 answer = input().strip().lower()
             except EOFError:
                 self._console.print()
-                return "no"
-            if answer in ("y", "yes", "e"):
-                self._choose_hunks = answer == "e"
-                return "yes"
+                return Reply("no")
+            if answer in ("y", "yes"):
+                return Reply("yes")
+            if answer == "e":
+                return self._choose_hunks(question)
             if answer in ("n", "no", "q"):
-                return "no"
+                return Reply("no")
             if answer in ("a", "another"):
-                return "another"
+                return Reply("another")
             self._print(Text(CONFIRM_HELP))
 
-    def ask(self, source: Source, edit: Edit) -> Chosen:
+    def _choose_hunks(self, question: Question) -> Reply:
+        chosen = self.choose(question.job.source, question.edit)
+        if chosen.quit:
+            self.skip_rest = "not looked at: you quit"
+        return Reply("yes", chosen.text)
+
+    def choose(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after, any_encoding=True).text
@@ -198,7 +179,7 @@ class Screen(Sink):
         frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
         self._print(diff_view.title(edit.path, hunks(*texts)))
 
-        def answer(question: Question) -> str:
+        def answer(question: HunkQuestion) -> str:
             if question.why:
                 self._print(Text(question.why, "yellow"))
             shown = hunks(*texts) if question.whole else (question.hunk,)
@@ -213,7 +194,7 @@ class Screen(Sink):
                 self._console.print()
                 return "q"
 
-        self._asked = True
+        self._shown = True
         if edit.changes:  # of a rename
             chosen = choose_whole(source.text, after, answer)
         else:
@@ -222,17 +203,16 @@ class Screen(Sink):
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen
 
-    def done(self, edit: Edit) -> None:
+    def _show(self, edit: Edit) -> None:
         """Show the file's change, unless it was shown already."""
-        self._live.finish(edit.path)
         self._live.stop()
         settings = self._settings
         patch_on_screen = settings.diff and sys.stdout.isatty()
         brief = bool(edit.changes) and not settings.verbose  # a rename: the report lists its files
-        if edit.changed and not (settings.quiet or self._asked or patch_on_screen or brief):
+        if edit.changed and not (settings.quiet or self._shown or patch_on_screen or brief):
             with undisturbed():  # Ctrl-C leaves no title without its change
                 self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
-        self._asked = False
+        self._shown = False
         self._written = []
 
     def report(self, report: Report, not_done: Sequence[str] = (), why: str = "") -> None:

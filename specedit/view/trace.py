@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from specedit.decode import Chunk
-from specedit.edit.backend import Answer, Ready, Written
+from specedit.edit.backend import Ready, Written
 from specedit.edit.job import Job
 from specedit.edit.report import Trying
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
@@ -172,20 +172,38 @@ class TraceWriter(Sink):
         self._number = 0
         self._at = 0.0
 
-    def file(self, name: str) -> None:
-        self._name = name
+    def emit(self, event: EditEvent) -> None:
+        """Write what happens in a file's run."""
+        match event:
+            case Begun():
+                self._name = event.name
+            case Planned():
+                self._expect(event.job)
+            case Ready():
+                self._flush()
+                self._number, self._at = 0, 0.0
+                self._model = {"model": asdict(event.model), "load_s": event.load_s}
+            case Prefill():
+                prompt = event.total + 1  # its last id is read by the first pass
+                prefill = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
+                self._begin = {**self._model, **prefill}
+            case Written():
+                self._write(event)
+            case Answered():
+                end = asdict(event.answer)
+                text, number = end.pop("text"), self._try.get("number", 1)
+                self._answers.setdefault(self._name, {}).setdefault(text, number)
+                self._flush(end)
+                self._number, self._at, self._begin = 0, 0.0, {}
+            case Trying():  # the passes that follow are this try's
+                self._try = {
+                    "number": event.number,
+                    "seed": event.sampling.seed,
+                    "temperature": event.sampling.temperature,
+                    "with_feedback": event.with_feedback,
+                }
 
-    def ready(self, event: Ready) -> None:
-        self._flush()
-        self._number, self._at = 0, 0.0
-        self._model = {"model": asdict(event.model), "load_s": event.load_s}
-
-    def prefill(self, event: Prefill) -> None:
-        prompt = event.total + 1  # its last id is read by the first pass
-        prefill = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
-        self._begin = {**self._model, **prefill}
-
-    def written(self, event: Written) -> None:
+    def _write(self, event: Written) -> None:
         self._flush()
         self._empty()
         self._waiting = line_of(self._name, self._number, self._at, event)
@@ -195,20 +213,7 @@ class TraceWriter(Sink):
         self._number += 1
         self._at += event.chunk.seconds
 
-    def answered(self, answer: Answer) -> None:
-        end = asdict(answer)
-        text = end.pop("text")
-        self._answers.setdefault(self._name, {}).setdefault(text, self._try.get("number", 1))
-        self._flush(end)
-        self._number, self._at, self._begin = 0, 0.0, {}
-
-    def trying(self, attempt: Trying) -> None:
-        """The passes that follow are this try's."""
-        self._try = {"number": attempt.number, "seed": attempt.sampling.seed}
-        self._try["temperature"] = attempt.sampling.temperature
-        self._try["with_feedback"] = attempt.with_feedback
-
-    def planned(self, job: Job) -> None:
+    def _expect(self, job: Job) -> None:
         """Record the names of the predictions, in the order that a pass numbers them."""
         plan, known = job.plan, self._answers.setdefault(self._name, {})
         names = {text: f"try {known[text]}" for text in plan.predictions if text in known}

@@ -54,16 +54,6 @@ class FileNote:
     fixed: bool = False
 
 
-class HookSink(Sink):
-    """The sink of the hook's own events, besides those of each edit."""
-
-    def step(self, name: str, result: StepResult) -> None:
-        """A step has edited a file, or failed."""
-
-    def note(self, name: str, note: FileNote) -> None:
-        """A file was not checked, or was rewritten."""
-
-
 @dataclass
 class _StagedFile:
     """A staged file while the rules are applied to it."""
@@ -83,43 +73,14 @@ class _OutOfTime(Exception):
 class _Limited(Sink):
     """Passes events on, and cancels the run when its time is over."""
 
-    def __init__(self, to: HookSink, limit: float) -> None:
+    def __init__(self, to: Sink, limit: float) -> None:
         self._to = to
         self._limit = limit  # of time.perf_counter
 
-    def _check(self) -> None:
-        if time.perf_counter() > self._limit:
+    def emit(self, event: EditEvent) -> None:
+        if time.perf_counter() > self._limit and not isinstance(event, Begun | Answered):
             raise _OutOfTime
-
-    def file(self, name: str) -> None:
-        self._to.file(name)
-
-    def planned(self, job: Job) -> None:
-        self._check()
-        self._to.planned(job)
-
-    def loading(self, event: Loading) -> None:
-        self._check()
-        self._to.loading(event)
-
-    def ready(self, event: Ready) -> None:
-        self._check()
-        self._to.ready(event)
-
-    def prefill(self, event: Prefill) -> None:
-        self._check()
-        self._to.prefill(event)
-
-    def written(self, event: Written) -> None:
-        self._check()
-        self._to.written(event)
-
-    def answered(self, answer: Answer) -> None:
-        self._to.answered(answer)
-
-    def judging(self, running: Judging) -> None:
-        self._check()
-        self._to.judging(running)
+        self._to.emit(event)
 
 
 class HookRun:
@@ -132,7 +93,7 @@ class HookRun:
         backend: Backend,
         settings: Settings,
         clean: CleanFiles,
-        sink: HookSink,
+        sink: HookDisplay,
     ) -> None:
         self._sink = sink
         self._root = root
@@ -363,7 +324,7 @@ def _refused(edit: Edit, reason: str) -> Edit:
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
 
 
-class HookDisplay(Live, HookSink):
+class HookDisplay(Live):
     """Shows a run of the hook, and keeps what is said about it at the end."""
 
     def __init__(self, files: Sequence[str]) -> None:
@@ -373,12 +334,14 @@ class HookDisplay(Live, HookSink):
         self.rewritten = False  # the work tree holds something to stage
 
     def step(self, name: str, result: StepResult) -> None:
-        self.finish(name)
+        """A step has edited a file, or failed."""
+        self.emit(Ended(replace(result.edit, path=name)))
         self._show(result.edit)
         self.code = max(self.code, WOULD_CHANGE if result.edit.changed else FAILED)
         self.lines += _about(result)
 
     def note(self, name: str, note: FileNote) -> None:
+        """A file was not checked, or was rewritten."""
         self.rewritten = self.rewritten or note.fixed
         self.lines.append(shown(f"{name}: {note.text}"))
 

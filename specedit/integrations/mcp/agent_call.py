@@ -212,24 +212,22 @@ class _CallProgress(Sink):
             raise _Stopped
         self._call.report(text)
 
-    def file(self, name: str) -> None:
-        if self._call.stop.is_set():
-            raise _Stopped
-        self._name = name
-
-    def planned(self, job: Job) -> None:
-        if job.known is None:
-            check_model(self._settings)
-
-    def loading(self, event: Loading) -> None:
-        self._send(event.what)
-
-    def prefill(self, event: Prefill) -> None:
-        self._send(f"{self._name}: read {event.done} of {event.total} tokens")
-
-    def written(self, event: Written) -> None:
-        self._tokens += len(event.pieces)
-        self._send(f"{self._name}: {self._tokens} tokens written")
+    def emit(self, event: EditEvent) -> None:
+        match event:
+            case Begun():
+                if self._call.stop.is_set():
+                    raise _Stopped
+                self._name = event.name
+            case Planned():
+                if event.job.known is None:
+                    check_model(self._settings)
+            case Loading():
+                self._send(event.what)
+            case Prefill():
+                self._send(f"{self._name}: read {event.done} of {event.total} tokens")
+            case Written():
+                self._tokens += len(event.pieces)
+                self._send(f"{self._name}: {self._tokens} tokens written")
 
 
 def check_model(settings: Settings) -> None:
