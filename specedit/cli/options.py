@@ -41,7 +41,7 @@ OPTIONS = {  # parameters by group, of the commands that edit
     ),
     "Model": (
         *("model", "no_model", "server", "profile", "warm", "engine", "device", "threads"),
-        *("weights", "prompt_form", "prediction", "draft", "draft_model"),
+        *("weights", "prediction", "draft", "draft_model"),
         *("max_tokens", "temperature", "seed", "sampling"),
     ),
 }
@@ -133,7 +133,7 @@ SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "keep_best"),
     *("whole", "focus", *ENGINE),
-    *("prompt_form", "prediction", "draft", "draft_model", "max_tokens"),
+    *("prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("strict", "allow", "check_with", "quiet", "verbose"),

@@ -33,13 +33,11 @@ class Message:
 class RawPrompt:
     """A prompt without a chat template, as text or as ids. The names of special tokens in the text
     mean the tokens, except with a `suffix`: there both are plain text, and the answer is what
-    stands between them. `parts`: text of a prompt form and the user's text in turn, the form's
-    first; only in the form's do these names mean tokens."""
+    stands between them."""
 
     text: str = ""
     ids: tuple[int, ...] = ()
     suffix: str | None = None
-    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
-from specedit.models.catalogue import form_of
 from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
@@ -107,12 +106,6 @@ def plan_edit(
     planned = make_job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
     planned = replace(planned, judge=judge, tidies=True, findings=focused)
-    if settings.prompt_form or form_of(settings.model):
-        from specedit.edit.prompt_form import chosen_form, in_form
-
-        if form := chosen_form(settings):
-            plan = in_form(planned.plan, source, region, beside, form)
-            return replace(planned, plan=plan, divisible=False)
     if region != whole(source):
         return planned
     exact = local_rename(source, instruction) or text_replacement(source, instruction)

@@ -134,7 +134,7 @@ class LoadedModel:
     def prompt(self, plan: Plan) -> list[int]:
         if plan.raw is not None:
             raw = plan.raw
-            return raw_ids(self.tokenizer, raw.text, raw.ids, raw.suffix, raw.parts)
+            return raw_ids(self.tokenizer, raw.text, raw.ids, raw.suffix)
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:

@@ -59,7 +59,6 @@ class Listed:
     note: str = ""  # shown before the user chooses it
     untested: bool = False  # its shape is known to run, the model itself was never at hand
     drafter: str = ""  # the model that drafts for it best
-    form: str = ""  # the prompt form that it was trained with, for nothing else
     quality: int = 0  # right answers of 100, as `QUALITY` says; 0: none is published
 
     @property
@@ -74,32 +73,14 @@ class Listed:
 
     @property
     def general(self) -> bool:
-        """Whether it can be suggested: tested, for every use, and for edits by instruction."""
-        return self.free and not self.form and not self.untested
-
-
-@dataclass(frozen=True, slots=True)
-class PromptForm:
-    """The prompt that a model was trained with, where that is not a chat about a file.
-
-    Templates have slots: `{path}`, `{text}` (what is rewritten), `{original}` (the same before the
-    changes since the last commit), `{change}` (what is to be merged), `{others}` and `{changes}`
-    (`other` for each file that is shown, `changed` for each change since the last commit).
-    Only text of a template names special tokens. Without `system` it is no chat.
-    """
-
-    prompt: str
-    system: str = ""
-    other: str = ""
-    changed: str = ""
-    opening: str = ""  # the answer's beginning, already given
-    stop: tuple[str, ...] = ()  # what the model writes after its answer
+        """Whether it can be suggested: tested, and for every use."""
+        return self.free and not self.untested
 
 
 FREE = frozenset({"Apache-2.0", "MIT"})
 
 
-def _read() -> tuple[tuple[Listed, ...], dict[str, PromptForm], str]:
+def _read() -> tuple[tuple[Listed, ...], str]:
     data = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
     models = tuple(
         Listed(
@@ -109,14 +90,10 @@ def _read() -> tuple[tuple[Listed, ...], dict[str, PromptForm], str]:
         )
         for model in data["model"]
     )
-    forms = {
-        name: PromptForm(**form | {"stop": tuple(form["stop"])})
-        for name, form in data["form"].items()
-    }
-    return models, forms, data["quality_source"]
+    return models, data["quality_source"]
 
 
-CATALOGUE, FORMS, QUALITY = _read()
+CATALOGUE, QUALITY = _read()
 
 
 def find(name: str) -> Listed | None:
@@ -128,12 +105,6 @@ def nearest(name: str) -> list[str]:
     """Catalogue names near to `name`, best first."""
     names = (entry.name for entry in CATALOGUE)
     return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4)
-
-
-def form_of(name: str) -> PromptForm | None:
-    """The prompt form of a model of the catalogue that has one of its own."""
-    entry = find(name)
-    return FORMS[entry.form] if entry is not None and entry.form else None
 
 
 SHARE = 0.75  # of the machine's memory that a model may take

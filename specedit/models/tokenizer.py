@@ -47,23 +47,6 @@ class Tokenizer:
             at = match.end()
         return ids + self.encode(text[at:])
 
-    def encode_parts(self, parts: Sequence[str]) -> list[int]:
-        """Ids of template text and contents in turn, the template's first; a special token's name
-        means the token in the template alone."""
-        ids: list[int] = []
-        plain = ""  # since the last special token
-        for at, part in enumerate(parts):
-            if at % 2:
-                plain += part
-                continue
-            end = 0
-            for match in self._names.finditer(part):
-                ids += self.encode(plain + part[end : match.start()])
-                ids.append(self.specials[match[0]])
-                plain, end = "", match.end()
-            plain += part[end:]
-        return ids + self.encode(plain)
-
     @cached_property
     def _names(self) -> re.Pattern[str]:
         longest = sorted(self.specials, key=len, reverse=True)
@@ -104,13 +87,7 @@ FILL_IN = (
 NEXT_FILE = ("<|fim_pad|>", "<|file_sep|>", "<|repo_name|>", "<file_sep>")  # a text ends before
 
 
-def raw_ids(
-    tokenizer: Any,
-    text: str,
-    ids: Sequence[int],
-    suffix: str | None,
-    parts: Sequence[str] = (),
-) -> list[int]:
+def raw_ids(tokenizer: Any, text: str, ids: Sequence[int], suffix: str | None) -> list[int]:
     """The ids of a prompt without a chat template; a `RawPrompt` says what they mean."""
     if ids:
         if not 0 <= min(ids) <= max(ids) < tokenizer.size:
@@ -119,9 +96,7 @@ def raw_ids(
             )
         return list(ids)
     prompt: list[int]
-    if parts:
-        prompt = tokenizer.encode_parts(parts)
-    elif suffix is None:
+    if suffix is None:
         prompt = tokenizer.encode_template(text)
     else:
         triples = ([tokenizer.special(name) for name in names] for names in FILL_IN)

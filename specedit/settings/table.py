@@ -75,9 +75,6 @@ class Settings:
         "auto",
         "Use these drafters, comma-separated (auto: all that are available, none: no drafts)",
     )
-    prompt_form: str = _restricted(
-        "", "Show the model the prompt that it was trained with: next-edit, zeta"
-    )
     draft_model: str = _restricted("", "Draft with this smaller model of the same vocabulary")
     max_tokens: int = _open(
         0, "Limit the answer to this many tokens (0: derived from the size of the file)"

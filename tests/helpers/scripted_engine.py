@@ -220,9 +220,6 @@ class ScriptedTokenizer:
 
     encode_template = encode
 
-    def encode_parts(self, parts: Sequence[str]) -> list[int]:
-        return self.encode("".join(parts))
-
     def piece(self, token: int) -> bytes:
         return bytes([token]) if token < END else b""
 

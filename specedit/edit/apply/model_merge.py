@@ -15,13 +15,10 @@ from specedit.edit import prompt
 from specedit.edit.apply.merged import Doubtful
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, expected, make_job
-from specedit.edit.prompt_form import with_prompt
 from specedit.edit.regions.blocks import Block
 from specedit.edit.regions.together import RegionJob
 from specedit.edit.splice import dedented, indentation, region_of, whole
 from specedit.files.source import Source
-from specedit.models import catalogue
-from specedit.models.catalogue import PromptForm
 from specedit.settings import Settings
 from specedit.syntax.lines import Opcode, common, opcodes
 
@@ -113,7 +110,7 @@ def merge_job(source: Source, region: OpenRegion, settings: Settings) -> Job:
     about = Source.from_bytes(source.name, source.encode(text), source.path)
     planned = make_job(about, whole(about), "", settings, expected(about, whole(about), settings))
     lines = (len(region.above) + 1, len(region.above) + len(region.before))
-    plan = _plan(planned.plan, source.name, region, catalogue.form_of(settings.model))
+    plan = _plan(planned.plan, source.name, region)
     place, blocks = region_of(about, lines), (Block(*lines),)
     return replace(
         planned,
@@ -126,9 +123,8 @@ def merge_job(source: Source, region: OpenRegion, settings: Settings) -> Job:
     )
 
 
-def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None) -> Plan:
-    """The question about one region: its lines, and the change. `form`: the model was trained to
-    merge, with a prompt of its own."""
+def _plan(planned: Plan, name: str, region: OpenRegion) -> Plan:
+    """The question about one region: its lines, and the change."""
     before, best = (dedented(_text(lines)) for lines in (region.before, region.readings[0]))
     change = dedented(_text(region.shown))
     marks = prompt.fence(before + change)
@@ -136,16 +132,14 @@ def _plan(planned: Plan, name: str, region: OpenRegion, form: PromptForm | None)
     words = f"Merge this change into the code:\n\n{marks}\n{change}{marks}"
     rest = best.removeprefix(given)
     longest = max(len(_text(reading[region.given :]).encode()) for reading in region.readings)
-    planned = replace(planned, max_tokens=planned.max_tokens or longest // 2 + 64, least=rest)
-    if form is not None and "{change}" in form.prompt:
-        asked = replace(planned, closing="", stop=form.stop, prediction=rest + form.stop[0])
-        return with_prompt(asked, form, {"text": before, "change": change}, given)
     return replace(
         planned,
         messages=prompt.messages(name, before, words, part=prompt.A_PART),
         opening=prompt.opening(marks) + given,
         closing=marks,
         prediction=rest,
+        max_tokens=planned.max_tokens or longest // 2 + 64,
+        least=rest,
     )
 
 

@@ -16,14 +16,9 @@ from git_repository import Repository
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
+from specedit.edit.apply.apply_plan import changes_of, parts_of
 from specedit.edit.apply.merging import merge_parts
 from specedit.edit.apply.part_places import FileIndex
-from specedit.edit.backend import Plan
-from specedit.edit.job import Job
-from specedit.edit.regions.assemble import plan_of
-from specedit.files.source import Source
-from specedit.settings import Settings
 
 Run = Callable[..., Done]
 Play = Callable[..., Path]
@@ -244,26 +239,6 @@ def test_a_snippet_after_a_doubtful_one_is_merged_too(inside, repo, script):
     done = inside("apply", "shop.py", stdin=both.encode())
     wanted = changed(SHOP, ("import os\n", "import os\nimport re\n"), READINGS["replaced"][1])
     assert repo.read("shop.py") == wanted, done.stderr.decode()
-
-
-def test_a_model_that_was_trained_to_merge_has_its_own_prompt(inside, repo, script):
-    script(answer="        return True\n</updated-code>")
-    done = inside("apply", "shop.py", "--model", "fastapply-1.5b", stdin=DOUBTFUL.encode())
-    assert repo.read("shop.py") == changed(SHOP, READINGS["replaced"][1]), done.stderr.decode()
-    (asked,) = of_job(Settings(model="fastapply-1.5b"))
-    assert asked.messages[1].content.startswith("Merge all changes from the <update> snippet")
-    assert "<update>            print" not in asked.messages[1].content
-    assert asked.opening.startswith("<updated-code>") and asked.stop == ("</updated-code>",)
-    (row,) = [line for line in inside("model", "list").stdout.split(b"\n") if b"fastapply" in line]
-    assert b"Apache-2.0" in row and b"untested" in row
-
-
-def of_job(settings: Settings) -> list[Plan]:
-    """The questions about DOUBTFUL."""
-    source = Source.from_bytes("shop.py", SHOP.encode())
-    job = plan_apply(source, parts_of(changes_of(DOUBTFUL), "shop.py"), settings)
-    assert isinstance(job, Job)
-    return [plan_of(job, (one,)) for one in job.regions]
 
 
 @pytest.mark.parametrize(
