@@ -1,4 +1,4 @@
-"""One answer to a Job: asked, measured, judged, and concluded as an Edit."""
+"""One answer to a Job: asked for, measured, checked, and concluded as an Edit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from specedit.check.finding import Finding, Spot
 from specedit.edit.backend import Answer, Backend
 from specedit.edit.job import Job, make_job
-from specedit.edit.outcome import Judged, conclude
+from specedit.edit.outcome import Checked, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.locate import in_parts
 from specedit.edit.regions.targets import definitions_named
-from specedit.edit.report import Compared, Edit, Figures
-from specedit.edit.sink import Sink
+from specedit.edit.report import Compared, Edit, Figures, Try
+from specedit.edit.sink import Answered, Planned, Sink
 from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.settings import Settings
@@ -21,43 +21,67 @@ from specedit.syntax import trees
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A Job as it was asked in the end, what was answered, and what that makes of the file."""
+class Attempt:
+    """One answer to a Job, as it was asked in the end, and the Edit that it makes. `problem`: what
+    was wrong with it, as a later attempt is told."""
 
     job: Job
     answer: Answer
     edit: Edit
+    record: Try
+    problem: str = ""
+
+    def passes(self, *, alone: bool) -> bool:
+        """Whether the answer passes its checks. `alone`: one without a change does not."""
+        return not self.edit.problems and not (alone and self.edit.why_unchanged)
 
 
-def ask(job: Job, backend: Backend, settings: Settings, sink: Sink) -> Answered:
-    """Ask for one answer and judge it. A refused answer is not kept yet."""
-    sink.planned(job)
+def first_attempt(job: Job, backend: Backend, settings: Settings, sink: Sink) -> Attempt:
+    """The attempt that is made whether or not others follow. A Job that does not fit the model's
+    window is narrowed to a part that does."""
+    try:
+        return attempt(job, 1, backend, settings, sink)
+    except TooLong as problem:
+        return attempt(narrowed(job, settings, problem), 1, backend, settings, sink)
+
+
+def attempt(job: Job, number: int, backend: Backend, settings: Settings, sink: Sink) -> Attempt:
+    """Ask for one answer and check it. A refused answer is not kept yet."""
+    sink.emit(Planned(job))
     answer, figures = measured(job, backend, sink)
-    edit = conclude(job.source, judge(job, answer), figures)
+    edit = conclude(job.source, checked(job, answer), figures)
     edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
     if settings.compare:
         undrafted = replace(job.plan, prediction=None, predictions=(), draft=())
         again, plain = measured(replace(job, plan=undrafted), backend, sink)
         edit = replace(edit, compared=_compare(answer, figures, again, plain))
-    return Answered(job, answer, edit)
+    sampling = job.plan.sampling
+    record = Try(
+        number=number,
+        seed=sampling.seed,
+        temperature=sampling.temperature,
+        with_feedback=bool(job.feedback),
+        second_choice=sampling.second_at is not None,
+        figures=edit.figures,
+        after_sha256=edit.after_sha256,
+        refused="; ".join(edit.problems),
+    )
+    problem = "\n".join(_as_feedback(finding) for finding in edit.findings if finding.refuses)
+    return Attempt(job, answer, edit, record, problem)
 
 
-def judge(job: Job, answer: Answer) -> Judged:
+def checked(job: Job, answer: Answer) -> Checked:
     """The whole new text of the file, and everything that stands against it."""
     if answer.reason == "length" and not job.partial:
         message = f"cut off by the limit after {answer.completion} tokens; raise --max-tokens"
-        return Judged(job.source.text, (Finding("cut-off", message, refuses=True),))
-    results = list(job.findings)
+        return Checked(job.source.text, (Finding("cut-off", message, refuses=True),))
+    findings = list(job.findings)
     if not answer.closed:
-        results.append(
-            Finding(
-                "unclosed",
-                "the model stopped before it said that it was done: is the end missing?",
-            )
-        )
+        message = "the model stopped before it said that it was done: is the end missing?"
+        findings.append(Finding("unclosed", message))
     if answer.reasoning:
         message = f"{answer.reasoning} tokens of reasoning were left out of the answer"
-        results.append(Finding("reasoning", message))
+        findings.append(Finding("reasoning", message))
     text = spliced(job.about, job.region, answer.text)
     if job.tidies:
         from specedit.edit.reverting import without_form_changes  # with what it needs 9 ms
@@ -65,9 +89,9 @@ def judge(job: Job, answer: Answer) -> Judged:
         text, reverted = without_form_changes(
             job.about.text, text, job.about.language, job.instruction
         )
-        results += reverted
-    verdict = job.judge(text)
-    return replace(verdict, findings=(*results, *verdict.findings))
+        findings += reverted
+    result = job.check(text)
+    return replace(result, findings=(*findings, *result.findings))
 
 
 def measured(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figures]:
@@ -78,10 +102,17 @@ def measured(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figures]:
         answer, figures = answer_regions(job, backend, sink)
     else:
         started = time.perf_counter()
-        answer = backend.run(job.plan, sink)
+        answer = backend.run(job.plan, sink.emit)
         figures = Figures.of(answer, time.perf_counter() - started)
-    sink.answered(answer)
+    sink.emit(Answered(answer))
     return answer, figures
+
+
+def _as_feedback(finding: Finding) -> str:
+    """A finding as the model is told of it."""
+    lines = sorted({spot.line for spot in finding.places})
+    where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}: " if lines else ""
+    return f"{where}{finding.text}"
 
 
 def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Compared:
@@ -98,7 +129,7 @@ def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Com
     )
 
 
-def narrow(job: Job, settings: Settings, problem: TooLong) -> Job:
+def narrowed(job: Job, settings: Settings, problem: TooLong) -> Job:
     """A file larger than the window: the smallest definition that the instruction names, or, where
     it is about all of the file, one part after the other."""
     source = job.about

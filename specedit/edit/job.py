@@ -1,7 +1,7 @@
 """The question about one file, and what the answer may become.
 
-A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
-they make. A question is a Plan alone: its answer is shown, and nothing is edited.
+A Job is a Plan with the file that it is for, and its own check. Commands differ only in the Jobs
+they make.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
-from specedit.edit.outcome import Judge, Judged, checks_of, guarded
+from specedit.edit.outcome import Check, Checked, checks_of, guarded
 from specedit.edit.regions.together import Group, RegionJob, all_numbers, all_shown, groups_of
 from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 class Job:
     """One file's work: read, planned, not yet run."""
 
-    source: Source
+    source: Source  # the file as it is now
+    about: Source  # the text that the answer is for: the file's, an earlier one, or an excerpt
     plan: Plan
     region: Region  # of `about`, that the answer replaces
     instruction: str
-    judge: Judge  # what of the whole new text may be written, and what is reported of it
+    check: Check  # what of the whole new text may be written, and what is reported of it
     checks: Checks = field(default_factory=Checks)
     tidies: bool = False  # changes of form alone that no one asked for are reverted
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
@@ -48,12 +49,6 @@ class Job:
     known: str | None = None  # the new text, where there is nothing to ask a model
     partial: bool = False  # an answer that is cut off counts as far as it goes
     rated: bool = True  # its edit may be unsure; the weights are of answers to instructions alone
-    original: Source | None = None  # what is asked about, where the file holds another text by now
-
-    @property
-    def about(self) -> Source:
-        """The text that the answer is for, and becomes a part of."""
-        return self.source if self.original is None else self.original
 
     @property
     def questions(self) -> list[Group]:
@@ -87,8 +82,10 @@ def plan_edit(
     lines: tuple[int, int] | None = None,
     symbol: str | None = None,
     beside: tuple[Beside, ...] = (),
+    now: Source | None = None,
 ) -> Job:
-    """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
+    """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names. `now`:
+    what the file holds by now, where `source` is an earlier text of it; that is written over."""
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
     refuse_question(instruction, source.name, settings)
@@ -99,25 +96,37 @@ def plan_edit(
             text = "open to change: the imports (lines {}:{}); --whole opens all of the file"
             focused = (Finding("focused", text.format(*lines), (Spot(lines[0]),)),)
     region = region_of(source, lines, symbol)
-    known = expected(source, region, settings)
-    checks = replace(
-        checks_of(settings), shown=tuple((source.name, source.text) for source in beside)
+    checks = replace(checks_of(settings), shown=tuple((file.name, file.text) for file in beside))
+    exact = None
+    if region == whole(source):
+        exact = local_rename(source, instruction) or text_replacement(source, instruction)
+    return make_job(
+        source,
+        region,
+        instruction,
+        settings,
+        expected(source, region, settings),
+        now=now,
+        checks=checks,
+        check=partial(check_edit, source, now or source, instruction, checks),
+        beside=beside,
+        known=exact[0] if exact else None,
+        findings=(exact[1],) if exact else focused,
+        tidies=exact is None,
     )
-    planned = make_job(source, region, instruction, settings, known, checks, beside)
-    judge = partial(judged_with_imports, source, instruction, checks)
-    planned = replace(planned, judge=judge, tidies=True, findings=focused)
-    if region != whole(source):
-        return planned
-    exact = local_rename(source, instruction) or text_replacement(source, instruction)
-    if exact is None:
-        return planned
-    return replace(planned, known=exact[0], findings=(exact[1],), tidies=False)
 
 
-def judged_with_imports(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
-    """`text` with its imports completed, and what the checks found."""
+def check_edit(
+    source: Source, now: Source, instruction: str, checks: Checks, text: str
+) -> Checked:
+    """`text` as what an instruction about `source` made of it, written over what is there `now`."""
     from specedit.edit.imports import completion  # with the checks 17 ms, while a model works
 
+    if source.text != now.text:
+        if text == now.text:  # no change of what is there, whatever it was before
+            return guarded(now, instruction, checks, text)
+        if text == source.text:
+            return Checked(text)  # all of it taken back is a change like any other
     return completion.judged_with_imports(source, instruction, checks, text)
 
 
@@ -136,21 +145,31 @@ def make_job(
     instruction: str,
     settings: Settings,
     prediction: str | None,
+    *,
+    now: Source | None = None,
     checks: Checks | None = None,
+    check: Check | None = None,
     beside: tuple[Beside, ...] = (),
+    **more: Any,
 ) -> Job:
-    """The Job of one region of one file. `checks`: those of the settings, where none are given."""
+    """The Job of one region of a text. `now`: what its file holds, where that differs. `checks`:
+    those of the settings, where none are given; `check`: by `checks`, where none is given. `more`:
+    further fields of the Job."""
     text, part = taken(source, region), region != whole(source)
     if part:
         text = dedented(text)
         prediction = None if prediction is None else dedented(prediction)
     marks = prompt.fence(text)
     checks = checks_of(settings) if checks is None else checks
+    earlier = ()
+    if now is not None and prediction is not None and now.text != source.text:
+        earlier = (part_of_changed(source.text, region, now.text),)
     return Job(
-        source=source,
+        source=now or source,
+        about=source,
         region=region,
         instruction=instruction,
-        judge=partial(guarded, source, instruction, checks),
+        check=check or partial(guarded, source, instruction, checks),
         checks=checks,
         beside=beside,
         plan=Plan(
@@ -170,6 +189,7 @@ def make_job(
             audit=settings.audit,
             fresh=settings.compare,
         ),
+        **more,
     )
 
 

@@ -26,7 +26,7 @@ MAX_KEPT_TREE_CHARACTERS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Checked:
     """A text after the checks, and what they found."""
 
     text: str
@@ -39,7 +39,7 @@ class Judged:
         return tuple(finding for finding in self.findings if finding.refuses)
 
 
-Judge = Callable[[str], Judged]  # of the whole new text of a file
+Check = Callable[[str], Checked]  # of the whole new text of a file
 
 
 def checks_of(settings: Settings) -> Checks:
@@ -49,14 +49,14 @@ def checks_of(settings: Settings) -> Checks:
     return Checks(REMOVAL in allowed, chosen, settings.check_with)
 
 
-def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
+def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Checked:
     """`text` as what an instruction made of a file, with what the checks found."""
     from specedit.check.answer import check_answer  # 10 ms, while the model works
 
     result = check_answer(
         source.text, text, source.language, instruction, checks, partial(_place, source)
     )
-    return Judged(text, tuple(result))
+    return Checked(text, tuple(result))
 
 
 def _place(source: Source) -> tuple[Path, PurePath]:
@@ -66,15 +66,15 @@ def _place(source: Source) -> tuple[Path, PurePath]:
     return root, PurePath(path.relative_to(root))
 
 
-def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
-    """The Edit of a judged answer, not written."""
+def conclude(source: Source, checked: Checked, figures: Figures) -> Edit:
+    """The Edit of a checked text, not written."""
     edit = replace(
-        outcome(source, judged.text, figures),
-        findings=judged.findings,
-        changes=judged.changes,
-        parts=judged.parts,
+        outcome(source, checked.text, figures),
+        findings=checked.findings,
+        changes=checked.changes,
+        parts=checked.parts,
     )
-    return replace(edit, status="refused") if judged.problems else edit
+    return replace(edit, status="refused") if checked.problems else edit
 
 
 def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
@@ -135,5 +135,5 @@ def put_back(edit: Edit, errors: str) -> Edit:
 def with_others_failed(edit: Edit, broken: str) -> Edit:
     """The Edit of a file that is one change with a file that could not be done."""
     message = f"not written: it is one change with {broken}, which could not be done"
-    stored = replace(edit, status="refused", written=False)
-    return stored.noting(Finding("held", message, refuses=True))
+    refused = replace(edit, status="refused", written=False)
+    return refused.noting(Finding("held", message, refuses=True))

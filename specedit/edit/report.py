@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from specedit.check.finding import DECLINED
+from specedit.check.finding import DECLINED, NOTHING
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode import FREE, Tally
@@ -110,13 +110,14 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """The user's command's verdict on a try: its exit code (None: it had to be ended), the line
+class CommandResult:
+    """What the user's command says of a try: its exit code (None: it had to be ended), the line
     that says most of a failure, and how many failures it counted."""
 
     code: int | None
     line: str = ""
     failed: int | None = None
+    seconds: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -137,8 +138,8 @@ class Try:
     second_choice: bool = False  # the model's second choice where the try before was least sure
     figures: Figures = Figures()
     after_sha256: str = ""
-    test: Judgement | None = None
-    test_s: float = 0.0
+    test: CommandResult | None = None
+    test_s: float = 0.0  # of the command, where it was run for this try
     refused: str = ""
     noted: str = ""  # why it was asked again, though nothing refuses it
     same_as: int | None = None
@@ -192,6 +193,12 @@ class Edit:
     @property
     def changed(self) -> bool:
         return self.before != self.after and self.status in ("edited", "would-edit")
+
+    @property
+    def why_unchanged(self) -> str:
+        """The finding of an answer without a change; "" for any other answer."""
+        kinds = (NOTHING, "whitespace")
+        return next((finding.text for finding in self.findings if finding.kind in kinds), "")
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -255,7 +262,7 @@ class Trying:
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class Testing:
     """The command runs; `line` is the last of its output. Number 0: before anything is edited."""
 
     number: int
@@ -265,15 +272,14 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The verdict on the work tree as it was."""
+    """What the command says of the work tree as it was."""
 
-    verdict: Judgement
-    seconds: float
+    result: CommandResult
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A try has its verdict; what it cost over all files."""
+    """A try is over; what it cost over all files."""
 
     whole: Try
     most: int

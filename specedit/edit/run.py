@@ -1,7 +1,9 @@
-"""Runs an edit: plan, locate, ask, check, propose, write. Every interface calls these functions.
+"""An edit from top to bottom: plan, locate, ask, check, ask again, confirm, write.
 
-`run_edit` is for one text, `run_files` for the files of a command. With the setting `test` the
-user's command judges each try, else the checks alone do (`tries`).
+Every interface calls `run_edit` for one text or `run_files` for the files of a command. With the
+setting `test` the user's command judges each try (`tested`), else the checks alone do (`again`).
+Outside the regions of its Job a file stays as it is (`splice`, `regions`); an unsure edit stops in
+`_confirmed`; `Recorder.write` and `write_all` are the only ways to a file.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import TYPE_CHECKING
 from specedit.check.finding import DECLINED, Finding
 from specedit.edit.backend import Backend
 from specedit.edit.confidence import rated, unconfirmed
+from specedit.edit.again import another, first_that_passes, until_one_passes
+from specedit.edit.ask import Attempt, first_attempt
 from specedit.edit.job import Job
 from specedit.edit.outcome import (
     as_written,
@@ -23,10 +27,9 @@ from specedit.edit.outcome import (
     with_others_failed,
 )
 from specedit.edit.regions.locate import locate
-from specedit.edit.report import Edit, Report
+from specedit.edit.report import Edit, Figures, Report
 from specedit.edit.request import Input, Request
-from specedit.edit.sink import Sink
-from specedit.edit.tries.loop import TriedFile, checked_edit, other_edit
+from specedit.edit.sink import Begun, Ended, Question, Sink
 from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
@@ -48,25 +51,27 @@ def run_edit(
 ) -> Edit:
     """Edit one text; the Edit is `failed` where the file cannot be done. Nothing is written without
     a `recorder`."""
-    if request.settings.test:
+    settings = request.settings
+    if settings.test:
         unread = Input(source.name, lambda: source, is_uncommitted)
         return _tested([unread], request, backend, sink)[0]
     try:
-        sink.file(source.name)
-        planned = request.planner(source)
-        if isinstance(planned, Edit):
-            return planned
-        job, located = locate(planned, backend, request.settings, sink)
-        file = TriedFile(source, job)
-        edit = checked_edit(file, backend, request.settings, sink, alone=request.alone)
-        edit = rated(file.job, edit, backend.model)
-        if request.confirms_unsure:
-            edit = _confirmed(file, edit, backend, request, sink)
-        if located is not None:
-            edit = replace(edit, figures=edit.figures.beside(located))
-        if not edit.changed:
-            return edit
-        edit = _as_chosen(file.job, edit, sink.proposed(file.job, edit))
+        sink.emit(Begun(source.name))
+        # 1 plan: what to ask, and about which part of the file
+        job = request.planner(source)
+        if isinstance(job, Edit):
+            return job
+        # 2 locate: the regions of a large file that may change; all else stays as it is
+        job, located = locate(job, backend, settings, sink)
+        # 3 ask and check: one answer, and what stands against it
+        attempts = [first_attempt(job, backend, settings, sink)]
+        # 4 ask again, where the first answer does not pass
+        if not attempts[0].passes(alone=request.alone):
+            attempts = until_one_passes(attempts[0], backend, settings, sink, alone=request.alone)
+        # 5 confirm: how likely it is right, and what the user says
+        edit = _rated(job, first_that_passes(attempts), located, backend)
+        edit = _confirmed(attempts, edit, located, request, backend, sink)
+        # 6 write, with the original in the journal
         if recorder is None or not edit.changed:
             return edit
         uncommitted = is_uncommitted()
@@ -98,7 +103,7 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
             edit = run_edit(source, request, backend, sink, recorder, unread.is_uncommitted)
         except FileError as problem:
             edit = failed(unread.name, problem)
-        sink.done(edit)
+        sink.emit(Ended(edit))
         sources.append(source)
         edits.append(edit)
     if request.writes and request.together:
@@ -106,19 +111,35 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
     return Report(request.command, tuple(edits), backend.model, backend.server)
 
 
-def _confirmed(file: TriedFile, edit: Edit, backend: Backend, request: Request, sink: Sink) -> Edit:
-    """The Edit if it is sure or the user confirms it, or another answer that the user confirms
-    instead; else it is refused."""
-    while edit.changed and edit.sure is False:
-        confirmation = sink.confirms(file.job, edit)
-        if confirmation == "no":
+def _confirmed(
+    attempts: list[Attempt],
+    edit: Edit,
+    located: Figures | None,
+    request: Request,
+    backend: Backend,
+    sink: Sink,
+) -> Edit:
+    """The Edit as the sink decides: all of it, what the user chose of it, or another answer; else
+    it is refused. An edit that is not unsure takes effect unless the user decides otherwise."""
+    job = attempts[0].job
+    while edit.changed:
+        unsure = request.confirms_unsure and edit.sure is False
+        reply = sink.ask(Question(job, edit, unsure))
+        if reply.decision == "yes":
+            return _as_chosen(job, edit, reply.text)
+        if reply.decision == "no":
             return unconfirmed(edit)
-        if confirmation == "yes":
-            break
-        other = other_edit(file, backend, request.settings, sink)
+        other = another(attempts, backend, request.settings, sink)
         if other is not None:
-            edit = rated(file.job, other, backend.model)
+            edit = _rated(job, other, located, backend)
     return edit
+
+
+def _rated(job: Job, edit: Edit, located: Figures | None, backend: Backend) -> Edit:
+    """The Edit with how sure it is, and with what the question about places cost."""
+    if located is not None:
+        edit = replace(edit, figures=edit.figures.beside(located))
+    return rated(job, edit, backend.model)
 
 
 def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
@@ -126,9 +147,9 @@ def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
     if chosen_text is None:
         return edit
     chosen = outcome(job.source, chosen_text, edit.figures)
-    verdict = guarded(job.source, job.instruction, job.checks, chosen_text)
-    if verdict.problems:
-        findings = (*edit.findings, *verdict.problems)
+    checked = guarded(job.source, job.instruction, job.checks, chosen_text)
+    if checked.problems:
+        findings = (*edit.findings, *checked.problems)
         return replace(chosen, status="refused", findings=findings)
     chosen = replace(chosen, findings=edit.findings, compared=edit.compared, sure=True)
     return chosen if chosen.changed else chosen.noting(Finding(DECLINED, "no hunk was applied"))
@@ -180,6 +201,6 @@ def _new_errors(verification: Verification, recorder: Recorder) -> str:
 
 
 def _tested(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> list[Edit]:
-    from specedit.edit.tries.tested import tested_edits  # 5 modules, 2 ms
+    from specedit.edit.tested import tested_edits  # 5 modules, 2 ms
 
     return tested_edits(inputs, request, backend, sink)

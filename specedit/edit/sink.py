@@ -7,7 +7,7 @@ from typing import Literal
 
 from specedit.edit.backend import Answer, Event
 from specedit.edit.job import Job
-from specedit.edit.report import Baseline, Edit, Judging, Tried, Trying
+from specedit.edit.report import Baseline, Edit, Testing, Tried, Trying
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Ended:
     edit: Edit
 
 
-EditEvent = Event | Begun | Planned | Answered | Trying | Judging | Baseline | Tried | Ended
+EditEvent = Event | Begun | Planned | Answered | Trying | Testing | Baseline | Tried | Ended
 
 
 @dataclass(frozen=True, slots=True)

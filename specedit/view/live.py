@@ -21,7 +21,7 @@ from rich.text import Text
 from specedit.decode import Tally
 from specedit.edit.backend import Loading, Ready, Written
 from specedit.edit.job import Job
-from specedit.edit.report import Baseline, Judging, Tried, Trying
+from specedit.edit.report import Baseline, Testing, Tried, Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Ended, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.syntax.diff import Hunk, hunks
@@ -221,7 +221,7 @@ class Live(Sink):
         self._passes = 0
         self._answered = False  # the answer is complete; with `compares` it is decoded again
         self._change: ChangeSoFar | None = None
-        self._tested: Judging | None = None
+        self._testing: Testing | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
         self._entered = False
@@ -274,16 +274,16 @@ class Live(Sink):
                     self._write(event)
                 case Answered():
                     self._phase, self._answered = _Phase("checking"), True
-                case Judging():  # the output of the user's command; any other event ends it
+                case Testing():  # the output of the user's command; any other event ends it
                     if self._phase.what != "testing":
                         self._phase = _Phase("testing")
-                    self._tested = event
+                    self._testing = event
                 case Trying() | Baseline() | Tried():
                     self._phase = _Phase("starting")
                 case Ended():
                     self._progress.finish(event.edit.path)
                     self._change, self._phase = None, _Phase("starting")
-        if isinstance(event, Planned | Judging):
+        if isinstance(event, Planned | Testing):
             self._start()
 
     def _begin(self, job: Job) -> None:
@@ -363,12 +363,12 @@ class Live(Sink):
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
             if self._change and not self._answered:
                 yield bar(self._change.share, self.console)
-        elif phase.what == "testing" and self._tested is not None:
-            number = self._tested.number
+        elif phase.what == "testing" and self._testing is not None:
+            number = self._testing.number
             what = f"try {number}: " if number else "before the edit: "
-            yield Text.assemble(what, (terminal.name(self._tested.command), "bold"))
+            yield Text.assemble(what, (terminal.name(self._testing.command), "bold"))
             yield Text(colours.seconds(phase.seconds), "dim")
-            yield Text(terminal.name(self._tested.line))
+            yield Text(terminal.name(self._testing.line))
         else:
             if self._path and phase.what == "prefill":
                 yield Text(terminal.name(self._path), "bold")

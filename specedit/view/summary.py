@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def failing_before(baseline: Baseline, command: str) -> Text | None:
     """That the command fails before anything is edited."""
-    if baseline.verdict.passed:
+    if baseline.result.passed:
         return None
-    why = f"{command!r} fails before the edit, too: {baseline.verdict.line}"
+    why = f"{command!r} fails before the edit, too: {baseline.result.line}"
     return Text(terminal.harmless(why), "yellow")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Certainty, Forwarding, Plan, Ready
+from specedit.edit.backend import Answer, Backend, Certainty, Emit, Event, Plan, Ready
 from specedit.edit.job import Job
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of
 from specedit.edit.regions.together import Group, RegionJob, divided, shown
@@ -44,9 +44,9 @@ def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figu
     done: list[_Done] = []
     for group in job.questions:
         plan = plan_of(job, group)
-        progress = _LaterRegion(sink) if done else sink
+        emit = _later(sink.emit) if done else sink.emit
         group_started = time.perf_counter()
-        answer = backend.run(plan, progress)
+        answer = backend.run(plan, emit)
         figures = Figures.of(answer, time.perf_counter() - group_started)
         for target, text in zip(group, _texts_of(job, group, answer), strict=True):
             done.append(_Done(target, answer, text, figures))
@@ -58,16 +58,18 @@ def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figu
     return whole, replace(figures, certainty=whole.certainty)
 
 
-class _LaterRegion(Forwarding):
-    """Reports a region's run as a part of the run that the first region began: without the first
-    `ready`, for another says that the run started over."""
+def _later(emit: Emit) -> Emit:
+    """Report a region's run as a part of the run that the first region began: without its first
+    `Ready`, for another says that the run started over."""
+    is_ready = False
 
-    _is_ready = False
+    def emit_later(event: Event) -> None:
+        nonlocal is_ready
+        if is_ready or not isinstance(event, Ready):
+            emit(event)
+        is_ready = is_ready or isinstance(event, Ready)
 
-    def ready(self, event: Ready) -> None:
-        if self._is_ready:
-            super().ready(event)
-        self._is_ready = True
+    return emit_later
 
 
 def _texts_of(job: Job, group: Group, answer: Answer) -> list[str]:

@@ -13,7 +13,7 @@ from itertools import compress
 
 from specedit.check.finding import Finding, Spot
 from specedit.edit import prompt
-from specedit.edit.backend import Backend, Forwarding, Plan, Written
+from specedit.edit.backend import Backend, Event, Plan, Written
 from specedit.edit.job import Job
 from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
@@ -178,16 +178,14 @@ def _asked(
 ) -> tuple[list[Block], Figures]:
     plan = _question(job, outline)
     started = time.perf_counter()
-    answer = backend.run(plan, _Question(sink))
+
+    def emit(event: Event) -> None:  # how far it is, and not the words of its answer
+        if not isinstance(event, Written):
+            sink.emit(event)
+
+    answer = backend.run(plan, emit)
     figures = Figures.of(answer, time.perf_counter() - started)
     return outline.named(answer.text), figures
-
-
-class _Question(Forwarding):
-    """Reports how far the question about places is, and not the words of its answer."""
-
-    def written(self, event: Written) -> None:
-        pass
 
 
 def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specedit.edit.report import Judgement, Try
-from specedit.edit.tries import supervisor
+from specedit.edit import supervisor
+from specedit.edit.report import CommandResult, Try
 
 HEAD_BYTES = 64 << 10  # of the output that are kept: its beginning,
 TAIL_BYTES = 192 << 10  # and its end
@@ -323,18 +323,17 @@ class Failures:
 
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
-        self.seconds = 0.0  # of the last run
 
-    def verdict(self, ran: Ran, root: Path, number: int) -> Judgement:
-        self.seconds = ran.seconds
+    def result_of(self, ran: Ran, root: Path, number: int) -> CommandResult:
+        """What the command says of a try, by its number."""
         if ran.code == 0:
-            return Judgement(0)
+            return CommandResult(0, seconds=ran.seconds)
         result = read(ran.output, root)
         line = result.line or f"exit code {ran.code}"
         if ran.problem:
             line = f"{ran.problem}; its last line: {result.line}" if result.line else ran.problem
         self._texts[number] = "\n".join(text for text in (ran.problem, result.text or line) if text)
-        return Judgement(ran.code, line, result.failed)
+        return CommandResult(ran.code, line, result.failed, ran.seconds)
 
     def text(self, whole: Try) -> str:
         """The feedback for a try that failed."""

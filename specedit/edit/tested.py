@@ -1,0 +1,319 @@
+"""Tries that the user's own command judges: all files of a command are one try.
+
+The originals are journalled, a try is written, the command runs, and its exit code decides whether
+the try stays or is taken out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from specedit.check.finding import Finding
+from specedit.edit.again import SECOND, again, most_tries, trying, wider, with_all_tries
+from specedit.edit.ask import Attempt, first_attempt
+from specedit.edit.backend import Backend
+from specedit.edit.confidence import rated
+from specedit.edit.job import Job
+from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
+from specedit.edit.regions.locate import locate
+from specedit.edit.report import Baseline, CommandResult, Edit, Figures, Testing, Tried, Try
+from specedit.edit.request import Input, Request
+from specedit.edit.sink import Begun, Ended, Sink
+from specedit.edit.user_command import Failures, run_command
+from specedit.errors import FileError, UsageError
+from specedit.files import worktree
+from specedit.files.journal import home
+from specedit.files.replacement import check_writable
+from specedit.files.source import Source
+from specedit.files.trial import Settled, Trial
+
+NOT_DONE = ("refused", "failed")  # statuses of an Edit
+CHANGED_BY_TEST = "test-changed"  # the kind of a finding: the command wrote to a file of the try
+
+
+@dataclass
+class TestedFile:
+    """One file of the tries: its Job, and an attempt for each try."""
+
+    source: Source
+    job: Job
+    uncommitted: bool
+    attempts: list[Attempt] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+
+    @property
+    def edit(self) -> Edit:
+        """That of the last attempt."""
+        return self.attempts[-1].edit
+
+    def update(self, at: int, edit: Edit | None = None, **record: object) -> None:
+        """Replace the Edit of an attempt, and fields of its record."""
+        made = self.attempts[at]
+        changed = replace(made.record, **record)  # type: ignore[arg-type]
+        self.attempts[at] = replace(made, edit=edit or made.edit, record=changed)
+
+
+def tested_edits(
+    inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink
+) -> list[Edit]:
+    """The Edit of each file, in the order of the inputs."""
+    files: list[TestedFile] = []
+    edits: dict[str, Edit] = {}
+    for unread in inputs:
+        try:
+            source = unread.read()
+            check_writable(source)
+            planned = request.planner(source)
+        except FileError as problem:
+            planned = failed(unread.name, problem)
+        if isinstance(planned, Job):
+            files.append(TestedFile(source, planned, unread.is_uncommitted()))
+        else:
+            edits[unread.name] = planned
+    broken = next((edit.path for edit in edits.values() if edit.status in NOT_DONE), "")
+    if broken and request.together:  # one change, of which a part cannot be done
+        for file in files:
+            name = file.source.name
+            edits[name] = with_others_failed(Edit(name, "refused"), broken)
+    elif files:
+        root = root_of([file.source for file in files])
+        with Trial(home(), root, request.command, request.wish) as trial:
+            edits |= _Tries(request, files, root, trial, sink).run(backend)
+    for edit in edits.values():
+        sink.emit(Ended(edit))
+    return [edits[unread.name] for unread in inputs]
+
+
+class _Tries:
+    """All files through all tries, until the user's command passes one."""
+
+    def __init__(
+        self,
+        request: Request,
+        files: Sequence[TestedFile],
+        root: Path,
+        trial: Trial,
+        sink: Sink,
+    ) -> None:
+        self._request = request
+        self._settings = request.settings
+        self._files = files
+        self._root = root
+        self._trial = trial
+        self._sink = sink
+        self._failures = Failures()
+        self._before = CommandResult(None)  # of the work tree as it was
+        self._wholes: list[Try] = []  # each try, over all files
+
+    def run(self, backend: Backend) -> dict[str, Edit]:
+        """Locate, then try until the command passes; the Edit of each file."""
+        self._check_baseline()
+        located: dict[str, Figures] = {}
+        for file in self._files:
+            self._sink.emit(Begun(file.source.name))
+            file.job, figures = locate(file.job, backend, self._settings, self._sink)
+            if figures is not None:
+                located[file.source.name] = figures
+        passed = self._try_until_passed(backend)
+        at, why = (len(self._wholes) - 1, None) if passed else self._none_passed()
+        edits = {}
+        for file in self._files:
+            name = file.source.name
+            edit = with_all_tries(file.attempts[at].edit.noting(*file.notes), file.attempts)
+            if name in located:
+                edit = replace(edit, figures=edit.figures.beside(located[name]))
+            edit = rated(file.job, edit, backend.model)
+            if why is None:
+                edit = replace(edit, sure=True)  # the user's own command says so
+            elif edit.status != "unchanged":
+                edit = edit.noting(why)
+            edits[name] = edit
+        return edits
+
+    def _check_baseline(self) -> None:
+        """Run the command before anything is edited."""
+        # The command may write: the originals are put, and so journalled, before it runs.
+        self._trial.put([(file.source, file.source.data) for file in self._files])
+        self._before = self._run_command(0)
+        self._take_out(self._files)
+        self._sink.emit(Baseline(self._before))
+
+    def _try_until_passed(self, backend: Backend) -> bool:
+        """Ask for all files, try after try, until the command passes one."""
+        for number in range(1, most_tries(self._settings) + 1):
+            how = trying(self._settings, number)
+            self._sink.emit(how)
+            for file in self._files:
+                self._sink.emit(Begun(file.source.name))
+                if number == 1:
+                    made = first_attempt(file.job, backend, self._settings, self._sink)
+                    file.job = made.job
+                else:
+                    if number == SECOND:
+                        file.job = wider(file.attempts[0])
+                    made = again(
+                        file.job, how, file.attempts, backend, self._settings, self._sink
+                    )
+                file.attempts.append(made)
+            whole = self._judge()
+            self._wholes.append(whole)
+            self._sink.emit(Tried(whole, how.most))
+            for file in self._files:  # feedback for the next try
+                made = file.attempts[-1]
+                problem = made.problem or self._failures.text(whole)
+                file.attempts[-1] = replace(made, problem=problem)
+            if whole.kept:
+                return True
+            if all(file.job.known is not None for file in self._files):
+                return False  # there is no other answer
+        return False
+
+    def _judge(self) -> Try:
+        """The last try over all files, as the checks and the command judge it; one that does not
+        pass is taken out again."""
+        files = self._files
+        whole = whole_of([file.attempts[-1].record for file in files], files)
+        if whole.refused:
+            return whole
+        same = next((old for old in self._wholes if old.after_sha256 == whole.after_sha256), None)
+        changed = [file for file in files if file.edit.changed]
+        if same is not None:
+            whole = replace(whole, test=same.test, same_as=same.number)
+        elif not changed:
+            whole = replace(whole, test=self._before, same_as=0, kept=self._before.passed)
+        else:
+            self._trial.put([(file.source, file.edit.after) for file in changed])
+            result = self._run_command(whole.number)
+            if result.passed and self._request.writes:
+                self._keep(changed)
+            else:
+                self._take_out(changed)
+            whole = replace(whole, test=result, test_s=result.seconds, kept=result.passed)
+        for file in files:
+            file.update(-1, test=whole.test, test_s=whole.test_s, kept=whole.kept)
+        return whole
+
+    def _run_command(self, number: int) -> CommandResult:
+        """Run the command on what is in the work tree now."""
+        command = self._settings.test
+
+        def report(line: str) -> None:
+            self._sink.emit(Testing(number, command, line))
+
+        ran = run_command(command, self._root, self._settings.test_timeout, report)
+        return self._failures.result_of(ran, self._root, number)
+
+    def _keep(self, changed: Sequence[TestedFile]) -> None:
+        for file, result in _paired(changed, self._trial.keep()):
+            edit = file.edit
+            if result.changed:
+                edit = _as_left(file.source, edit, result.data)
+            file.update(-1, as_written(edit, file.uncommitted))
+
+    def _take_out(self, tried: Sequence[TestedFile]) -> None:
+        for file, result in _paired(tried, self._trial.take_out()):
+            if result.aside:
+                message = f"the test command changed it; its version is in {result.aside}"
+                file.notes.append(Finding(CHANGED_BY_TEST, message))
+
+    def _none_passed(self) -> tuple[int, Finding]:
+        """No try passed: nothing is written, except the best try with --keep-best. The index of the
+        try to report, and the finding."""
+        files, settings, at = self._files, self._settings, best(self._wholes)
+        message = none_passes(self._wholes, settings.test, self._before)
+        changed = [file for file in files if file.attempts[at].edit.changed]
+        if settings.keep_best and self._request.writes and changed and not self._wholes[at].refused:
+            self._trial.put([(file.source, file.attempts[at].edit.after) for file in changed])
+            for file, _ in _paired(changed, self._trial.keep()):
+                file.update(at, replace(file.attempts[at].edit, status="edited", written=True))
+            for file in files:
+                file.update(at, kept=True)
+        else:
+            some = any(_changes(file.attempts[at].edit) for file in files)
+            for file in files:
+                edit = file.attempts[at].edit
+                if _changes(edit) or not some:
+                    file.update(at, keep(replace(edit, status="refused", written=False)))
+        return at, Finding("test", message, refuses=True)
+
+
+def whole_of(parts: Sequence[Try], files: Sequence[TestedFile]) -> Try:
+    """One try over all files, from what it was for each of them."""
+    named = "{name}: {why}" if len(files) > 1 else "{why}"
+    refused = [
+        named.format(name=file.source.name, why=part.refused)
+        for file, part in zip(files, parts, strict=True)
+        if part.refused
+    ]
+    return replace(
+        parts[0],
+        figures=sum((part.figures for part in parts), Figures()),
+        after_sha256=" ".join(part.after_sha256 for part in parts),
+        refused="; ".join(refused),
+        with_feedback=any(part.with_feedback for part in parts),
+        same_as=None,
+    )
+
+
+def best(wholes: Sequence[Try]) -> int:
+    """The index of the best try: the fewest failures; where none are counted, the first that the
+    command judged."""
+    uncounted = float("inf")
+
+    def rank(at: int) -> tuple[bool, bool, float, int]:
+        whole = wholes[at]
+        failures = whole.test.failed if whole.test and whole.test.failed is not None else uncounted
+        return bool(whole.refused), whole.same_as is not None, failures, at
+
+    return min(range(len(wholes)), key=rank)
+
+
+def none_passes(wholes: Sequence[Try], command: str, before: CommandResult) -> str:
+    """Why nothing is kept: what stands against the best of the tries."""
+    nearest = wholes[best(wholes)]
+    if nearest.refused:  # and so is every other: the command judged none of them
+        return f"the checks refuse all {len(wholes)} tries; the first: {nearest.refused}"
+    message = f"no try of {len(wholes)} passes {command!r}"
+    if not before.passed:
+        message += ", which failed before the edit, too"
+    return f"{message}: {nearest.line}"
+
+
+def root_of(sources: Sequence[Source]) -> Path:
+    """The folder that the command runs in: the work tree of the files, or else this folder."""
+    tops = {worktree.top_of(worktree.real(source.path or source.name).parent) for source in sources}
+    if len(tops) > 1:
+        raise UsageError(
+            "--test runs in one work tree, but the files are in several.",
+            hint="Run it once for each of them.",
+        )
+    return tops.pop() or sources[0].root.absolute()
+
+
+def _paired(
+    files: Sequence[TestedFile], settled: Sequence[Settled]
+) -> Iterator[tuple[TestedFile, Settled]]:
+    by = {str(result.path): result for result in settled}
+    for file in files:
+        result = by.get(str(worktree.real(file.source.path or file.source.name)))
+        if result is not None:
+            yield file, result
+
+
+def _as_left(source: Source, edit: Edit, data: bytes) -> Edit:
+    """The Edit of a file that the command changed after it was written, and passed."""
+    message = "the test command changed it after the edit; the command's version is kept"
+    try:
+        text = Source.from_bytes(source.name, data).text
+        left = outcome(source, text, edit.figures)
+    except FileError as problem:
+        left, message = edit, f"{message}: {problem.reason}"
+    findings = (*edit.findings, Finding(CHANGED_BY_TEST, message))
+    return replace(left, after=data, findings=findings)
+
+
+def _changes(edit: Edit) -> bool:
+    """Whether an answer changes its file, or was refused."""
+    return edit.after != edit.before or bool(edit.problems)
