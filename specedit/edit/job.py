@@ -1,7 +1,7 @@
 """The question about one file, and what the answer may become.
 
 A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
-they make. A question is a Plan alone: its answer is shown, and nothing is edited.
+they make.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
-from specedit.edit.backend import Message, Plan
+from specedit.edit.backend import Plan
 from specedit.edit.outcome import Judge, Judged, checks_of, guarded
 from specedit.edit.regions.together import Group, RegionJob, all_numbers, all_shown, groups_of
-from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
+from specedit.edit.splice import Region, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
@@ -91,7 +91,7 @@ def plan_edit(
     """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
-    refuse_question(instruction, source.name, settings)
+    refuse_question(instruction, settings)
     focused: tuple[Finding, ...] = ()
     if lines is None and symbol is None and not settings.whole:
         lines = imports_to_sort(source, instruction)
@@ -121,12 +121,12 @@ def judged_with_imports(source: Source, instruction: str, checks: Checks, text: 
     return completion.judged_with_imports(source, instruction, checks, text)
 
 
-def refuse_question(instruction: str, name: str, settings: Settings) -> None:
+def refuse_question(instruction: str, settings: Settings) -> None:
     """An error where an instruction asks for an answer, unless the user allows it."""
     if is_question(instruction) and checks_of(settings).verdicts[QUESTION] == REFUSE:
         raise UsageError(
             "The instruction is a question, not an edit.",
-            hint=f"specedit ask QUESTION {name} answers it; --allow question edits.",
+            hint="Say what to change; with --allow question it is an instruction all the same.",
         )
 
 
@@ -201,38 +201,3 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
             hint="Name that file itself.",
         )
     return read(path).text
-
-
-def plan_ask(
-    source: Source,
-    question: str,
-    settings: Settings,
-    *,
-    lines: tuple[int, int] | None = None,
-    symbol: str | None = None,
-    beside: tuple[Beside, ...] = (),
-) -> Plan:
-    """A question about a file, or about the part of it that `lines` or `symbol` names; the files
-    `beside` it are shown first."""
-    if not question.strip():
-        raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
-    region = region_of(source, lines, symbol)
-    text = taken(source, region)
-    context = "" if region == whole(source) else around(source, region, CONTEXT_LINES)
-    marks = prompt.fence(text + context)
-    name = prompt.printable(source.name)
-    above: tuple[str, ...] = tuple(prompt.others(beside))
-    what = f"File `{name}`:"
-    if context:
-        head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
-        above = (*above, head, prompt.finished(context), f"{marks}\n\n")
-        what = "The part that is asked about:"
-    asked = f"{marks}\n\n{question.strip()}"
-    user = (*above, f"{what}\n\n{marks}\n", prompt.finished(text), asked)
-    return Plan(
-        messages=(Message("system", (prompt.QUESTION,)), Message("user", user)),
-        instruction=question,
-        draft=tuple(drafter for drafter in drafters(settings) if drafter != "prediction"),
-        max_tokens=settings.max_tokens or None,
-        sampling=sampling_of(settings),
-    )

@@ -109,7 +109,7 @@ def plan_refine(
             file=source.name,
             hint='specedit edit "what to do" FILE starts from the text as it is.',
         )
-    refuse_question(newest, source.name, settings)
+    refuse_question(newest, settings)
     lines, symbol = _part(talk.runs[0].part, before.text)
     instruction = talk.instruction(newest)
     job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import InputError, UsageError, listed
 from specedit.syntax import trees
-from specedit.syntax.lines import HERE, places_of
+from specedit.syntax.lines import places_of
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
     from specedit.syntax.outline import Symbol
 
-CONTEXT_LINES = 60  # lines of context shown on each side of a region
 MAX_LISTED_NAMES = 40  # definitions that an error lists
 
 
@@ -116,13 +115,6 @@ def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
         pieces += [source.text[at : region.start], fitted(taken(source, region), answer)]
         at = region.end
     return "".join([*pieces, source.text[at:]])
-
-
-def around(source: Source, region: Region, lines: int = CONTEXT_LINES) -> str:
-    """The text around a region, a gap marked where the region was cut out."""
-    above = source.text[: region.start].splitlines(keepends=True)[-lines:]
-    below = source.text[region.end :].splitlines(keepends=True)[:lines]
-    return "".join(above) + f"{HERE}\n" + "".join(below)
 
 
 def symbol_names(source: Source) -> str:
