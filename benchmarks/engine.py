@@ -21,7 +21,7 @@ from benchmarks.common import parser, resolved, run
 from benchmarks.speed.peers import peak_mb
 from benchmarks.speed.peers.own import Own, medians
 from specedit.decode.cost import WIDTHS
-from specedit.edit.backend import Progress
+from specedit.edit.backend import unreported
 from specedit.engines.cores import thread_count
 from specedit.engines.exact.engine import ExactEngine
 from specedit.inference.loading import load
@@ -34,7 +34,7 @@ CONTEXTS = (1024, 4096, 8192, 16384, 32512)
 
 def exact(settings: Settings) -> dict[str, Any]:
     """Milliseconds of a pass by its width, and of two parts of it."""
-    return _milliseconds(Own(load(settings, Progress())).passes(CONTEXT, WIDTHS))
+    return _milliseconds(Own(load(settings, unreported)).passes(CONTEXT, WIDTHS))
 
 
 def bf16(settings: Settings) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def widths(settings: Settings) -> dict[str, Any]:
 
 def context(settings: Settings) -> dict[str, Any]:
     """Milliseconds of a pass behind more and more positions. Only their number matters."""
-    engine = load(settings, Progress()).engine
+    engine = load(settings, unreported).engine
     assert isinstance(engine, ExactEngine), "contexts are measured on the exact engine"
     found: dict[str, Any] = {}
     for length in CONTEXTS:
@@ -133,7 +133,7 @@ def context(settings: Settings) -> dict[str, Any]:
 def bound(settings: Settings) -> dict[str, Any]:
     """The least milliseconds of an id of the prompt and of the answer: all int8 products at their
     fastest. An id of the prompt needs no output layer; attention and the rest are left out."""
-    engine = load(settings, Progress()).engine
+    engine = load(settings, unreported).engine
     assert isinstance(engine, ExactEngine), "the bound is of the exact engine's products"
     of, width = engine.passes.config, WIDTHS[-1]
     answer = 1000 * medians(engine.passes.products, [width])[width] / width
@@ -150,7 +150,7 @@ def start(settings: Settings) -> dict[str, Any]:
 
     tokenizer = load_tokenizer(present(settings.model))
     marks.append(("tokenizer", time.perf_counter()))
-    engine = load(settings, Progress()).engine
+    engine = load(settings, unreported).engine
     marks.append(("load", time.perf_counter()))
     ids = tokenizer.encode("def main():\n    pass\n")
     for _ in engine.begin(ids):

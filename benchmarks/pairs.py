@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.common import parser, resolved, run
-from specedit.decode import Chunk
 from specedit.decode.cost import Clock, Curve
 from specedit.decode.width import Widths
-from specedit.edit.backend import Message, Plan, Progress, Written
+from specedit.edit.backend import Event, Message, Plan, Written, unreported
 from specedit.inference.loading import load
 from specedit.inference.model import LoadedModel
 
@@ -47,25 +46,15 @@ class Delayed:
         return choices
 
 
-class Chunks(Progress):
-    """Keeps the passes of an answer."""
-
-    def __init__(self) -> None:
-        self.chunks: list[Chunk] = []
-
-    def written(self, event: Written) -> None:
-        self.chunks.append(event.chunk)
-
-
 def measured(loaded: LoadedModel, curve: Curve, draft: tuple[str, ...]) -> dict[str, Any]:
     tokens = passes = 0
     drafting = seconds = 0.0
     loaded.widths = Widths(clock=Clock(curve))
     for text in ASKED:
         plan = Plan((Message("user", (text,)),), draft=draft, max_tokens=LIMIT, fresh=True)
-        chunks = Chunks()
-        passes += loaded.answer(plan, chunks).passes
-        for chunk in chunks.chunks:
+        events: list[Event] = []
+        passes += loaded.answer(plan, events.append).passes
+        for chunk in (event.chunk for event in events if isinstance(event, Written)):
             tokens += len(chunk.tokens)
             drafting += chunk.drafting
             seconds += chunk.seconds
@@ -85,7 +74,7 @@ def main() -> int:
     options = made.parse_args()
     points = (pair.split(":") for pair in options.times.split(","))
     curve = Curve.of((int(width), float(ms) / 1000) for width, ms in points)
-    loaded = load(resolved(options, draft="auto"), Progress())
+    loaded = load(resolved(options, draft="auto"), unreported)
     loaded.engine = Delayed(loaded.engine, curve)
     for draft in (("model",), ("candidates",), ("lookup", "candidates")):
         print(measured(loaded, curve, draft), flush=True)

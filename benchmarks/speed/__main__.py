@@ -24,7 +24,7 @@ from benchmarks.speed.result import BenchResult
 from specedit.cli.options import argument, flag, option, settings_options
 from specedit.cli.streams import put_object, say
 from specedit.decode.cost import WIDTHS
-from specedit.edit.backend import Progress
+from specedit.edit.backend import unreported
 from specedit.engines.cores import thread_count
 from specedit.errors import UsageError
 from specedit.inference.loading import load
@@ -69,7 +69,7 @@ def bench(
     with _progress(settings.quiet) as progress:
         if engine_table:
             progress("measuring passes")
-            result.widths = Own(load(settings, Progress())).passes(BEFORE_PASSES, WIDTHS)
+            result.widths = Own(load(settings, unreported)).passes(BEFORE_PASSES, WIDTHS)
         else:
             chosen = [] if cases is None else read_cases(cases, "instruction", first=first)
             if drafters:

@@ -31,7 +31,7 @@ class Kind:
 
 
 KINDS = (
-    Kind(QUESTION, REFUSE, "the instruction asks for an answer, not for an edit: `specedit ask`"),
+    Kind(QUESTION, REFUSE, "the instruction asks for an answer, not for an edit"),
     Kind("undefined", REFUSE, "a name is used that nothing defines or imports"),
     Kind("renamed", NOTE, "a definition lost its name, and the instruction does not ask for that"),
     Kind("whitespace", NOTE, "lines changed in white space only"),

@@ -16,7 +16,7 @@ from specedit.check.language_tables import is_elsewhere, language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import COMMENTS, Branch
-from specedit.syntax.lines import GAP, HERE, NOT_SHOWN, changed_runs, opcodes
+from specedit.syntax.lines import GAP, NOT_SHOWN, changed_runs, opcodes
 from specedit.syntax.outline import KINDS
 
 
@@ -211,7 +211,7 @@ def placeholders(before: str, after: str) -> list[tuple[int, str]]:
 
 def stands_in(line: str) -> bool:
     """Whether a line is, or ends in, a comment that stands for code, or is a line of a prompt."""
-    if line in (GAP, HERE) or NOT_SHOWN in line:
+    if line == GAP or NOT_SHOWN in line:
         return True
     if len(line) > STAND_IN:
         return False

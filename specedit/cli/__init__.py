@@ -59,7 +59,7 @@ def _root(
 COMMANDS = tuple(name for names in options.COMMANDS.values() for name in names)
 # The module of a command that shares one.
 MODULES = {
-    **dict.fromkeys(("refine", "ask"), "edit"),
+    "refine": "edit",
     **dict.fromkeys(("warm", "editor", "lsp", "mcp"), "serve"),
     "help": "view",
     **dict.fromkeys(("doctor", "trust"), "config"),

@@ -1,17 +1,14 @@
-"""`specedit edit INSTRUCTION FILE...`, `refine INSTRUCTION`, which continues it, and `ask`."""
+"""`specedit edit INSTRUCTION FILE...`, and `refine INSTRUCTION`, which continues it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specedit.cli.options import (
-    ENGINE,
     SHARED,
     Changed,
     Since,
@@ -21,14 +18,11 @@ from specedit.cli.options import (
     option,
     settings_options,
 )
-from specedit.cli.streams import put, put_object, say
-from specedit.edit.backend import Progress
 from specedit.errors import UsageError
-from specedit.settings import Resolved, Settings
+from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
-    from specedit.edit.backend import Loading, Written
     from specedit.edit.job import Job
     from specedit.edit.prompt import Beside
     from specedit.files.source import Source
@@ -77,7 +71,7 @@ def edit(
         )
     chosen_lines = lines_range(lines)
     _check_encoding(instruction)
-    _check_order("edit", instruction, files or ())
+    _check_order(instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
@@ -134,14 +128,14 @@ def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
     return read_beside(names) if names else ()
 
 
-def _check_order(command: str, words: str, files: Sequence[str]) -> None:
+def _check_order(words: str, files: Sequence[str]) -> None:
     """An error where the words are a file's name, and a file's name is words."""
     sentences = [file for file in files if " " in file.strip() and not Path(file).exists()]
     if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
         said, name = harmless(sentences[0]), harmless(words)
         raise UsageError(
             f"`{said[:60]}` looks like the words, and `{name}` like a file: they are swapped.",
-            hint=f'specedit {command} "{said}" {name}',
+            hint=f'specedit edit "{said}" {name}',
         )
 
 
@@ -151,71 +145,3 @@ def _check_encoding(instruction: str) -> None:
         instruction.encode()
     except UnicodeEncodeError:
         raise UsageError("The instruction is not UTF-8.") from None
-
-
-@settings_options(
-    *(*ENGINE, "draft", "draft_model", "max_tokens"),
-    *("temperature", "seed", "server", "profile", "warm", "json", "quiet"),
-    "stdin_filename",
-)
-def ask(
-    question: str = argument("QUESTION", "The question, in words"),
-    file: str = argument("FILE", "The file that it is about; `-` is stdin"),
-    lines: str | None = option(None, "Ask about these lines", metavar="A:B"),
-    symbol: str | None = option(None, "Ask about this function, method or class", metavar="NAME"),
-    context: Context = None,
-    *,
-    resolved: Resolved,
-) -> int:
-    """Answer a question about a file; nothing changes."""
-    from specedit.connect import connect
-    from specedit.edit.job import plan_ask
-    from specedit.view.contract import asked_json
-
-    settings = resolved.values
-    _check_order("ask", question, [file])
-    source = _read(file, settings.stdin_filename)
-    beside = _beside(context)
-    plan = plan_ask(
-        source, question, settings, lines=lines_range(lines), symbol=symbol, beside=beside
-    )
-    with closing(connect(settings)) as backend:
-        answer = backend.run(plan, _Printed(settings))
-        notes = list(backend.notes)
-    if settings.json:
-        put_object(asked_json(source.name, question, answer))
-    elif not answer.text.endswith("\n"):
-        put("\n")
-    if answer.reason == "length":
-        notes.append("the answer is cut off by the limit; raise --max-tokens")
-    for note in [] if settings.quiet else notes:
-        say(note)
-    return 0
-
-
-class _Printed(Progress):
-    """Prints an answer while it is written."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._is_printed = not settings.json
-        self._on_terminal = sys.stdout.isatty()
-        self._waits = sys.stderr.isatty() and not settings.quiet
-
-    def loading(self, event: Loading) -> None:
-        if self._waits:
-            say("the model is loading…")
-            self._waits = False
-
-    def written(self, event: Written) -> None:
-        if self._is_printed:
-            put(harmless(event.text) if self._on_terminal else event.text)
-
-
-def _read(name: str, stdin_filename: str) -> Source:
-    from specedit.edit.request import of_files, of_stdin
-
-    if name == "-":
-        return of_stdin(sys.stdin.buffer.read(), stdin_filename).read()
-    if stdin_filename:
-        raise UsageError("--stdin-filename works only with `-`.")
-    return of_files([name])[0].read()

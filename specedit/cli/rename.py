@@ -377,7 +377,7 @@ def _by_rule(job: Job) -> Edit:
 
     from specedit.edit.outcome import outcome
 
-    judged = job.judge(job.known or job.source.text)
+    judged = job.check(job.known or job.source.text)
     edit = replace(outcome(job.source, judged.text), changes=judged.changes)
     return edit.noting(*job.findings, *judged.findings)
 

@@ -1,5 +1,5 @@
-"""Further attempts at an edit whose first answer is refused, changes nothing, fails the user's test,
-or is not what the user wants.
+"""Further attempts at an edit whose first answer is refused, changes nothing, fails the user's
+test, or is not what the user wants.
 
 With a test command later attempts sample from the same prompt, or show the model what was wrong
 with the one before; without one the second shows the model why the first was refused. Where the

@@ -9,12 +9,12 @@ from specedit.check.finding import Finding, Spot
 from specedit.edit.backend import Answer, Backend
 from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Checked, conclude
-from specedit.edit.regions.assemble import answer_regions, part_of_changed
+from specedit.edit.regions.assemble import answer_regions
 from specedit.edit.regions.locate import in_parts
 from specedit.edit.regions.targets import definitions_named
 from specedit.edit.report import Compared, Edit, Figures, Try
 from specedit.edit.sink import Answered, Planned, Sink
-from specedit.edit.splice import region_of, spliced, symbol_names, taken, whole
+from specedit.edit.splice import part_of_changed, region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.settings import Settings
 from specedit.syntax import trees
@@ -148,13 +148,19 @@ def narrowed(job: Job, settings: Settings, problem: TooLong) -> Job:
         ) from problem
     region = region_of(source, (best.first_line, best.last_line))
     expected = None if job.plan.prediction is None else taken(source, region)
-    smaller = make_job(source, region, job.instruction, settings, expected, job.checks, job.beside)
+    earlier = (part_of_changed(source.text, region, text) for text in job.plan.predictions)
+    smaller = make_job(
+        source,
+        region,
+        job.instruction,
+        settings,
+        expected,
+        checks=job.checks,
+        beside=job.beside,
+        earlier=tuple(dict.fromkeys(earlier)),
+    )
     lines = f"lines {best.first_line}:{best.last_line}"
     message = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", message, (Spot(best.first_line),))
     others = (finding for finding in job.findings if finding.kind != "whole")
-    earlier = (
-        part_of_changed(source.text, region, prediction) for prediction in job.plan.predictions
-    )
-    plan = replace(smaller.plan, predictions=tuple(dict.fromkeys(earlier)))
-    return replace(job, region=region, plan=plan, findings=(*others, note))
+    return replace(job, region=region, plan=smaller.plan, findings=(*others, note))

@@ -171,6 +171,10 @@ Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire
 Emit = Callable[[Event], object]
 
 
+def unreported(event: Event) -> None:
+    """Show no progress."""
+
+
 class Backend(Protocol):
     """Where a Plan runs."""
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
-from specedit.edit.backend import Message, Plan
+from specedit.edit.backend import Plan
 from specedit.edit.outcome import Check, Checked, checks_of, guarded
 from specedit.edit.regions.together import Group, RegionJob, all_numbers, all_shown, groups_of
-from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
+from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
@@ -88,7 +88,7 @@ def plan_edit(
     what the file holds by now, where `source` is an earlier text of it; that is written over."""
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
-    refuse_question(instruction, source.name, settings)
+    refuse_question(instruction, settings)
     focused: tuple[Finding, ...] = ()
     if lines is None and symbol is None and not settings.whole:
         lines = imports_to_sort(source, instruction)
@@ -100,13 +100,18 @@ def plan_edit(
     exact = None
     if region == whole(source):
         exact = local_rename(source, instruction) or text_replacement(source, instruction)
+    prediction = expected(source, region, settings)
+    earlier: tuple[str, ...] = ()
+    if now is not None and prediction is not None:
+        earlier = (part_of_changed(source.text, region, now.text),)
     return make_job(
         source,
         region,
         instruction,
         settings,
-        expected(source, region, settings),
+        prediction,
         now=now,
+        earlier=earlier,
         checks=checks,
         check=partial(check_edit, source, now or source, instruction, checks),
         beside=beside,
@@ -116,9 +121,7 @@ def plan_edit(
     )
 
 
-def check_edit(
-    source: Source, now: Source, instruction: str, checks: Checks, text: str
-) -> Checked:
+def check_edit(source: Source, now: Source, instruction: str, checks: Checks, text: str) -> Checked:
     """`text` as what an instruction about `source` made of it, written over what is there `now`."""
     from specedit.edit.imports import completion  # with the checks 17 ms, while a model works
 
@@ -130,12 +133,12 @@ def check_edit(
     return completion.judged_with_imports(source, instruction, checks, text)
 
 
-def refuse_question(instruction: str, name: str, settings: Settings) -> None:
+def refuse_question(instruction: str, settings: Settings) -> None:
     """An error where an instruction asks for an answer, unless the user allows it."""
     if is_question(instruction) and checks_of(settings).verdicts[QUESTION] == REFUSE:
         raise UsageError(
             "The instruction is a question, not an edit.",
-            hint=f"specedit ask QUESTION {name} answers it; --allow question edits.",
+            hint="Say what to change; with --allow question it is an instruction all the same.",
         )
 
 
@@ -150,10 +153,13 @@ def make_job(
     checks: Checks | None = None,
     check: Check | None = None,
     beside: tuple[Beside, ...] = (),
+    earlier: tuple[str, ...] = (),
+    copies: bool = False,
     **more: Any,
 ) -> Job:
     """The Job of one region of a text. `now`: what its file holds, where that differs. `checks`:
-    those of the settings, where none are given; `check`: by `checks`, where none is given. `more`:
+    those of the settings, where none are given; `check`: by `checks`, where none is given.
+    `earlier`: further predictions; `copies`: the answer is the text, changed in places. `more`:
     further fields of the Job."""
     text, part = taken(source, region), region != whole(source)
     if part:
@@ -161,9 +167,6 @@ def make_job(
         prediction = None if prediction is None else dedented(prediction)
     marks = prompt.fence(text)
     checks = checks_of(settings) if checks is None else checks
-    earlier = ()
-    if now is not None and prediction is not None and now.text != source.text:
-        earlier = (part_of_changed(source.text, region, now.text),)
     return Job(
         source=now or source,
         about=source,
@@ -181,10 +184,12 @@ def make_job(
             closing=marks,
             nested=source.language is None or not source.language.grammar,
             prediction=None if prediction is None else prompt.finished(prediction),
+            predictions=earlier,
             least=prompt.finished(text),
             instruction=instruction,
             draft=drafters(settings),
             max_tokens=settings.max_tokens or None,
+            copies=copies,
             sampling=sampling_of(settings),
             audit=settings.audit,
             fresh=settings.compare,
@@ -221,38 +226,3 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
             hint="Name that file itself.",
         )
     return read(path).text
-
-
-def plan_ask(
-    source: Source,
-    question: str,
-    settings: Settings,
-    *,
-    lines: tuple[int, int] | None = None,
-    symbol: str | None = None,
-    beside: tuple[Beside, ...] = (),
-) -> Plan:
-    """A question about a file, or about the part of it that `lines` or `symbol` names; the files
-    `beside` it are shown first."""
-    if not question.strip():
-        raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
-    region = region_of(source, lines, symbol)
-    text = taken(source, region)
-    context = "" if region == whole(source) else around(source, region, CONTEXT_LINES)
-    marks = prompt.fence(text + context)
-    name = prompt.printable(source.name)
-    above: tuple[str, ...] = tuple(prompt.others(beside))
-    what = f"File `{name}`:"
-    if context:
-        head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
-        above = (*above, head, prompt.finished(context), f"{marks}\n\n")
-        what = "The part that is asked about:"
-    asked = f"{marks}\n\n{question.strip()}"
-    user = (*above, f"{what}\n\n{marks}\n", prompt.finished(text), asked)
-    return Plan(
-        messages=(Message("system", (prompt.QUESTION,)), Message("user", user)),
-        instruction=question,
-        draft=tuple(drafter for drafter in drafters(settings) if drafter != "prediction"),
-        max_tokens=settings.max_tokens or None,
-        sampling=sampling_of(settings),
-    )

@@ -139,11 +139,6 @@ PLACES = (
     "You know source code. You get the outline of a file and what will be done in it, and say "
     "which parts of the file that is about. Reply with names from the outline and nothing else."
 )
-QUESTION = (
-    "You answer questions about source files. You get one file and one question. "
-    "Answer briefly and in plain words, from what the file says. Name lines and names where it "
-    "helps. Where the file does not tell, say so. Do not rewrite the file."
-)
 
 
 def fence(text: str) -> str:
@@ -216,7 +211,6 @@ CONSTANT = (  # with what prompts begin, the same in every run
     EXAMPLES_OF_FILES,
     EXAMPLES_OF_PARTS,
     (Message("system", (PLACES,)),),
-    (Message("system", (QUESTION,)),),
 )
 
 

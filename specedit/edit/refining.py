@@ -9,13 +9,11 @@ in prose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from specedit.edit.job import Job, judged_with_imports, plan_edit, refuse_question
-from specedit.edit.outcome import Judged, guarded
+from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.prompt import Beside
-from specedit.edit.regions.assemble import part_of_changed
 from specedit.edit.splice import lines_of
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, original, runs
@@ -109,23 +107,12 @@ def plan_refine(
             file=source.name,
             hint='specedit edit "what to do" FILE starts from the text as it is.',
         )
-    refuse_question(newest, source.name, settings)
+    refuse_question(newest, settings)
     lines, symbol = _part(talk.runs[0].part, before.text)
     instruction = talk.instruction(newest)
-    job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)
-    checks = job.checks
-
-    def judge(text: str) -> Judged:
-        if text == source.text:  # no change of what is there now, whatever it was before
-            return guarded(source, instruction, checks, text)
-        if text == before.text:
-            return Judged(text)  # all of it taken back is a change like any other
-        return judged_with_imports(before, instruction, checks, text)
-
-    plan = job.plan
-    if plan.prediction is not None:
-        plan = replace(plan, predictions=(part_of_changed(before.text, job.region, source.text),))
-    return replace(job, source=source, original=before, plan=plan, judge=judge)
+    return plan_edit(
+        before, instruction, settings, lines=lines, symbol=symbol, beside=beside, now=source
+    )
 
 
 def _part(part: str, text: str) -> tuple[tuple[int, int] | None, str | None]:

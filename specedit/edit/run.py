@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import DECLINED, Finding
-from specedit.edit.backend import Backend
-from specedit.edit.confidence import rated, unconfirmed
 from specedit.edit.again import another, first_that_passes, until_one_passes
 from specedit.edit.ask import Attempt, first_attempt
+from specedit.edit.backend import Backend
+from specedit.edit.confidence import rated, unconfirmed
 from specedit.edit.job import Job
 from specedit.edit.outcome import (
     as_written,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import InputError, UsageError, listed
 from specedit.syntax import trees
-from specedit.syntax.lines import HERE, places_of
+from specedit.syntax.lines import lines_of as split_lines
+from specedit.syntax.lines import opcodes, places_of
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
     from specedit.syntax.outline import Symbol
 
-CONTEXT_LINES = 60  # lines of context shown on each side of a region
 MAX_LISTED_NAMES = 40  # definitions that an error lists
 
 
@@ -118,11 +118,20 @@ def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
     return "".join([*pieces, source.text[at:]])
 
 
-def around(source: Source, region: Region, lines: int = CONTEXT_LINES) -> str:
-    """The text around a region, a gap marked where the region was cut out."""
-    above = source.text[: region.start].splitlines(keepends=True)[-lines:]
-    below = source.text[region.end :].splitlines(keepends=True)[:lines]
-    return "".join(above) + f"{HERE}\n" + "".join(below)
+def part_of_changed(before: str, region: Region, after: str) -> str:
+    """The text of a region of `before` in `after`, where only regions were changed."""
+    old, new = split_lines(before), split_lines(after)
+    first = before.count("\n", 0, region.start)
+    last = first + len(split_lines(before[region.start : region.end]))
+    start, end = 0, len(new)
+    for tag, a, b, c, d in opcodes(old, new):
+        if a <= first < b or (a == first == b):
+            start = c + (first - a if tag == "equal" else 0)
+        if a < last <= b:
+            end = c + last - a if tag == "equal" else d
+    if last == len(old):
+        end = len(new)  # with what was added after it
+    return "".join(new[start : max(start, end)])
 
 
 def symbol_names(source: Source) -> str:

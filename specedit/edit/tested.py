@@ -153,9 +153,7 @@ class _Tries:
                 else:
                     if number == SECOND:
                         file.job = wider(file.attempts[0])
-                    made = again(
-                        file.job, how, file.attempts, backend, self._settings, self._sink
-                    )
+                    made = again(file.job, how, file.attempts, backend, self._settings, self._sink)
                 file.attempts.append(made)
             whole = self._judge()
             self._wholes.append(whole)

@@ -114,7 +114,7 @@ TOPICS = (  # in reading order
     *("settings", "trust", "vllm", "engine"),
 )
 SUBJECTS = {  # the topic of each command that has no page of its own name
-    **dict.fromkeys(("ask", "refine", "undo", "view"), "edit"),
+    **dict.fromkeys(("refine", "undo", "view"), "edit"),
     **dict.fromkeys(("editor", "lsp"), "editors"),
     "mcp": "agents",
     **dict.fromkeys(("serve", "warm"), "server"),

@@ -16,7 +16,7 @@ from functools import partial
 from specedit.check.finding import CHECKER, EXISTING_NAME, OFF, Checks, verdicts_of_rename
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, expected, make_job
-from specedit.edit.outcome import Judge, Judged, guarded
+from specedit.edit.outcome import Check, Checked, guarded
 from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, SpeceditError, UsageError
@@ -241,6 +241,7 @@ def job_of(
     if question is None:
         work = Job(
             source,
+            source,
             Plan(()),
             whole(source),
             instruction,
@@ -252,9 +253,18 @@ def job_of(
         prediction: str | None = question.prediction
         if settings.prediction != "original":
             prediction = expected(about, whole(about), settings)
-        work = make_job(about, whole(about), instruction, settings, prediction, checks)
-        plan = replace(work.plan, copies=True)
-        work = replace(work, source=source, original=about, plan=plan, partial=True, rated=False)
+        work = make_job(
+            about,
+            whole(about),
+            instruction,
+            settings,
+            prediction,
+            now=source,
+            checks=checks,
+            copies=True,
+            partial=True,
+            rated=False,
+        )
     judge = partial(guarded, source, instruction, checks)
     needed = not guess.same_shape or any(verdict != OFF for verdict in checks.verdicts.values())
     asked = question.asked if question is not None else []
@@ -262,7 +272,7 @@ def job_of(
     return replace(
         work,
         checks=checks,
-        judge=partial(settled, source, guess, question, judge if needed else None),
+        check=partial(settled, source, guess, question, judge if needed else None),
         divisible=False,
         findings=(*guess.findings, *_by_rule(rest, reason or "too many to ask about")),
     )
@@ -306,14 +316,14 @@ def settled(
     source: Source,
     guess: RenameGuess,
     question: MentionQuestion | None,
-    checked: Judge | None,
+    checked: Check | None,
     answer: str,
-) -> Judged:
+) -> Checked:
     """The text to write after an answer, and its places: all but the mentions that it leaves."""
     left = left_by(question, answer) if question is not None else []
     places = [place for place in guess.places if place not in left]
     text = applied(source.text, [(place.offset, place) for place in places])
-    verdict = checked(text) if checked is not None else Judged(text)
+    verdict = checked(text) if checked is not None else Checked(text)
     disagreed = (
         Finding(
             "disagreed",
@@ -322,4 +332,4 @@ def settled(
         )
         for place in left
     )
-    return Judged(verdict.text, (*disagreed, *verdict.findings), changes(places))
+    return Checked(verdict.text, (*disagreed, *verdict.findings), changes(places))

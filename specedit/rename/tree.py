@@ -225,8 +225,8 @@ def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> 
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
     job = job_of(source, guess, settings, tree.unasked)
-    if job.original is not None:
-        tree.unasked -= len(job.original.text)
+    if job.about is not source:
+        tree.unasked -= len(job.about.text)
     return job
 
 

@@ -20,7 +20,7 @@ from specedit.check.finding import (
 from specedit.edit.backend import Plan
 from specedit.edit.imports.completion import completed_imports
 from specedit.edit.job import Job
-from specedit.edit.outcome import Judged, guarded, outcome
+from specedit.edit.outcome import Checked, guarded, outcome
 from specedit.edit.report import Edit, Replaced
 from specedit.edit.splice import whole
 from specedit.errors import FileError, InputError
@@ -289,8 +289,8 @@ def _judged(
     changes: tuple[Replaced, ...],
     sound: str,
     text: str,
-) -> Judged:
-    judged = Judged(text, ()) if text == sound else guarded(source, instruction, checks, text)
+) -> Checked:
+    judged = Checked(text, ()) if text == sound else guarded(source, instruction, checks, text)
     return replace(judged, changes=changes)
 
 

@@ -13,11 +13,7 @@ COARSE = 1_000_000  # lines x lines beyond which many changes are one change
 MOST_CHANGED = 256  # lines of a shortest edit script
 MOST_COMPARED = 2_000_000  # lines to find it
 # In a prompt, stand for lines of the file
-GAP, HERE, NOT_SHOWN = (
-    "[other lines]",
-    "[the region to edit]",
-    "lines of the file are not shown here",
-)
+GAP, NOT_SHOWN = "[other lines]", "lines of the file are not shown here"
 
 Opcode = tuple[str, int, int, int, int]
 Block = tuple[int, int, int]  # where equal lines start in both texts, and how many there are

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from typing import Any
 
 from specedit.decode import FREE, Tally
-from specedit.edit.backend import Answer
 from specedit.edit.report import (
     Compared,
     Edit,
@@ -44,7 +43,7 @@ def _finding(finding: Finding, path: str) -> dict[str, Any]:
     return {"file": path, **own, "places": places}
 
 
-def _tokens(of: Figures | Answer) -> dict[str, int]:
+def _tokens(of: Figures) -> dict[str, int]:
     return _picked(of, "prompt", "reused", "completion")
 
 
@@ -109,20 +108,6 @@ def try_json(t: Try) -> dict[str, Any]:
         "prediction": _tally(f.prediction),
         "drafts": _drafts(f),
         "timing": _timing(f),
-    }
-
-
-def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
-    """The one object of `ask --json`."""
-    return {
-        "schema": SCHEMA,
-        "command": "ask",
-        "path": name,
-        "question": question,
-        "answer": answer.text,
-        "complete": answer.reason == "stop",
-        "tokens": _tokens(answer),
-        "timing": _picked(answer, "prefill_s", "decode_s", digits=4),
     }
 
 

@@ -17,7 +17,7 @@ from benchmarks.speed import compare
 from benchmarks.speed.cases import KINDS, generated, read_cases
 from benchmarks.speed.peers import PLAIN
 from benchmarks.speed.peers.own import Own
-from specedit.edit.backend import Progress
+from specedit.edit.backend import unreported
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
 from specedit.inference.loading import load
@@ -76,7 +76,7 @@ def test_an_error_of_a_case_names_its_line(tmp_path, text, message):
 
 
 def test_a_dictated_answer_is_written_whatever_the_model_would_say():
-    own, model = Own(load(Settings(), Progress())), WORDS
+    own, model = Own(load(Settings(), unreported)), WORDS
     (case,) = generated(["line"], [30])
     task = model.task(case, Settings(), own=False)
     for way in ("predicted", PLAIN):

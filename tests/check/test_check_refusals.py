@@ -163,8 +163,7 @@ def test_many_members_lost_are_a_loss():
     "line",
     [
         "// ... existing code ...",
-        "[other lines]",
-        "    [the region to edit]",
+        "    [other lines]",
         "    # ... rest of the code unchanged",
         "# rest of the file remains the same",
         "/* ... */",

@@ -1,4 +1,4 @@
-"""Checks on the command line: what is noted, refused and allowed; and `specedit ask`."""
+"""Checks on the command line: what is noted, refused and allowed."""
 
 import json
 import subprocess
@@ -73,30 +73,11 @@ def test_a_checker_s_new_words_refuse_when_strict(inside, file, script, tmp_path
     assert done.returncode == 0 and b"no-such-checker is not installed" in done.stderr
 
 
-def test_a_question_is_refused_by_edit_and_answered_by_ask(specedit, file, script):
+def test_a_question_is_refused_by_edit(specedit, file, script):
     script(answer="It sums the cart.")
     done = specedit("edit", "Explain what this file does", file)
     assert (done.returncode, done.stdout, file.read_text()) == (2, b"", BEFORE)
-    assert b"specedit ask" in done.stderr
-    done = specedit("ask", "What does it do?", file)
-    assert (done.returncode, done.stdout) == (0, b"It sums the cart.\n")
-    assert file.read_text() == BEFORE
-    done = specedit("ask", "What does it do?", "-", "--json", stdin=BEFORE.encode())
-    result = json.loads(done.stdout)
-    assert (result["command"], result["answer"]) == ("ask", "It sums the cart.")
-
-
-def test_a_question_may_be_about_more_than_one_file(inside, file, script):
-    shop = file.with_name("shop.py")
-    shop.write_text("import cart\nDISCOUNT = 7\n")
-    trace = script(replace=[])  # the model says the last block of its prompt
-    done = inside("ask", "Who calls it?", file, "--with", shop, "--json")
-    assert done.returncode == 0
-    longer = json.loads(done.stdout)["tokens"]["prompt"]
-    alone = json.loads(inside("ask", "Who calls it?", file, "--json").stdout)["tokens"]["prompt"]
-    assert longer >= alone + len(shop.read_text()) and trace.exists()
-    done = inside("ask", "Who calls it?", file, "--with", file.with_name("none.py"))
-    assert done.returncode == 2 and b"none.py" in done.stderr
+    assert b"--allow question" in done.stderr
 
 
 RENAMED = """def one(a):

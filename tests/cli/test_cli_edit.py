@@ -49,13 +49,12 @@ def test_dry_runs_write_nothing(specedit, file, flag):
     assert done.returncode == (1 if flag == "--check" else 0)
 
 
-@pytest.mark.parametrize("command", ["edit", "ask"])
 @pytest.mark.parametrize("name", ["user.cs", "usr.cs"])
-def test_a_file_and_words_that_are_swapped_are_told_apart(specedit, file, command, name):
-    done = specedit(command, name, "Add a doc comment", cwd=file.parent)
+def test_a_file_and_words_that_are_swapped_are_told_apart(specedit, file, name):
+    done = specedit("edit", name, "Add a doc comment", cwd=file.parent)
     assert done.returncode == 2
     assert b"`Add a doc comment` looks like the words" in done.stderr
-    assert f'specedit {command} "Add a doc comment" {name}'.encode() in done.stderr
+    assert f'specedit edit "Add a doc comment" {name}'.encode() in done.stderr
     done = specedit("edit", "rename it", "no such file.cs", cwd=file.parent)
     assert done.returncode == 2 and b"no such file" in done.stderr
 
@@ -63,8 +62,8 @@ def test_a_file_and_words_that_are_swapped_are_told_apart(specedit, file, comman
 @pytest.mark.parametrize(
     ("command", "option", "owners"),
     [
-        ("ask", "--test=true", "edit, refine, rename and apply"),
-        ("ask", "--selected=x", "edit"),
+        ("undo", "--test=true", "edit, refine, rename and apply"),
+        ("undo", "--selected=x", "edit"),
         ("apply", "--tries=2", "edit, refine and rename"),
     ],
 )

@@ -88,7 +88,7 @@ def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(edited, scr
 def test_a_question_is_refused_as_edit_refuses_it(edited, script, inside):
     says(script, KEPT)
     done = inside("refine", "Why is x ten?")
-    assert done.returncode == 2 and "specedit ask" in done.stderr.decode()
+    assert done.returncode == 2 and "--allow question" in done.stderr.decode()
     assert held(edited) == BARE
     assert inside("refine", "Why is x ten?", "--allow", "question").returncode == 0
 

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.edit.splice import (
-    around,
     dedented,
     indentation,
     region_of,
@@ -74,12 +73,6 @@ def test_overloads_are_one_symbol_with_their_body():
     apart = Source.from_bytes("a.ts", text.replace("): 2\n", "): 2\nclass A {}\n").encode())
     with pytest.raises(SpeceditError, match="defines f 3 times"):
         region_of(apart, symbol="f")
-
-
-def test_context_is_cut_to_lines():
-    file = source(TEXT)
-    shown = around(file, region_of(file, (5, 6)), 2)
-    assert shown == "\nclass A:\n[the region to edit]\n\n    @property\n"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from model_sources import tiny_gguf
 
 from specedit.decode.width import Widths
 from specedit.edit import prompt
-from specedit.edit.backend import Message, ModelInfo, Plan, Progress
+from specedit.edit.backend import Message, ModelInfo, Plan, unreported
 from specedit.engines.exact import engine as fixed_prefix
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
@@ -122,7 +122,7 @@ def test_nothing_of_a_users_text_is_kept(loaded, tmp_path):
         messages = (*constant, Message("user", segments))
         loaded.engine.crop(0)
         plan = Plan(messages, draft=(), max_tokens=1)
-        return loaded.answer(plan, Progress()).reused
+        return loaded.answer(plan, unreported).reused
 
     first = reused(prompt.EXAMPLES_OF_FILES, "File `a`:", "secret = 1\n", "Rename it.")
     (path,) = files(tmp_path)

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from specedit.edit.backend import Answer, Backend, Event, Loading, Plan, Progress, Ready, Written
+from specedit.edit.backend import Answer, Backend, Event, Loading, Plan, Ready, Written
 from specedit.edit.job import Job
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 
 
@@ -17,29 +17,20 @@ class Recorded(Sink):
         self.events: list[Event] = []
         self.jobs: list[Job] = []
 
-    def planned(self, job: Job) -> None:
-        self.jobs.append(job)
-
-    def loading(self, event: Loading) -> None:
-        self.events.append(event)
-
-    def ready(self, event: Ready) -> None:
-        self.events.append(event)
-
-    def prefill(self, event: Prefill) -> None:
-        self.events.append(event)
-
-    def written(self, event: Written) -> None:
-        self.events.append(event)
-
-    def answered(self, answer: Answer) -> None:
-        self.events.append(answer)
+    def emit(self, event: EditEvent) -> None:
+        match event:
+            case Planned():
+                self.jobs.append(event.job)
+            case Answered():
+                self.events.append(event.answer)
+            case Loading() | Ready() | Prefill() | Written():
+                self.events.append(event)
 
 
 def events(backend: Backend, plan: Plan) -> list[Event]:
     """The events of a run, its Answer last."""
     recorded = Recorded()
-    answer = backend.run(plan, recorded)
+    answer = backend.run(plan, recorded.emit)
     return [*recorded.events, answer]
 
 
@@ -47,19 +38,20 @@ class Stop(Exception):
     """Raised in the middle of a run, to cancel it."""
 
 
-class Stopping(Progress):
-    """Cancels a run at its first text."""
-
-    def written(self, event: Written) -> None:
+def stopping(event: Event) -> None:
+    """Cancel a run at its first text."""
+    if isinstance(event, Written):
         raise Stop
 
 
-class _Held(Progress):
+class _Held:
     def __init__(self) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
         self.stops = True
 
-    def written(self, event: Written) -> None:
+    def emit(self, event: Event) -> None:
+        if not isinstance(event, Written):
+            return
         self.began.set()
         self.goes_on.wait(20)
         if self.stops:
@@ -73,7 +65,7 @@ def held(backend: Backend, plan: Plan) -> Iterator[None]:
 
     def run() -> None:
         with suppress(Stop):
-            backend.run(plan, progress)
+            backend.run(plan, progress.emit)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -85,11 +77,8 @@ def held(backend: Backend, plan: Plan) -> Iterator[None]:
         thread.join(20)
 
 
-_METHODS = {Loading: "loading", Ready: "ready", Prefill: "prefill", Written: "written"}
-
-
 def feed(sink: Sink, name: str, *events: Event) -> None:
     """Report events of one file."""
-    sink.file(name)
+    sink.emit(Begun(name))
     for event in events:
-        getattr(sink, _METHODS.get(type(event), "answered"))(event)
+        sink.emit(Answered(event) if isinstance(event, Answer) else event)

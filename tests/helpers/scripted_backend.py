@@ -6,7 +6,7 @@ from dataclasses import replace
 from scripted_engine import ScriptedEngine, ScriptedTokenizer
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Answer, Backend, ModelInfo, Plan, Progress, Ready
+from specedit.edit.backend import Answer, Backend, Emit, ModelInfo, Plan, Ready
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.edit.request import Request
@@ -38,10 +38,10 @@ class Scripted:
         self._loaded = LoadedModel(self.model, engine, tokenizer, render, Widths())
         self.plans: list[Plan] = []
 
-    def run(self, plan: Plan, progress: Progress) -> Answer:
+    def run(self, plan: Plan, emit: Emit) -> Answer:
         self.plans.append(plan)
-        progress.ready(Ready(self.model, 0.0))
-        return self._loaded.answer(plan, progress)
+        emit(Ready(self.model, 0.0))
+        return self._loaded.answer(plan, emit)
 
     def close(self) -> None:
         pass

@@ -7,7 +7,7 @@ import pytest
 from scripted_engine import ScriptedEngine, ScriptedTokenizer
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Message, ModelInfo, Plan, Progress
+from specedit.edit.backend import Message, ModelInfo, Plan, unreported
 from specedit.errors import ModelError
 from specedit.inference.model import LoadedModel
 
@@ -38,7 +38,7 @@ def test_prompt_and_prediction_are_tokenized_once(kept, count):
     if kept:
         loaded.keep_prefixes(1 << 20)
     plan = Plan((Message("user", ("Do it.", TEXT)),), prediction=TEXT, least=TEXT, closing="```")
-    answer = loaded.answer(plan, Progress(), count=count)
+    answer = loaded.answer(plan, unreported, count=count)
     assert answer.text == TEXT.replace("1", "2")
     assert len(rendered) == 1
     assert tokenizer.encoded[TEXT] == 1
@@ -54,4 +54,4 @@ def test_an_id_that_the_model_does_not_have_is_an_error(part):
     loaded = LoadedModel(ModelInfo("scripted"), engine, ScriptedTokenizer(), render, Widths())
     plan = Plan((), prediction="x" if part == "prediction" else None)
     with pytest.raises(ModelError, match="the id 120, and the model has ids up to 99"):
-        loaded.answer(plan, Progress())
+        loaded.answer(plan, unreported)

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from events import Recorded, Stop, Stopping, held
+from events import Recorded, Stop, held, stopping
 from events import events as events_of
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
 from specedit.connect import LocalBackend, connect
-from specedit.edit.backend import Answer, Event, Loading, Plan, Progress, Ready, Written
+from specedit.edit.backend import Answer, Emit, Event, Loading, Plan, Ready, Written, unreported
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
 from specedit.server import client, protocol, runtime
@@ -90,13 +90,13 @@ ERRORS: dict[str, tuple[Plan, type[Exception]]] = {
 @pytest.mark.parametrize(("asked", "kind"), ERRORS.values(), ids=ERRORS)
 def test_an_error_is_the_same_error(server, asked, kind):
     with pytest.raises(kind) as raised:
-        ServerBackend(server.record).run(asked, Progress())
+        ServerBackend(server.record).run(asked, unreported)
     assert type(raised.value) is kind
 
 
 def test_closing_a_run_cancels_it_there(slow):
     with pytest.raises(Stop):
-        ServerBackend(slow.record).run(plan("x", draft=()), Stopping())
+        ServerBackend(slow.record).run(plan("x", draft=()), stopping)
     until(lambda: slow.status()["requests"]["cancelled"] == 1)
     assert slow.status()["requests"]["running"] == 0
 
@@ -107,7 +107,7 @@ def test_warm_reads_the_prompt_and_nothing_more(server):
     recorded = Recorded()
     backend.warm(asked, recorded)
     assert not [e for e in recorded.events if isinstance(e, Written | Answer)]
-    answer = backend.run(asked, Progress())
+    answer = backend.run(asked, unreported)
     assert answer.reused == answer.prompt - 1
 
 
@@ -117,7 +117,7 @@ def test_a_run_goes_before_a_warm_up(slow, tmp_path):
     threads = []
     with held(ServerBackend(slow.record), plan("x", draft=())):
         for run, asked in ((backend.warm, short), (backend.run, long)):
-            threads.append(threading.Thread(target=run, args=(asked, Progress())))
+            threads.append(threading.Thread(target=run, args=(asked, unreported)))
             threads[-1].start()
             until(lambda: slow.status()["requests"]["queued"] == len(threads))
     for thread in threads:
@@ -137,7 +137,7 @@ class Local:
 
     model = None
 
-    def run(self, asked: Plan, progress: Progress) -> Answer:
+    def run(self, asked: Plan, emit: Emit) -> Answer:
         return Answer("here", "stop", True, 1, 0, 1)
 
     def close(self) -> None:
@@ -175,11 +175,11 @@ def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines):
     record, thread = dies_after(lines)
     backend = WithFallback(ServerBackend(record), Local())
     assert backend.server == record.address
-    answer = backend.run(plan("x"), Progress())
+    answer = backend.run(plan("x"), unreported)
     thread.join()
     assert answer.text == "here"
     assert backend.server is None and len(backend.notes) == 1
-    assert backend.run(plan("x"), Progress()).text == "here"
+    assert backend.run(plan("x"), unreported).text == "here"
     assert backend.notes == ()
 
 
@@ -191,9 +191,9 @@ def test_a_busy_server_is_not_waited_for(slow):
             queued[-1].start()
             until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
         with pytest.raises(ServerBusyError):
-            ServerBackend(slow.record).run(plan("x"), Progress())
+            ServerBackend(slow.record).run(plan("x"), unreported)
         backend = WithFallback(ServerBackend(slow.record), Local())
-        assert backend.run(plan("x"), Progress()).text == "here"
+        assert backend.run(plan("x"), unreported).text == "here"
     list(client.lines(slow.record, protocol.STOP, b""))
     for thread in queued:
         thread.join()
@@ -201,10 +201,15 @@ def test_a_busy_server_is_not_waited_for(slow):
 
 def test_a_run_that_waits_is_told_its_place_in_the_queue(slow):
     places: list[str] = []
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Loading):
+            places.append(event.what)
+
     threads = []
     with held(ServerBackend(slow.record), plan("x", draft=())):
         for waiting in (1, 2):
-            target, args = _until_gone, (slow.record, _Places(places))
+            target, args = _until_gone, (slow.record, emit)
             threads.append(threading.Thread(target=target, args=args))
             threads[-1].start()
             until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
@@ -216,25 +221,15 @@ def test_a_run_that_waits_is_told_its_place_in_the_queue(slow):
         thread.join()
 
 
-class _Places(Progress):
-    """Keeps what a run is told of its place in the queue."""
-
-    def __init__(self, places: list[str]) -> None:
-        self._places = places
-
-    def loading(self, event: Loading) -> None:
-        self._places.append(event.what)
-
-
-def _until_gone(record: ServerRecord, progress: Progress | None = None) -> None:
+def _until_gone(record: ServerRecord, emit: Emit = unreported) -> None:
     with contextlib.suppress(ServerError):
-        ServerBackend(record).run(plan("x", draft=()), progress or Progress())
+        ServerBackend(record).run(plan("x", draft=()), emit)
 
 
 def test_an_error_of_the_run_is_no_reason_to_run_again(server):
     backend = WithFallback(ServerBackend(server.record), Local())
     with pytest.raises(UsageError):
-        backend.run(plan("x", draft=("predicton",)), Progress())
+        backend.run(plan("x", draft=("predicton",)), unreported)
     assert backend.server is not None
 
 
@@ -358,7 +353,7 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
     folder.mkdir()
     with running(folder, REPLACE) as server:
         assert len(str(server.place.socket)) < 100
-        assert ServerBackend(server.record).run(plan("x"), Progress()).completion
+        assert ServerBackend(server.record).run(plan("x"), unreported).completion
 
 
 def test_a_gone_server_says_so(place):
@@ -371,11 +366,11 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(tmp_path, monkeypatch):
     monkeypatch.setattr("specedit.server.service.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
         assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
-        assert ServerBackend(server.record).run(plan("x"), Progress()).completion
+        assert ServerBackend(server.record).run(plan("x"), unreported).completion
         assert server.ask("GET", "/v1/models").status == 401
         stranger = ServerBackend(replace(server.record, token="guess"))
         with pytest.raises(ServerError):
-            stranger.run(plan("x"), Progress())
+            stranger.run(plan("x"), unreported)
 
 
 def test_a_new_server_finds_this_package():

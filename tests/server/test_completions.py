@@ -13,7 +13,7 @@ from scripted_engine import ScriptedEngine, ScriptedTokenizer
 from warm_server import Answered, Running, running
 
 from specedit.decode.width import Widths
-from specedit.edit.backend import Answer, ModelInfo, Plan, Progress, RawPrompt
+from specedit.edit.backend import Answer, ModelInfo, Plan, RawPrompt, unreported
 from specedit.errors import UsageError
 from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
@@ -56,7 +56,7 @@ def answered(
 
     engine = ScriptedEngine(script, min(tokenizer.ends), vocabulary=tokenizer.size)
     loaded = LoadedModel(ModelInfo("scripted"), engine, tokenizer, lambda *_: [], Widths())
-    answer = loaded.answer(plan, Progress(), count=True)
+    answer = loaded.answer(plan, unreported, count=True)
     return answer, answer.passes
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from odd import Odd, dumped, target
 
-from specedit.edit.backend import Message, Plan, Progress
+from specedit.edit.backend import Message, Plan, unreported
 from specedit.errors import SpeceditError
 from specedit.server import remote
 from specedit.server.chat_request import chat_plan, chat_request
@@ -98,7 +98,7 @@ def test_any_stream_is_an_answer_or_our_error(data):
     remote.urllib.request.build_opener = lambda *_: opener  # type: ignore[assignment]
     try:
         with contextlib.suppress(SpeceditError):
-            RemoteBackend(Settings(server="http://x", model="m")).run(PLAN, Progress())
+            RemoteBackend(Settings(server="http://x", model="m")).run(PLAN, unreported)
     finally:
         remote.urllib.request.build_opener = before
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from events import Stop, Stopping
+from events import Stop, stopping
 from warm_server import Running, plan, process, prompt, until
 
 from specedit.connect import LocalBackend
-from specedit.edit.backend import Progress
+from specedit.edit.backend import unreported
 from specedit.server import client, runtime
 from specedit.server.client import ServerBackend
 from specedit.server.runtime import ServerRecord
@@ -87,13 +87,13 @@ class Load:
 
     def own(self, rng: random.Random) -> None:
         text = rng.choice(TEXTS)
-        answer = ServerBackend(self.server.record).run(plan(text, closing=""), Progress())
+        answer = ServerBackend(self.server.record).run(plan(text, closing=""), unreported)
         assert answer.text == self.answers[text]
 
     def cancel(self, rng: random.Random) -> None:
         with pytest.raises(Stop):
             backend = ServerBackend(self.server.record)
-            backend.run(plan(rng.choice(TEXTS), draft=()), Stopping())
+            backend.run(plan(rng.choice(TEXTS), draft=()), stopping)
 
     def leave(self, rng: random.Random) -> None:
         _, body = self._body(rng, stream=rng.random() < 0.5)
@@ -146,7 +146,7 @@ def load(
     local = LocalBackend(Settings())
     answers = {}
     for text in TEXTS:
-        answers[text] = local.run(plan(text, closing=""), Progress()).text
+        answers[text] = local.run(plan(text, closing=""), unreported).text
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     place = runtime.runtime_folder()
     with process("--port", "0", env={}) as server:

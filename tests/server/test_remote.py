@@ -15,7 +15,7 @@ from warm_server import plan, running
 
 from specedit.connect import connect
 from specedit.decode import Tally
-from specedit.edit.backend import Answer, Message, Plan, Progress, Ready, Written
+from specedit.edit.backend import Answer, Message, Plan, Ready, Written, unreported
 from specedit.edit.report import Figures
 from specedit.engines.base import Sampling
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
@@ -44,7 +44,7 @@ def backend(endpoint: Endpoint, profile: str = "openai", **settings: Any) -> Rem
 
 
 def answer(asked: RemoteBackend, of: Plan = PLAN) -> Answer:
-    return asked.run(of, Progress())
+    return asked.run(of, unreported)
 
 
 MESSAGES = [

@@ -19,7 +19,7 @@ from hook_repository import START
 from model_sources import tiny_gguf
 from warm_server import plan, process, until
 
-from specedit.edit.backend import Progress
+from specedit.edit.backend import unreported
 from specedit.server import client, runtime
 from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings, resolve
@@ -136,7 +136,7 @@ def test_warm_true_starts_one_server_for_many_clients(place):
     def ask() -> None:
         server = client.find(settings)[0]
         assert server is not None
-        assert server.run(plan("x"), Progress()).completion
+        assert server.run(plan("x"), unreported).completion
         found.append(server.server)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]

@@ -11,7 +11,7 @@ from events import events as events_of
 from warm_server import process, until
 
 from specedit.connect import LocalBackend
-from specedit.edit.backend import Answer, Plan, Progress, Written
+from specedit.edit.backend import Answer, Plan, Written, unreported
 from specedit.edit.job import plan_edit
 from specedit.files.source import Source
 from specedit.server import client, runtime
@@ -43,7 +43,7 @@ def plan(instruction: str, lines: int = 400, tokens: int = 8) -> Plan:
 
 
 def answer(backend: ServerBackend | LocalBackend, asked: Plan) -> Answer:
-    return backend.run(asked, Progress())
+    return backend.run(asked, unreported)
 
 
 def test_a_second_instruction_reads_the_file_from_the_cache(server):

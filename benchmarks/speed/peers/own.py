@@ -11,7 +11,7 @@ from typing import Any, cast
 from benchmarks.speed.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
 from specedit.decode import Tally
 from specedit.decode.drafters import HEADS_NAMES
-from specedit.edit.backend import Plan, Progress, Written
+from specedit.edit.backend import Event, Plan, Written, unreported
 from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
 from specedit.engines.exact.engine import ExactEngine
 from specedit.errors import ModelError, UsageError
@@ -110,30 +110,20 @@ def run_plan(loaded: LoadedModel, plan: Plan, task: Task) -> PeerRun:
         loaded.engine = cast(Engine, Dictated(engine, len(task.prompt), task.answer))
         prediction = plan.prediction if plan.prediction is None else plan.prediction + plan.closing
         plan = replace(plan, prediction=prediction, closing="")  # nothing in the text ends it
-    tokens = Tokens()
+    events: list[Event] = []
     try:
-        answer = loaded.answer(plan, tokens)
+        answer = loaded.answer(plan, events.append)
     finally:
         loaded.engine = engine
     drafted = sum(answer.drafts.values(), Tally())
     return PeerRun(
         answer.prefill_s,
         answer.decode_s,
-        tuple(tokens.ids),
+        tuple(id for event in events if isinstance(event, Written) for id in event.chunk.tokens),
         answer.passes,
         drafted.proposed,
         drafted.accepted,
     )
-
-
-class Tokens(Progress):
-    """Keeps the ids of an answer."""
-
-    def __init__(self) -> None:
-        self.ids: list[int] = []
-
-    def written(self, event: Written) -> None:
-        self.ids += event.chunk.tokens
 
 
 def medians(run: Callable[[int], object], widths: Sequence[int]) -> dict[int, float]:
@@ -149,4 +139,4 @@ def medians(run: Callable[[int], object], widths: Sequence[int]) -> dict[int, fl
 
 
 def open_peer(options: PeerOptions) -> Own:
-    return Own(load(replace(options.settings, threads=options.threads, server="off"), Progress()))
+    return Own(load(replace(options.settings, threads=options.threads, server="off"), unreported))

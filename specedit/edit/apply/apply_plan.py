@@ -18,7 +18,7 @@ from specedit.edit.apply.merged import Ambiguity, MergedPart
 from specedit.edit.apply.merging import merge_parts, merged_parts
 from specedit.edit.apply.model_merge import merge_job, open_region, placed
 from specedit.edit.job import Job, make_job
-from specedit.edit.outcome import Judged, checks_of, guarded, outcome
+from specedit.edit.outcome import Checked, checks_of, guarded, outcome
 from specedit.edit.report import Edit
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
@@ -138,7 +138,7 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
     judge = partial(_judged, source, _checks(settings, explicit))
     if merged.text is not None:
         planned = make_job(source, whole(source), "", settings, None)
-        return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
+        return replace(planned, known=merged.text, check=partial(_requested, judge, merged.parts))
     findings = tuple(map(_finding, merged.ambiguous))
     region = open_region(merged.doubtful) if merged.doubtful else None
     why = _without_model(settings) if region else ""
@@ -146,10 +146,10 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
         edit = replace(outcome(source, source.text), status="refused")
         return edit.noting(*findings, *([Finding("skipped", why)] if why else ()))
 
-    def judge_answer(text: str) -> Judged:
+    def judge_answer(text: str) -> Checked:
         place = placed(text, region)
         if place is None:
-            return Judged(text, findings)
+            return Checked(text, findings)
         by_model = [
             replace(part, how="model")
             if place[0] < part.lines[1] and part.lines[0] <= place[1]
@@ -160,7 +160,7 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
         result = judge(tuple(by_model), text)
         return replace(result, findings=(*noted, *result.findings))
 
-    return replace(merge_job(source, region, settings), judge=judge_answer)
+    return replace(merge_job(source, region, settings), check=judge_answer)
 
 
 def _without_model(settings: Settings) -> str:
@@ -173,24 +173,26 @@ def _without_model(settings: Settings) -> str:
 
 
 def _checks(settings: Settings, explicit: bool) -> Checks:
-    """Judge a merge, which is the caller's text: findings are notes, unless the user chose. A
+    """Check a merge, which is the caller's text: findings are notes, unless the user chose. A
     diff and a SEARCH block say what they remove."""
     checks = checks_of(settings)
     verdicts = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
     return replace(checks, may_remove=checks.may_remove or explicit, verdicts=verdicts)
 
 
-def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Judged:
+def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Checked:
     """The merged text, checked."""
     if text == source.text:
         finding = Finding("skipped", "the change is in the file already")
-        return Judged(text, (finding,))
+        return Checked(text, (finding,))
     return replace(guarded(source, "", checks, text), parts=parts)
 
 
 def _requested(
-    judge: Callable[[tuple[MergedPart, ...], str], Judged], parts: tuple[MergedPart, ...], text: str
-) -> Judged:
+    judge: Callable[[tuple[MergedPart, ...], str], Checked],
+    parts: tuple[MergedPart, ...],
+    text: str,
+) -> Checked:
     """The same where no model decided: lines that are gone are only noted, as the snippet shows
     what stands on both sides of them."""
     verdict = judge(parts, text)

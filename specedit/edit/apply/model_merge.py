@@ -115,7 +115,7 @@ def merge_job(source: Source, region: OpenRegion, settings: Settings) -> Job:
     return replace(
         planned,
         source=source,
-        original=about,
+        about=about,
         divisible=False,
         regions=(RegionJob(place, blocks, 1.0, region.why, plan=plan, settled=region.settled),),
         partial=True,  # what stands after the doubtful lines is not used

@@ -31,7 +31,7 @@ from specedit.edit.imports.statements import (
     stated_imports,
     written,
 )
-from specedit.edit.outcome import Judged, guarded
+from specedit.edit.outcome import Checked, guarded
 from specedit.files.source import Source
 from specedit.scoping import builtin_names
 from specedit.scoping.languages import rules_of
@@ -212,7 +212,7 @@ KIND = "imports"
 MAX_IMPORTED_NAMES = 8  # names that get an import; an answer that lacks more is of another kind
 
 
-def judged_with_imports(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
+def judged_with_imports(source: Source, instruction: str, checks: Checks, text: str) -> Checked:
     """`text` with its imports completed, and what the checks found."""
     completed, notes = completed_imports(source, text, instruction)
     verdict = guarded(source, instruction, checks, completed)

@@ -18,10 +18,9 @@ from specedit.edit.regions.blocks import TARGET, Block, blocks_of
 from specedit.edit.regions.together import Group, RegionJob, divided, shown
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.sink import Sink
-from specedit.edit.splice import Region, fitted, joined, region_of, taken
+from specedit.edit.splice import fitted, joined, part_of_changed, region_of, taken
 from specedit.files.source import Source
 from specedit.syntax import trees
-from specedit.syntax.lines import lines_of, opcodes
 from specedit.syntax.outline import CALLABLE
 
 # Of the second and further regions that are asked about together
@@ -156,22 +155,6 @@ def plan_of(job: Job, group: Group) -> Plan:
         unlike=finished(job.plan.unlike),
         least=prompt.finished(text),
     )
-
-
-def part_of_changed(before: str, region: Region, after: str) -> str:
-    """The text of a region of `before` in `after`, where only regions were changed."""
-    old, new = lines_of(before), lines_of(after)
-    first = before.count("\n", 0, region.start)
-    last = first + len(lines_of(before[region.start : region.end]))
-    start, end = 0, len(new)
-    for tag, a, b, c, d in opcodes(old, new):
-        if a <= first < b or (a == first == b):
-            start = c + (first - a if tag == "equal" else 0)
-        if a < last <= b:
-            end = c + last - a if tag == "equal" else d
-    if last == len(old):
-        end = len(new)  # with what was added after it
-    return "".join(new[start : max(start, end)])
 
 
 def region_job(source: Source, blocks: Sequence[Block], chance: float) -> RegionJob:

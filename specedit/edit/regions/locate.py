@@ -66,7 +66,7 @@ def locate(
     large = is_large(source, settings)
     if not readable(source.text):
         return (_whole(job, "its lines are too long to be lines of source") if large else job), None
-    refined = job.original is not None
+    refined = job.about is not job.source
     targets = [] if refined else targets_of(symbols, source.text, job.instruction)
     if not large and (settings.focus != "auto" or not _is_one_function(targets, symbols)):
         return job, None
@@ -84,7 +84,7 @@ def locate(
         held = [any(a <= o.block.first and o.block.last <= b for a, b in spans) for o in evidence]
         evidence = list(compress(evidence, held))
     choice = choose(evidence, job.instruction)
-    if job.original is not None:
+    if refined:
         choice = with_earlier(choice, _changed(job, blocks), evidence, job.instruction)
     if choice.unsure:
         named, cost = ask_model(job, blocks, evidence, backend, sink)

@@ -168,7 +168,7 @@ class ExactEngine:
 MIN_PREFIX_IDS = 16  # ids that are worth a file
 # Of one file: 500 ids have 12 MB in a model of 1.5B, 100 in one of 14B
 MAX_PREFIX_BYTES = 256_000_000
-MAX_PREFIX_FILES = 8  # of one model; every run begins with one of four (`edit.prompt.CONSTANT`)
+MAX_PREFIX_FILES = 8  # of one model; every run begins with one of three (`edit.prompt.CONSTANT`)
 DIGEST = hashlib.sha256().digest_size
 
 

@@ -15,13 +15,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from specedit.edit.backend import Answer, Backend, Loading, Ready, Written
+from specedit.edit.backend import Backend
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.report import Edit, Finding, Judging
+from specedit.edit.report import Edit, Finding
 from specedit.edit.request import Request
 from specedit.edit.run import run_edit
-from specedit.edit.sink import Sink
-from specedit.engines.base import Prefill
+from specedit.edit.sink import Answered, Begun, EditEvent, Ended, Sink
 from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.journal import home

@@ -20,11 +20,10 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from specedit.check.finding import CHECKER
 from specedit.edit.backend import Backend, Loading, Written
-from specedit.edit.job import Job
 from specedit.edit.report import Edit, Finding
 from specedit.edit.request import Planner, Request, of_files, uncommitted
 from specedit.edit.run import run_files
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError, listed
 from specedit.files.recorder import Wish

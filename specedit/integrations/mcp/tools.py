@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from specedit.check.finding import Finding
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.outcome import Judged
+from specedit.edit.outcome import Checked
 from specedit.edit.refining import part_of
 from specedit.edit.report import Edit
 from specedit.edit.splice import region_of
@@ -52,9 +52,9 @@ def within_symbol(job: Job | Edit, source: Source, symbol: str) -> Job | Edit:
         return job
     region = region_of(source, None, symbol)
     head, tail = source.text[: region.start], source.text[region.end :]
-    judge = job.judge
+    judge = job.check
 
-    def judged(text: str) -> Judged:
+    def judged(text: str) -> Checked:
         if not (text.startswith(head) and text.endswith(tail)):
             return judge(text)  # nothing but the symbol is the answer's
         others = list(_others(source, symbol, head, tail, text))
@@ -62,9 +62,9 @@ def within_symbol(job: Job | Edit, source: Source, symbol: str) -> Job | Edit:
             return judge(text)
         shown = ", ".join(f"`{other}`" for other in others[:5])
         reason = f"the answer for `{symbol}` has more than that and private helpers: {shown}"
-        return Judged(text, (Finding("elsewhere", reason, refuses=True),))
+        return Checked(text, (Finding("elsewhere", reason, refuses=True),))
 
-    return replace(job, judge=judged)
+    return replace(job, check=judged)
 
 
 def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Iterator[str]:
