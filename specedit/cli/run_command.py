@@ -59,7 +59,7 @@ def run_command(
     skips = targets.searched and not settings.strict
     inputs = of_files(names, dirty, allowed_links(names), skips=skips)
     alone = len(inputs) == 1
-    places = absolute(Path.cwd(), moves.items())
+    places = absolute(Path.cwd(), moves.items()) if moves else ()
     request = Request(
         command,
         planner,

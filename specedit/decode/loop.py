@@ -69,6 +69,7 @@ def decode(
                 drafter.commit(begun)
             yield _earlier(begun, time.perf_counter() - started)
     while not ended and left > 0:
+        # 1 propose: the ids that may come next, as many as are worth a wider pass
         started = time.perf_counter()
         base = engine.length
         most = min(left - 1, widths.draft_limit)
@@ -77,9 +78,11 @@ def decode(
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
         parents = _tree_parents(draft, offered) if draft and ids else None
+        # 2 verify: one forward pass gives the model's choice after each of them
         forwarding = time.perf_counter()
         choices = engine.forward([last, *ids], parents)
         forwarded = time.perf_counter()
+        # 3 accept: the ids that the model chose itself, and its own choice after the last of them
         path: Sequence[int]
         if sampling.rejects:
             from specedit.engines.sampling import settle
@@ -106,6 +109,7 @@ def decode(
             engine.keep(base, path)
         elif engine.length > base + len(tokens):
             engine.crop(base + len(tokens))
+        # 4 learn: drafters and widths see what was committed
         if digest is not None and choices.rows is not None:
             for row in path:
                 digest.update(choices.rows[row])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import DECLINED, Finding
@@ -46,11 +47,11 @@ def run_edit(
     request: Request,
     backend: Backend,
     sink: Sink,
-    recorder: Recorder | None = None,
+    journal: Callable[[], Recorder] | None = None,
     is_uncommitted: Callable[[], bool] = bool,
 ) -> Edit:
     """Edit one text; the Edit is `failed` where the file cannot be done. Nothing is written without
-    a `recorder`."""
+    a `journal`, which is opened for the first file that is written."""
     settings = request.settings
     if settings.test:
         unread = Input(source.name, lambda: source, is_uncommitted)
@@ -72,10 +73,10 @@ def run_edit(
         edit = _rated(job, first_that_passes(attempts), located, backend)
         edit = _confirmed(attempts, edit, located, request, backend, sink)
         # 6 write, with the original in the journal
-        if recorder is None or not edit.changed:
+        if journal is None or not edit.changed:
             return edit
         uncommitted = is_uncommitted()
-        recorder.write(source, edit.after)
+        journal().write(source, edit.after)
         return as_written(edit, uncommitted)
     except FileError as problem:
         if isinstance(problem, NotDefined) and not request.alone:
@@ -89,7 +90,7 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
         edits = _tested(inputs, request, backend, sink)
         return Report(request.command, tuple(edits), backend.model, backend.server)
     writes = request.writes and not request.together
-    recorder = Recorder(home(), request.command, request.wish) if writes else None
+    journal = cache(lambda: Recorder(home(), request.command, request.wish))
     sources: list[Source | None] = []
     edits = []
     for unread in inputs:
@@ -100,7 +101,9 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
             source = unread.read()
             if request.writes:
                 check_writable(source)
-            edit = run_edit(source, request, backend, sink, recorder, unread.is_uncommitted)
+            edit = run_edit(
+                source, request, backend, sink, journal if writes else None, unread.is_uncommitted
+            )
         except FileError as problem:
             edit = failed(unread.name, problem)
         sink.emit(Ended(edit))

@@ -257,6 +257,8 @@ class Live(Sink):
 
     def emit(self, event: EditEvent) -> None:
         """Show what happens; a new step begins with most events."""
+        if not self.enabled:
+            return
         with self._lock:
             match event:
                 case Begun():

@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from specedit.edit.report import (
+    CommandResult,
     Compared,
     Edit,
     Figures,
     Finding,
-    Judgement,
     ModelInfo,
     Report,
     Tally,
@@ -194,9 +194,9 @@ def test_files_that_share_a_reason_share_a_line_that_names_them():
 
 
 def test_the_seconds_of_tests_stand_beside_those_of_the_model():
-    failed = Try(1, test=Judgement(1, "no product"), test_s=2.0)
-    same = Try(2, test=Judgement(1, "no product"), same_as=1)
-    kept = Try(3, test=Judgement(0), test_s=1.5, kept=True)
+    failed = Try(1, test=CommandResult(1, "no product"), test_s=2.0)
+    same = Try(2, test=CommandResult(1, "no product"), same_as=1)
+    kept = Try(3, test=CommandResult(0), test_s=1.5, kept=True)
     text = message(Report("edit", (replace(EDITED, tries=(failed, same, kept)),), MODEL))
     assert text.rstrip().endswith(" · tests 3.5 s")
     assert text.count("no product") == 1, "what was said of an earlier try is not said again"
