@@ -181,11 +181,6 @@ class Display(ExitStack, Sink):
         self._waiting: list[Callable[[Screen], None]] = []  # events before the screen is there
 
     @property
-    def is_shown(self) -> bool:
-        """Whether the modules that show something are imported; a test asks."""
-        return self._created is not None
-
-    @property
     def _screen(self) -> Screen:
         if self._created is None:
             from importlib import import_module
