@@ -48,8 +48,8 @@ def list_models(as_json: AsJson = False) -> None:
             row = {key: value for key, value in asdict(item).items() if key != "slot"}
             path = str(item.slot.path) if item.state == "here" else None
             weights = list(kinds_of(root, item.sha256)) if item.sha256 else []
-            more = {"in_use": item.name == used, "weights": weights, "heads": None}
-            rows.append({**row, "path": path, **more})
+            row |= {"path": path, "in_use": item.name == used, "weights": weights, "heads": None}
+            rows.append(row)
         print(json.dumps([*rows, *heads], indent=2))
         return
 
