@@ -55,10 +55,10 @@ class Fact:
 Facts = Iterator[Fact]
 
 
-def lines(start: Path | None = None, topics: tuple[str, ...] = ()) -> Facts:
+def lines(topics: tuple[str, ...] = ()) -> Facts:
     """All lines, or those of some parts. A part that fails is itself a line."""
     try:
-        resolved, problem = resolve_settings(start=start), None
+        resolved, problem = resolve_settings(), None
     except SpeceditError as error:
         resolved, problem = Resolved(Settings(), {}), _failed("settings", error)
     settings, local = resolved.values, resolved.values.server in ("auto", "off")

@@ -322,6 +322,15 @@ def test_help_lists_every_page_with_its_line(inside):
         )
 
 
+def test_help_lists_at_most_18_commands(inside):
+    listed = re.findall(r"^  ([a-z]+)  ", inside("--help").stdout.decode(), re.MULTILINE)
+    known = {
+        *("edit", "refine", "rename", "apply", "undo", "model", "doctor", "serve", "warm"),
+        *("editor", "lsp", "mcp", "hook", "vllm", "view", "config", "trust", "help"),
+    }
+    assert {*listed} - {"repeat"} == known and len(known) <= 18
+
+
 def test_a_program_gets_the_page_as_it_is(inside):
     done = inside("help", "rename", env={"FORCE_COLOR": "1"})
     assert (done.returncode, done.stderr) == (0, b"")

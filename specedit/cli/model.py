@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,20 +36,21 @@ Name = Annotated[
 
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """List the known models and what is installed."""
+    """List the known models, what is installed, and trained heads, which draft for a model."""
     from specedit.engines.exact.conversion import converted_elsewhere, kinds_of
     from specedit.models import resolve, store
 
     root, used = store.store_path(), model_in_use()
-    items = list(resolve.items(root))
+    items, heads = list(resolve.items(root)), list(_heads(used))
     if as_json:
         rows = []
         for item in items:
             row = {key: value for key, value in asdict(item).items() if key != "slot"}
             path = str(item.slot.path) if item.state == "here" else None
             weights = list(kinds_of(root, item.sha256)) if item.sha256 else []
-            rows.append({**row, "path": path, "in_use": item.name == used, "weights": weights})
-        print(json.dumps(rows, indent=2))
+            row |= {"path": path, "in_use": item.name == used, "weights": weights, "heads": None}
+            rows.append(row)
+        print(json.dumps([*rows, *heads], indent=2))
         return
 
     def cells(item: resolve.Item) -> Sequence[str]:
@@ -64,11 +66,56 @@ def list_models(as_json: AsJson = False) -> None:
         )
 
     headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
-    show_table(headings, map(cells, items), whole=("name", "size"))
+    rows_of_heads = [
+        (row["name"], store.sized(row["size"]), row["state"], "-", "-", row["sha256"][:12], note)
+        for row in heads
+        if (note := row["heads"]["problem"] or _accepted(row))
+    ]
+    show_table(headings, [*map(cells, items), *rows_of_heads], whole=("name", "size"))
     others = converted_elsewhere(root, [item.sha256 for item in items])
     size = store.sized(sum(path.lstat().st_size for path in others))
     more = f". Converted from models elsewhere: {size} in {others[0].parent}" if others else ""
     say(f"* in use. Store: {root}{more}")
+
+
+SHIPPED, TRAINED = "came with specedit", "trained here"
+
+
+def _heads(used: str = "") -> Iterator[dict[str, Any]]:
+    """Trained heads, as rows of the list. A name is that of the model, and the kind."""
+    from specedit.models import head_file, resolve, store
+
+    root = store.store_path()
+    models = {item.sha256[:16]: item.name for item in resolve.items(root)}
+    for entry in head_file.entries(root):
+        digest, size, about = entry.digest, store.size_of(entry.path), entry.about
+        model = models.get(digest) or (about.model if about else digest)
+        finished = "part" if entry.kind == head_file.UNFINISHED else "here"
+        yield {
+            "name": f"{model}:{entry.kind}",
+            "state": "damaged" if entry.problem else finished,
+            "have": size,
+            "size": size,
+            "sha256": about.digest if about else digest,
+            "licence": "",
+            "source": SHIPPED if entry.shipped else TRAINED,
+            "date": "",
+            "path": str(entry.path),
+            "in_use": model == used,
+            "weights": [],
+            "heads": {"problem": entry.problem or None, "about": about and asdict(about)},
+        }
+
+
+def _accepted(heads: dict[str, Any]) -> str:
+    """Where heads come from, and how often they are right."""
+    about = heads["heads"]["about"]
+    shares = f", accepted on held-out files: {percentages(about['accepted'])}" if about else ""
+    return f"{heads['source']}{shares}"
+
+
+def percentages(shares: Sequence[float]) -> str:
+    return ", ".join(f"{100 * share:.0f} %" for share in shares)
 
 
 @app.command()
@@ -243,9 +290,14 @@ def path(name: Name = None) -> None:
 def remove(
     name: str = argument("NAME", "Name as in `specedit model list`"),
 ) -> None:
-    """Delete a model and everything made from it."""
+    """Delete a model and what was converted from it, or trained heads."""
     from specedit.models import resolve, store
 
+    if heads := next((row for row in _heads() if row["name"] == name), None):
+        if heads["source"] == SHIPPED:
+            raise ModelError(f"{name} came with specedit.", hint="--draft chooses other drafters.")
+        say(f"removed {name}: {store.sized(store.delete(Path(heads['path'])))} freed")
+        return
     item = resolve.find(name, store.store_path())
     freed = resolve.remove(item)
     say(f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here")

@@ -26,7 +26,7 @@ COMMANDS = {  # by group; `specedit --help` shows them in this order
     "Edit": ("edit", "refine", "rename", "repeat", "apply", "undo"),
     "Model": ("model", "doctor"),
     "Server and editors": ("serve", "warm", "editor", "lsp", "mcp", "hook", "vllm"),
-    "Inspect": ("view", "config", "trust", "heads", "help"),
+    "Inspect": ("view", "config", "trust", "help"),
 }
 OPTIONS = {  # parameters by group, of the commands that edit
     "Where": ("symbol", "selected", "near", "lines", "line", "whole", "focus", "scope"),

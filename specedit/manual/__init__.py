@@ -118,7 +118,7 @@ SUBJECTS = {  # the topic of each command that has no page of its own name
     **dict.fromkeys(("editor", "lsp"), "editors"),
     "mcp": "agents",
     **dict.fromkeys(("serve", "warm"), "server"),
-    **dict.fromkeys(("model", "heads"), "models"),
+    "model": "models",
     **dict.fromkeys(("config", "doctor"), "settings"),
 }
 

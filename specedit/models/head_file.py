@@ -15,7 +15,6 @@ import hashlib
 import json
 import math
 import mmap
-import shutil
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "shipped_heads"
 FORMAT = "specedit heads 1"
+UNFINISHED = "unfinished"
 ALIGN = 64  # a tensor begins at a multiple of it in memory, so its length is a multiple, too
 BYTES = {"I8": 1, "I32": 4, "F32": 4}
 WRONG = (TypeError, ValueError, AttributeError)  # values of other types than expected
@@ -152,7 +152,7 @@ class Heads:
 
 def open_heads(path: Path) -> Heads:
     """Map a file and check all of it: the kernels read the mapped memory without further checks."""
-    hint = "Train the heads again (python -m training.heads), or: specedit heads remove"
+    hint = "Train the heads again (python -m training.heads), or remove them: specedit model list"
     try:
         with regular.reading(path) as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # an address needs it
@@ -234,7 +234,7 @@ class HeadsFolder:
 
     @property
     def unfinished(self) -> Path:
-        return self.path / "unfinished"
+        return self.path / UNFINISHED
 
     def file(self, kind: str) -> Path:
         return self.path / f"{kind}.safetensors"
@@ -261,33 +261,30 @@ class HeadsFolder:
             )
         return heads
 
-    def remove(self, kind: str | None = None) -> int:
-        """Delete the user's own heads: of one kind, or all with what they learnt from. Returns the
-        bytes freed."""
-        paths = [self.file(kind)] if kind else [*self.path.rglob("*")]
-        freed = sum(path.stat().st_size for path in paths if path.is_file())
-        if kind:
-            paths[0].unlink(missing_ok=True)
-        else:
-            shutil.rmtree(self.path, ignore_errors=True)
-        return freed
-
 
 @dataclass(frozen=True)
 class HeadsEntry:
-    """One file of heads, and what is wrong with it, if anything."""
+    """Heads of one kind, or what their training continues from (`UNFINISHED`)."""
 
     path: Path
-    heads: Heads | None
-    problem: str = ""
+    kind: str
+    about: About | None = None
+    problem: str = ""  # what is wrong with the file
     shipped: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The first digits of the model's digest."""
+        return self.path.parent.name
 
 
 def entries(store: Path) -> Iterator[HeadsEntry]:
-    """Every file of heads: the user's own, then those that came with specedit."""
+    """All heads: the user's own, then those that came with specedit."""
     for folder, shipped in ((store / "heads", False), (SHIPPED, True)):
         for path in sorted(folder.glob("*/*.safetensors")):
             try:
-                yield HeadsEntry(path, open_heads(path), shipped=shipped)
+                yield HeadsEntry(path, path.stem, open_heads(path).about, shipped=shipped)
             except DamagedHeads as error:
-                yield HeadsEntry(path, None, error.message, shipped)
+                yield HeadsEntry(path, path.stem, None, error.message, shipped)
+        for path in sorted(folder.glob(f"*/{UNFINISHED}")):
+            yield HeadsEntry(path, UNFINISHED)

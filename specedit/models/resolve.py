@@ -15,7 +15,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -380,8 +379,7 @@ def remove(item: Item) -> int:
         converted = (item.slot.home / "converted").glob(names)
         for path in (item.slot.path, item.slot.part, *converted):
             if path.exists():
-                freed += store.size_of(path)
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                freed += store.delete(path)
         sweep(item.slot.part)
         return freed
     except OSError as problem:

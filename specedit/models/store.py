@@ -172,6 +172,13 @@ def size_of(path: Path) -> int:
     return path.stat().st_size
 
 
+def delete(path: Path) -> int:
+    """Delete a file or a folder; returns the bytes freed."""
+    freed = size_of(path)
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return freed
+
+
 def sized(count: int) -> str:
     """Bytes in words: 1.12 GB, 491 MB, 12 kB."""
     if count >= 10**9:

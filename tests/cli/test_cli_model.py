@@ -159,6 +159,28 @@ def test_remove_takes_everything_of_one_model(here):
     assert "not here" in model("remove", "tiny").stderr
 
 
+def test_trained_heads_are_listed_and_removed_by_name(here):
+    folder = here.home / "heads" / str(listed()["sha256"])[:16]
+    heads = {"tiny:medusa": folder / "medusa.safetensors", "tiny:unfinished": folder / "unfinished"}
+    heads["tiny:unfinished"].mkdir(parents=True)
+    (folder / "unfinished" / "rows.bin").write_bytes(b"x" * 2000)
+    heads["tiny:medusa"].write_bytes(b"x" * 3000)
+    rows = json.loads(model("list", "--json").stdout)
+    trained = {row["name"]: (row["path"], row["state"]) for row in rows if row["heads"]}
+    assert trained.pop("tiny:medusa") == (str(heads["tiny:medusa"]), "damaged")
+    assert trained.pop("tiny:unfinished") == (str(heads["tiny:unfinished"]), "part")
+    ((shipped, (_, state)),) = trained.items()
+    assert (shipped, state) == ("qwen2.5-coder-1.5b:chained", "here")
+    assert len({frozenset(row) for row in rows if row["heads"]} | {frozenset(rows[0])}) == 1
+    table = model("list").stdout
+    assert all(name in table for name in (*heads, shipped)) and "came with specedit" in table
+    assert "removed tiny:medusa: 3 kB freed" in model("remove", "tiny:medusa").stderr
+    assert "removed tiny:unfinished: 2 kB freed" in model("remove", "tiny:unfinished").stderr
+    assert not [*folder.iterdir()]
+    with pytest.raises(ModelError, match="came with specedit"):
+        model("remove", shipped)
+
+
 def test_what_was_converted_from_a_file_elsewhere_is_verified_and_removed(slot, tmp_path):
     path = tiny_gguf(tmp_path / "own.gguf")
     files = resolve.local(str(path))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -139,17 +140,19 @@ def test_findings_have_a_kind_and_places():
 
 def test_nothing_is_shown_before_the_backend_starts():
     """While a warm server reads the prompt, this process imports what shows its answer."""
+    shown: list[bool] = []
     imported: list[bool] = []
 
     class Watched(Scripted):
         def run(self, plan: Plan, progress: Progress) -> Answer:
-            imported.append(display.is_shown)
+            imported.append(bool(shown))
             progress.loading(Loading("starting"))
-            imported.append(display.is_shown)
+            imported.append(bool(shown))
             return super().run(plan, progress)
 
     request = Request("edit", planner(), replace(SETTINGS, tries=1))
-    with Display("edit", ["a.py"], Settings(quiet=True)) as display:
+    settings, started = Settings(quiet=True), partial(shown.append, True)
+    with Display("edit", ["a.py"], settings, meanwhile=started) as display:
         report = run_files([of_stdin(CODE.encode(), "a.py")], request, Watched("```"), display)
     assert imported == [False, True]
     assert [edit.path for edit in report.edits] == ["a.py"]

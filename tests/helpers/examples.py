@@ -21,7 +21,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
     "specedit model": "about real models; tests/cli/test_cli_model.py runs it on small ones",
-    "specedit heads": "about real models; tests/training/test_heads.py has small ones",
     "specedit edit … --server": "an address in the network; tests/server has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
     "specedit repeat": "needs a change made by hand; tests/repeat makes some",

@@ -458,8 +458,6 @@ def test_training_reads_answers_learns_and_continues(
     assert heads is not None and heads.about.steps > 0
     score = evaluate(target(engine, weights), texts, heads, 500)
     assert score.places >= 500 and 1 <= score.ids_per_pass <= 4
-    assert folder.remove() > 0
-    assert not folder.path.exists()
 
 
 def test_answers_written_at_once_are_those_of_each_alone(engine):
@@ -532,8 +530,8 @@ def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue():
     assert found, "the package comes with heads for its own model"
     known = {entry.sha256: entry.name for entry in catalogue.CATALOGUE}
     for item in found:
-        assert item.heads is not None, item.problem
-        about = item.heads.about
+        about = item.about
+        assert about is not None, item.problem
         assert known[about.digest] == about.model
         assert item.path.parent.name == about.digest[:16]
         assert item.path.stat().st_size <= 8_000_000

@@ -3,7 +3,7 @@
     python -m training.heads train PATH… --minutes 30 [--kind chained] [--model NAME]
     python -m training.heads eval PATH… [--kind chained] [--model NAME]
 
-The heads are written into the store; `specedit heads list` shows them, and edits use them.
+The heads are written into the store; `specedit model list` shows them, and edits use them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from specedit.cli.heads import Model, percentages
-from specedit.cli.model import model_in_use
+from specedit.cli.model import model_in_use, percentages
 from specedit.cli.options import AsJson, option
 from specedit.cli.streams import put_object, say
 from specedit.engines.cores import thread_count
@@ -45,6 +44,10 @@ SEPARATE = 0.25  # of heads with weights of their own for every depth: 3.2 MB
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(metavar="PATH", help="Folders or files that git tracks (default: .)"),
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", help="Use the heads of this model (default: the model in use)"),
 ]
 Kind = Annotated[str, typer.Option(help="Choose the kind: chained, medusa or blockwise")]
 TITLES = {"read": "Reading", "answer": "Answering", "learn": "Learning", "write": "Writing"}
