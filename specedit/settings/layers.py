@@ -30,6 +30,7 @@ from specedit.settings.table import (
     TABLES,
     Settings,
     about,
+    check_removed,
     checked,
     flags,
     inside,
@@ -84,6 +85,7 @@ def by_name(table: dict[str, Any], where: str) -> dict[str, Any]:
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in names():
+            check_removed(name, f"{where}: {key}")
             raise UsageError(
                 f"{where} has no key {key[:100]!r}.", hint=nearest(name[:100], names())
             )
@@ -358,6 +360,7 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
             continue
         name = bare.lower()
         if name not in names():
+            check_removed(name, variable)
             known = [f"SPECEDIT_{n.upper()}" for n in names()]
             raise UsageError(f"There is no setting {variable}.", hint=nearest(variable, known))
         if name in TABLES:
@@ -370,6 +373,7 @@ def _from_flags(given: Mapping[str, Any]) -> dict[str, Any]:
     values = {k: v for k, v in given.items() if v is not None}
     for name in values:
         if name not in flags():
+            check_removed(name)
             raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
     return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
 

@@ -192,6 +192,25 @@ def nearest(word: str, known: list[str]) -> str:
     return f"Known: {', '.join(known)}." if len(known) < 40 else "specedit config lists all."
 
 
+_AST_GREP = (
+    "was removed in 1.1: describe the change as a pattern for ast-grep (specedit help apply), "
+    "or use specedit edit."
+)
+REMOVED = {  # commands and settings that are no more, and what to use instead
+    "specedit repeat": _AST_GREP,
+    "repeat": _AST_GREP,
+    "specedit ask": "was removed in 1.1: ask the server that specedit serve starts.",
+    "specedit heads": "was removed in 1.1: use specedit model list and specedit model remove.",
+    "prompt_form": "was removed in 1.1: models are always asked in the one prompt form.",
+}
+
+
+def check_removed(name: str, what: str = "") -> None:
+    """Raise an error if `name` was removed; `what` says where and how the user wrote it."""
+    if name in REMOVED:
+        raise UsageError(f"{what or name} {REMOVED[name]}")
+
+
 MAX_VALUE_CHARACTERS = 4096  # characters of a value: one line of the question whether to trust it
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
