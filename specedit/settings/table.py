@@ -48,7 +48,7 @@ _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRI
 _flag = partial(_setting, kind=FLAG)
 
 
-TABLES = ("hook", "repeat")  # settings that are tables: rules, which only a repository has
+TABLES = ("hook",)  # settings that are tables: rules, which only a repository has
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,6 @@ class Settings:
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
-    repeat: dict[str, Any] = _open({}, "Rules of repeat, as [tool.specedit.repeat.NAME]")
     # Not a setting: the names of the settings above whose value a repository chose.
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -247,10 +246,6 @@ def checked(name: str, value: Any, where: str) -> Any:
             raise UsageError(
                 f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
             )
-        return value
-    if name == "repeat":
-        if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise UsageError(f"{where}: {name} must be tables ([tool.specedit.{name}.NAME]).")
         return value
     if name in ("draft", "allow") and isinstance(value, list):
         value = ",".join(map(str, value))

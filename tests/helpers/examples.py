@@ -24,7 +24,7 @@ NOT_RUN = {
     "specedit heads": "about real models; tests/training/test_heads.py has small ones",
     "specedit edit … --server": "an address in the network; tests/server has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
-    "specedit repeat": "needs a change made by hand; tests/repeat makes some",
+    "ast-grep": "another program",
     "specedit mcp": "an agent starts it; tests/integrations/test_mcp.py is one",
     "specedit vllm": "needs vLLM; tests/integrations/test_vllm_cli.py has an imitation",
     "specedit --install-completion": "changes the user's shell configuration",
