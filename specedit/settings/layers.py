@@ -27,7 +27,6 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
 from specedit.settings.table import (
-    TABLES,
     Settings,
     about,
     check_removed,
@@ -166,8 +165,8 @@ def _toml(value: Any) -> str:
 
 
 def no_rules(values: dict[str, Any], where: str) -> None:
-    for name in (name for name in TABLES if name in values):
-        raise UsageError(f"{where}: {name} rules belong in a repository's pyproject.toml.")
+    if "hook" in values:
+        raise UsageError(f"{where}: hook rules belong in a repository's pyproject.toml.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +362,8 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
             check_removed(name, variable)
             known = [f"SPECEDIT_{n.upper()}" for n in names()]
             raise UsageError(f"There is no setting {variable}.", hint=nearest(variable, known))
-        if name in TABLES:
-            raise UsageError(f"{variable}: {name} rules belong in pyproject.toml.")
+        if name == "hook":
+            raise UsageError(f"{variable}: hook rules belong in pyproject.toml.")
         values[name] = checked(name, parsed(name, text, variable), variable)
     return values
 

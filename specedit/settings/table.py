@@ -39,16 +39,13 @@ def _setting(
     """`paths`: the value is the name of a file, unless it is one of `words`."""
     meta = {"help": help, "choices": choices, "kind": kind, "most": most}
     meta |= {"paths": paths, "words": words}
-    if isinstance(default, list | dict):
+    if isinstance(default, list):
         return field(default_factory=default.copy, metadata=meta)
     return field(default=default, metadata=meta)
 
 
 _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
 _flag = partial(_setting, kind=FLAG)
-
-
-TABLES = ("hook",)  # settings that are tables: rules, which only a repository has
 
 
 @dataclass(frozen=True, slots=True)
