@@ -30,7 +30,6 @@ The packages, in layers. Imports only point upwards in this list (`tests/test_ar
     decode/                   the loop, widths, drafters, costs; token ids only
     edit/                     `run_edit`: plan, locate, ask, check, propose, write; apply, tries
     rename/                   the places of a name, and what is written there
-    repeat/                   an example of a change, its rule, and the rule's places
     inference/                what loads a model and runs a Plan in this process
     server/  connect          a warm server, its client, an address; which of them runs a Plan
     view/                     terminal, diff, JSON and trace page

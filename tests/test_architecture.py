@@ -17,7 +17,6 @@ LAYERS = (  # from the ground up
         "decode",
         "edit",
         "rename",
-        "repeat",
         "inference",
         "server",
         "connect",

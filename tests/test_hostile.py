@@ -71,10 +71,6 @@ def _hook(path: Path) -> int:
     return _run("hook", "run")
 
 
-def _repeat(path: Path) -> int:
-    return _run("repeat", "--example", NAME, OTHER, path.name, "--diff")
-
-
 def _lsp(path: Path) -> int:
     """A rename of the last name, asked for by an editor."""
     from lsp_client import Editor
@@ -103,7 +99,6 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
     "snippet": _snippet,
     "hook": _hook,
     "lsp": _lsp,
-    "repeat": _repeat,
 }
 
 
@@ -178,7 +173,6 @@ def test_a_hostile_file_ends_no_command(repository, command):
         ("go", "rename", "\n"),
         ("csharp", "snippet", "@,"),
         ("csharp", "lsp", "let @ = @;\n"),
-        ("scala", "repeat", "class @ {\n"),
         ("typescript", "edit", "let @ = @;\n"),
         ("typescript", "snippet", "("),
     ],

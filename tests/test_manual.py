@@ -48,6 +48,7 @@ ELSEWHERE = {  # of others
     "--check": "ruff too",
     "--max-model-len": "vLLM",
     "--tensor-parallel-size": "vLLM",
+    **dict.fromkeys(("--pattern", "--rewrite", "--lang", "--stdin"), "ast-grep"),
 }
 TOKENS = re.compile(r'&&|[|<>]|(?:"[^"]*"|\'[^\']*\'|[^\s|&;<>"\'])+')
 ANSWERS = b"a\n" * 9  # to `--ask`: all hunks
@@ -254,7 +255,7 @@ def test_every_table_is_one_of_settings(name, body, tmp_path):
     found = settings.resolve(start=tmp_path, environ={})
     given = tomllib.loads(body)["tool"]["specedit"]
     assert given and {key.replace("-", "_") for key in given} <= set(settings.names())
-    loaded = rules(found.values.hook, saved=found.values.repeat)
+    loaded = rules(found.values.hook)
     assert len(loaded) == len(given.get("hook", []))
 
 
@@ -328,7 +329,7 @@ def test_help_lists_at_most_18_commands(inside):
         *("edit", "refine", "rename", "apply", "undo", "model", "doctor", "serve", "warm"),
         *("editor", "lsp", "mcp", "hook", "vllm", "view", "config", "trust", "help"),
     }
-    assert {*listed} - {"repeat"} == known and len(known) <= 18
+    assert {*listed} == known and len(known) <= 18
 
 
 def test_a_program_gets_the_page_as_it_is(inside):

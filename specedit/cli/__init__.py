@@ -18,6 +18,7 @@ import typer
 from specedit.cli import options
 from specedit.cli.streams import copy_stdin, is_filter, say
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
+from specedit.settings import REMOVED, check_removed
 from specedit.version import VERSION
 
 app = typer.Typer(
@@ -139,6 +140,8 @@ def _owners(option: str) -> str:
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
+        if arguments and arguments[0] not in COMMANDS:
+            check_removed(f"specedit {arguments[0]}")
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
         say(error.message, error.hint)
@@ -162,9 +165,13 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
         return FAILED
     except Exception as error:
         if hasattr(error, "show"):  # typer's own errors, which share no exported base
+            flag = getattr(error, "option_name", "")
+            if reason := REMOVED.get(flag.lstrip("-").replace("-", "_")):
+                say(f"{flag} {reason}")
+                return FAILED
             if "Did you mean" in str(getattr(error, "message", "")):
                 error.possibilities = None  # type: ignore[attr-defined]  # not said twice
-            if owners := _owners(getattr(error, "option_name", "")):
+            if owners := _owners(flag):
                 error.possibilities = None  # type: ignore[attr-defined]
                 error.message += f": it is an option of {owners}."  # type: ignore[attr-defined]
             error.show(sys.stderr)

@@ -31,7 +31,7 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     if pyproject is None or pyproject.parent.resolve() != root.resolve():
         return [], resolved.values, "has no [[tool.specedit.hook]]"
     why = "is not trusted" if "hook" in resolved.ignored else "has no [[tool.specedit.hook]]"
-    return rules(values.hook, str(pyproject), values.repeat), values, why
+    return rules(values.hook, str(pyproject)), values, why
 
 
 @app.command()

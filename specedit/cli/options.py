@@ -23,7 +23,7 @@ from specedit.settings.table import about, shown, types
 from specedit.view.terminal import name as harmless_name
 
 COMMANDS = {  # by group; `specedit --help` shows them in this order
-    "Edit": ("edit", "refine", "rename", "repeat", "apply", "undo"),
+    "Edit": ("edit", "refine", "rename", "apply", "undo"),
     "Model": ("model", "doctor"),
     "Server and editors": ("serve", "warm", "editor", "lsp", "mcp", "hook", "vllm"),
     "Inspect": ("view", "config", "trust", "help"),

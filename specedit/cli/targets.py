@@ -51,7 +51,7 @@ def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
     _refuse_conflicts(targets, settings)
     _refuse_untested(settings, resolved)
     names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
-    confirmed = says_yes(resolved)
+    confirmed = resolved.origins["ask"] == "flag" and not resolved.values.ask  # by --yes
     searched = bool(targets.containing and not targets.names)
     return ResolvedTargets(names, settings, confirmed, searched)
 
@@ -195,11 +195,6 @@ def allowed_links(names: Iterable[str]) -> dict[str, Path]:
 def confirmed(question: str) -> bool:
     """Whether the user at the terminal answers yes."""
     return answered(f"{question} [y/N]") in ("y", "yes")
-
-
-def says_yes(resolved: Resolved) -> bool:
-    """Whether --yes answers every question."""
-    return resolved.origins["ask"] == "flag" and not resolved.values.ask
 
 
 def answered(question: str) -> str:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.settings import nearest
+from specedit.settings import check_removed, nearest
 from specedit.version import VERSION
 from specedit.view.terminal import PICTURE
 
@@ -110,7 +110,7 @@ def _body(text: str) -> str:
 
 
 TOPICS = (  # in reading order
-    *("edit", "rename", "repeat", "apply", "hook", "editors", "agents", "server", "models"),
+    *("edit", "rename", "apply", "hook", "editors", "agents", "server", "models"),
     *("settings", "trust", "vllm", "engine"),
 )
 SUBJECTS = {  # the topic of each command that has no page of its own name
@@ -127,6 +127,7 @@ def topic(word: str) -> str:
     """The topic of this name, or of the command of this name."""
     wanted = word.lower()
     if wanted not in TOPICS and wanted not in SUBJECTS:
+        check_removed(f"specedit {wanted}")
         raise UsageError(f"There is no topic {word!r}.", hint=nearest(wanted, [*TOPICS, *SUBJECTS]))
     return SUBJECTS.get(wanted, wanted)
 

@@ -27,9 +27,9 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
 from specedit.settings.table import (
-    TABLES,
     Settings,
     about,
+    check_removed,
     checked,
     flags,
     inside,
@@ -84,6 +84,7 @@ def by_name(table: dict[str, Any], where: str) -> dict[str, Any]:
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in names():
+            check_removed(name, f"{where}: {key}")
             raise UsageError(
                 f"{where} has no key {key[:100]!r}.", hint=nearest(name[:100], names())
             )
@@ -164,8 +165,8 @@ def _toml(value: Any) -> str:
 
 
 def no_rules(values: dict[str, Any], where: str) -> None:
-    for name in (name for name in TABLES if name in values):
-        raise UsageError(f"{where}: {name} rules belong in a repository's pyproject.toml.")
+    if "hook" in values:
+        raise UsageError(f"{where}: hook rules belong in a repository's pyproject.toml.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,10 +359,11 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
             continue
         name = bare.lower()
         if name not in names():
+            check_removed(name, variable)
             known = [f"SPECEDIT_{n.upper()}" for n in names()]
             raise UsageError(f"There is no setting {variable}.", hint=nearest(variable, known))
-        if name in TABLES:
-            raise UsageError(f"{variable}: {name} rules belong in pyproject.toml.")
+        if name == "hook":
+            raise UsageError(f"{variable}: hook rules belong in pyproject.toml.")
         values[name] = checked(name, parsed(name, text, variable), variable)
     return values
 
@@ -370,6 +372,7 @@ def _from_flags(given: Mapping[str, Any]) -> dict[str, Any]:
     values = {k: v for k, v in given.items() if v is not None}
     for name in values:
         if name not in flags():
+            check_removed(name)
             raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
     return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
 

@@ -39,16 +39,13 @@ def _setting(
     """`paths`: the value is the name of a file, unless it is one of `words`."""
     meta = {"help": help, "choices": choices, "kind": kind, "most": most}
     meta |= {"paths": paths, "words": words}
-    if isinstance(default, list | dict):
+    if isinstance(default, list):
         return field(default_factory=default.copy, metadata=meta)
     return field(default=default, metadata=meta)
 
 
 _open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
 _flag = partial(_setting, kind=FLAG)
-
-
-TABLES = ("hook", "repeat")  # settings that are tables: rules, which only a repository has
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,6 @@ class Settings:
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
-    repeat: dict[str, Any] = _open({}, "Rules of repeat, as [tool.specedit.repeat.NAME]")
     # Not a setting: the names of the settings above whose value a repository chose.
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -189,6 +185,25 @@ def nearest(word: str, known: list[str]) -> str:
     return f"Known: {', '.join(known)}." if len(known) < 40 else "specedit config lists all."
 
 
+_AST_GREP = (
+    "was removed in 1.1: describe the change as a pattern for ast-grep (specedit help apply), "
+    "or use specedit edit."
+)
+REMOVED = {  # commands and settings that are no more, and what to use instead
+    "specedit repeat": _AST_GREP,
+    "repeat": _AST_GREP,
+    "specedit ask": "was removed in 1.1: ask the server that specedit serve starts.",
+    "specedit heads": "was removed in 1.1: use specedit model list and specedit model remove.",
+    "prompt_form": "was removed in 1.1: models are always asked in the one prompt form.",
+}
+
+
+def check_removed(name: str, what: str = "") -> None:
+    """Raise an error if `name` was removed; `what` says where and how the user wrote it."""
+    if name in REMOVED:
+        raise UsageError(f"{what or name} {REMOVED[name]}")
+
+
 MAX_VALUE_CHARACTERS = 4096  # characters of a value: one line of the question whether to trust it
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -225,10 +240,6 @@ def checked(name: str, value: Any, where: str) -> Any:
             raise UsageError(
                 f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
             )
-        return value
-    if name == "repeat":
-        if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise UsageError(f"{where}: {name} must be tables ([tool.specedit.{name}.NAME]).")
         return value
     if name in ("draft", "allow") and isinstance(value, list):
         value = ",".join(map(str, value))

@@ -23,7 +23,7 @@ NOT_RUN = {
     "specedit model": "about real models; tests/cli/test_cli_model.py runs it on small ones",
     "specedit edit … --server": "an address in the network; tests/server has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
-    "specedit repeat": "needs a change made by hand; tests/repeat makes some",
+    "ast-grep": "another program",
     "specedit mcp": "an agent starts it; tests/integrations/test_mcp.py is one",
     "specedit vllm": "needs vLLM; tests/integrations/test_vllm_cli.py has an imitation",
     "specedit --install-completion": "changes the user's shell configuration",

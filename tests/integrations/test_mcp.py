@@ -22,7 +22,7 @@ from specedit.integrations.mcp.agent_server import AgentServer
 
 Play = Callable[..., Path]
 TOOLS = [
-    *("find_places", "rename_symbol", "repeat_change", "apply_change", "edit_symbol"),
+    *("find_places", "rename_symbol", "apply_change", "edit_symbol"),
     *("undo", "status"),
 ]
 MODES = ("legacy", "auto")  # protocols until 2025-11-25, and since 2026-07-28
@@ -99,35 +99,6 @@ def test_a_rename_is_a_preview_until_write_and_undo_restores_it(repo, talk, mode
     assert undone["status"] == "undone" and len(undone["files"]) == 2
     assert contents(repo.root) == before
     assert "left to undo" in agent.fails("undo")
-
-
-def test_a_change_is_repeated_at_all_its_places(repo, talk):
-    repo.commit({"a.py": "old_call(1, a)\n", "b.py": "x = old_call(2, b.c)\nold_call(3)\n"})
-    before = contents(repo.root)
-    agent = talk()
-    wanted = {"before": "old_call(1, a)", "after": "pow(a, 1)", "language": "python"}
-    preview = agent.does("repeat_change", **wanted)
-    assert preview["status"] == "preview" and preview["summary"] == "2 places in 2 files"
-    assert "b.py:1:5: code: x = old_call(2, b.c)" in preview["places"]
-    assert "rule: old_call($A, $B) -> pow($B, $A)" in preview["notes"]
-    assert contents(repo.root) == before
-    refused = agent.fails("repeat_change", **wanted, write=True)
-    assert "give the rule as `before` and `after`" in refused and contents(repo.root) == before
-    rule = {"before": "old_call($A, $B)", "after": "pow($B, $A)", "language": "python"}
-    agent.does("repeat_change", **rule, write=True)
-    assert repo.read("b.py") == "x = pow(b.c, 2)\nold_call(3)\n"
-    agent.does("undo")
-    exact = {"before": "b.c", "after": "b.d", "language": "python"}
-    agent.does("repeat_change", **exact, write=True)
-    assert repo.read("b.py") == "x = old_call(2, b.d)\nold_call(3)\n"
-    agent.does("undo")
-    assert contents(repo.root) == before
-    holes = {"before": "old_call($A)", "after": "abs($A)", "path": "b.py"}
-    agent.does("repeat_change", **holes, write=True)
-    assert repo.read("b.py") == "x = old_call(2, b.c)\nabs(3)\n"
-    assert "several changes" in agent.fails(
-        "repeat_change", before="f_one(1)\ng_two(2)\n", after="f(1)\ng(2)\n", language="python"
-    )
 
 
 def test_places_are_listed_and_doubtful_ones_are_apart(repo, talk):

@@ -397,42 +397,6 @@ def test_f2_asks_specedit_if_the_setting_says_so(project, renames, window):
     until(lambda: "full_name" in on_disk(project, "page.py"), "saved by VS Code, as each rename")
 
 
-CALLS = "old_call(1, a)\nlog(0)\n"
-
-
-def test_a_change_made_by_hand_is_repeated_after_a_preview(desk, window):
-    made = Repository.init(desk.root)
-    made.commit({"a.py": CALLS, "b.py": "x = 1\nold_call(2, b)\nlog(1)\n"})
-    window.open("a.py")
-    window.wait_text("old_call(1, a)")
-    window.keys("Control+Home", "Shift+End")
-    window.page.keyboard.type("pow(a, 1)")
-    window.wait_text("pow(a, 1)")
-    window.keys("Control+.")
-    window.page.locator(".action-widget .monaco-list-row:has-text('Repeat this change')").click()
-    window.page.wait_for_selector(".bulk-edit-panel .monaco-list-row:has-text('pow')")
-    window.shot("repeat preview")
-    ((row, ticked),) = [(row, ticked) for row, ticked in window.preview() if "pow" in row]
-    assert not ticked, row
-    place = window.page.locator(".bulk-edit-panel .monaco-list-row:has-text('pow')")
-    place.locator(".edit-checkbox").click()
-    window.apply_preview()
-    window.page.wait_for_selector(".bulk-edit-panel", state="hidden")
-    window.save_all("b.py")
-    until(lambda: on_disk(desk, "b.py") == "x = 1\npow(b, 2)\nlog(1)\n", "saved")
-    assert on_disk(desk) == "pow(a, 1)\nlog(0)\n"
-    window.command("specedit: Undo the Last specedit Change")
-    window.save_all("b.py")
-    until(lambda: on_disk(desk, "b.py") == "x = 1\nold_call(2, b)\nlog(1)\n", "undone")
-
-
-def test_lines_without_a_change_are_no_example(project, window):
-    Repository.init(project.root).commit({"c.py": "x = 1\n"})
-    window.open("c.py")
-    window.command("specedit: Repeat This Change Everywhere")
-    window.message("have not changed since the last commit")
-
-
 def test_a_snippet_is_applied_from_the_clipboard(window):
     window.desk.write("b.py", "def f():\n    return 1\n\n\ndef g():\n    return 1\n")
     window.open("b.py")

@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from git_repository import Repository
 
 from specedit.cli.options import restricted_lines
 from specedit.errors import UsageError
@@ -100,6 +101,35 @@ def test_a_mistake_is_named_with_the_way_out(tmp_path, toml, environ, flags, say
     with pytest.raises(UsageError) as error:
         resolve(flags, start=tmp_path, environ=environ)
     assert all(word in str(error.value) for word in says), str(error.value)
+
+
+RULE = "[tool.specedit.repeat.in-to-assertIn]\n"
+STEP = '[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "toml", "environ", "says"),
+    [
+        (["repeat", "--yes"], "", {}, b"specedit repeat was removed in 1.1: describe"),
+        (["help", "repeat"], "", {}, b"specedit repeat was removed in 1.1"),
+        (["config"], RULE, {}, b"pyproject.toml: [tool.specedit]: repeat was removed in 1.1"),
+        (["hook", "run"], STEP, {}, b"[[tool.specedit.hook]] number 1: repeat was removed in 1.1"),
+        (["config"], "", {"SPECEDIT_REPEAT": "x"}, b"SPECEDIT_REPEAT was removed in 1.1"),
+        (["rename", "a", "b", "--repeat"], "", {}, b"--repeat was removed in 1.1"),
+        (["ask", "why?", "a.py"], "", {}, b"specedit ask was removed in 1.1: ask the server"),
+        (["heads", "list"], "", {}, b"specedit heads was removed in 1.1: use specedit model list"),
+        (["config"], 'prompt-form = "zeta"\n', {}, b"prompt-form was removed in 1.1"),
+        (["config"], "", {"SPECEDIT_PROMPT_FORM": "zeta"}, b"SPECEDIT_PROMPT_FORM was removed"),
+        (["edit", "x", "a.py", "--prompt-form", "zeta"], "", {}, b"--prompt-form was removed"),
+    ],
+)
+def test_what_was_removed_says_what_to_use_instead(specedit, tmp_path, words, toml, environ, says):
+    table = toml if toml.startswith("[") or not toml else f"[tool.specedit]\n{toml}"
+    Repository.init(tmp_path).write("pyproject.toml", table)
+    done = specedit(*words, cwd=tmp_path, env=environ)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert says in done.stderr
+    assert (b"ast-grep" in done.stderr) == (b"repeat" in says.lower())
 
 
 @pytest.mark.parametrize("text", ["tool = 3", "tool = [1]", "[tool]\nspecedit = 3"])

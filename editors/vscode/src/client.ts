@@ -42,14 +42,6 @@ export interface Proposal {
   readonly confidence?: number | null;
 }
 
-/** The places of a change that was made by hand, which the user is asked about. */
-export interface Repetition {
-  readonly rule: string;
-  readonly proposed: readonly FileEdits[];
-  /** What stays, with the reason. */
-  readonly notes: readonly string[];
-}
-
 export interface ServerStatus {
   readonly model: { readonly name: string };
   readonly memory_bytes: number;
@@ -160,12 +152,6 @@ export class Client {
     const params = { textDocument: { uri: document.uri.toString() }, position, newName };
     const result = await this.request<{ documentChanges?: FileEdits[] } | null>("textDocument/rename", params, opened(document), token);
     return result?.documentChanges ?? [];
-  }
-
-  /** The places of what changed in these lines since the last commit, in all files of the work tree. */
-  repeat(document: vscode.TextDocument, lines: readonly [number, number], token: vscode.CancellationToken): Promise<Repetition> {
-    const params = { textDocument: { uri: document.uri.toString() }, lines };
-    return this.request("specedit/repeat", params, opened(document), token);
   }
 
   async report(): Promise<string> {

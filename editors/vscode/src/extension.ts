@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import { Applied } from "./applied";
 import type { Client, FileEdits, Proposal } from "./client";
 import { askInstruction, Highlight, Running, selectedLines } from "./edit";
-import { disjoint, linesOf, narrowed } from "./hunks";
+import { linesOf, narrowed } from "./hunks";
 import { candidates, flags } from "./program";
 import { doubtOf, Proposals, toRange } from "./proposal";
 import { reportPage } from "./report";
@@ -49,7 +49,6 @@ class Extension {
       command("rejectAll", this.proposals.rejectAll),
       command("sideBySide", this.proposals.sideBySide),
       command("renameEverywhere", () => this.renameEverywhere()),
-      command("repeat", () => this.repeat()),
       command("applyClipboard", () => this.applyClipboard()),
       command("undo", () => this.applied.undo()),
       command("warm", () => this.warm()),
@@ -195,43 +194,22 @@ class Extension {
     await this.preview(changes, `specedit: rename ${old} to ${name}`);
   }
 
-  /** Repeat the change at the cursor or in the selection, wherever it fits. */
-  private async repeat(): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
-    if (!editor || !this.editable(editor.document)) return;
-    const { document, selection } = editor;
-    const line = selection.active.line + 1;
-    const found = await this.running.follow(document, () => {}, async (_, token) =>
-      (await this.client(document.uri)).repeat(document, selectedLines(editor) ?? [line, line], token),
-    );
-    if (!found.proposed.length) return this.explain(`no other place fits ${found.rule}`, found.notes);
-    for (const note of found.notes) this.log.info(note);
-    await this.preview([], `specedit: repeat ${found.rule}`, found.proposed);
-  }
-
   /** Apply edits of several files after VS Code's refactor preview. */
-  private async preview(changes: readonly FileEdits[], label: string, proposed: readonly FileEdits[] = []): Promise<void> {
-    await this.applied.apply(await this.workspaceEdit(changes, label, proposed));
+  private async preview(changes: readonly FileEdits[], label: string): Promise<void> {
+    await this.applied.apply(await this.workspaceEdit(changes, label));
   }
 
-  /**
-   * The edits; with a label, VS Code shows them under it before it applies them, all ticked but those
-   * that are only proposed.
-   */
-  private async workspaceEdit(changes: readonly FileEdits[], label = "", proposed: readonly FileEdits[] = []): Promise<vscode.WorkspaceEdit> {
+  /** The edits; with a label, VS Code shows them under it, all ticked, before it applies them. */
+  private async workspaceEdit(changes: readonly FileEdits[], label = ""): Promise<vscode.WorkspaceEdit> {
     const result = new vscode.WorkspaceEdit();
-    const every = [...changes, ...proposed];
-    for (const uri of new Set(every.map(({ textDocument }) => textDocument.uri))) {
-      const own = every.filter(({ textDocument }) => textDocument.uri === uri);
-      const [document] = await Promise.all(own.map((change) => this.unchanged(change)));
-      if (!document) continue;
+    for (const change of changes) {
+      const document = await this.unchanged(change);
       const lines = linesOf(document.getText());
-      const places = disjoint(own.flatMap(({ edits }) => edits.flatMap((edit) => narrowed(lines, [edit]).map((place) => ({ ...place, why: edit.why })))));
-      const edits = places.map(({ range, newText, why }): [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata | undefined] => [
+      const edits = narrowed(lines, change.edits).map(({ range, newText }): [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata | undefined] => [
         vscode.TextEdit.replace(toRange(range), newText),
-        label ? { needsConfirmation: why !== undefined, label: why === undefined ? label : `specedit: may be meant: ${why}` } : undefined,
+        label ? { needsConfirmation: false, label } : undefined,
       ]);
-      if (label && !proposed.length && !result.size) {
+      if (label && !result.size) {
         // The preview comes only with an edit that needs confirmation, which it does not tick. This
         // one inserts nothing.
         const empty = lines.findIndex((line) => !line.trim());
@@ -408,15 +386,9 @@ function memory(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
-function lightBulb(document: vscode.TextDocument, range: vscode.Range | vscode.Selection, context: vscode.CodeActionContext): vscode.CodeAction[] {
-  const asked = context.triggerKind === vscode.CodeActionTriggerKind.Invoke;
-  if (document.uri.scheme !== "file" || (range.isEmpty && !asked)) return [];
-  const action = (title: string, command: string) => {
-    const offered = new vscode.CodeAction(title, vscode.CodeActionKind.RefactorRewrite);
-    offered.command = { command, title };
-    return offered;
-  };
-  const actions = range.isEmpty ? [] : [action("Edit with instruction… (specedit)", "specedit.edit")];
-  if (document.version > 1) actions.push(action("Repeat this change (specedit)", "specedit.repeat"));
-  return actions;
+function lightBulb(document: vscode.TextDocument, range: vscode.Range | vscode.Selection): vscode.CodeAction[] {
+  if (range.isEmpty || document.uri.scheme !== "file") return [];
+  const action = new vscode.CodeAction("Edit with instruction… (specedit)", vscode.CodeActionKind.RefactorRewrite);
+  action.command = { command: "specedit.edit", title: action.title };
+  return [action];
 }

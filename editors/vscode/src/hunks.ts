@@ -13,8 +13,6 @@ export interface Position {
 export interface Edit {
   readonly range: { readonly start: Position; readonly end: Position };
   readonly newText: string;
-  /** Why it is only proposed. */
-  readonly why?: string;
 }
 
 export type Choice = "open" | "accepted" | "rejected";
@@ -153,14 +151,4 @@ export function narrowed(lines: readonly string[], edits: readonly Edit[]): Edit
       return [{ range, newText: text.slice(after[0] + start - before[0], after[1] + end - before[1]) }];
     });
   });
-}
-
-/** The edits that no earlier one of the list overlaps. */
-export function disjoint<T extends Pick<Edit, "range">>(edits: readonly T[]): T[] {
-  const before = (a: Position, b: Position) => a.line < b.line || (a.line === b.line && a.character <= b.character);
-  const kept: T[] = [];
-  for (const edit of edits) {
-    if (kept.every(({ range }) => before(range.end, edit.range.start) || before(edit.range.end, range.start))) kept.push(edit);
-  }
-  return kept;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Edit, differing, disjoint, editsFor, hunksOf, linesOf, narrowed, rowsOf, textWith } from "../src/hunks";
+import { type Edit, differing, editsFor, hunksOf, linesOf, narrowed, rowsOf, textWith } from "../src/hunks";
 
 const edit = (start: number, end: number, newText: string, character = 0): Edit => ({
   range: { start: { line: start, character: 0 }, end: { line: end, character } },
@@ -89,12 +89,4 @@ test("a narrowed edit replaces whole words", () => {
   assert.deepEqual(narrowed(linesOf("print(user.first_näme + 1)\n"), [edit(0, 1, "print(user.fall_näme + 1)\n")]), [
     { range: { start: { line: 0, character: 11 }, end: { line: 0, character: 21 } }, newText: "fall_näme" },
   ]);
-});
-
-test("of edits that overlap, the first one stays", () => {
-  const part = (from: number, to: number) => ({ range: { start: { line: 0, character: from }, end: { line: 0, character: to } } });
-  const [first, touching, inside, around] = [part(4, 8), part(8, 9), part(5, 6), part(0, 20)];
-  assert.deepEqual(disjoint([first, touching, inside, around, part(0, 4)]), [first, touching, part(0, 4)]);
-  const whole = { range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } } };
-  assert.deepEqual(disjoint([whole, first]), [whole]);
 });

@@ -103,7 +103,7 @@ def _edits(
         if fields.get("replaceall") is True:
             raise UsageError(
                 f"A call of the change replaces all places of {(old or '')[:40]!r}.",
-                hint="Show each place with its lines, or use specedit rename or repeat.",
+                hint="Show each place with its lines, or use specedit rename.",
             )
         yield CallEdit(path, new, old or "")
         return

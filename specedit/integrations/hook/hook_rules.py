@@ -10,20 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any
 
 from pathspec import GitIgnoreSpec
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
-from specedit.repeat.saved import saved_rule
-from specedit.settings import Settings, nearest
+from specedit.settings import Settings, check_removed, nearest
 from specedit.settings.table import shown
 from specedit.version import VERSION
 
 FIX, CHECK = "fix", "check"
-NONE: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_SECONDS = 60.0
 MAX_SECONDS = 1e9
 MAX_TRIES = 64
@@ -38,17 +35,14 @@ RELEVANT = (  # settings that change an answer
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edit of a file: a rename, an instruction, or a change that is repeated."""
+    """One edit of a file: a rename or an instruction."""
 
     instruction: str = ""
     old: str = ""
     new: str = ""
-    repeat: str = ""  # the name of a saved rule, whose pattern is `old` and becomes `new`
 
     @property
     def title(self) -> str:
-        if self.repeat:
-            return f"repeat {self.repeat}"
         return self.instruction or f"rename {self.old} to {self.new}"
 
 
@@ -110,7 +104,6 @@ GLOBS = 'a list of globs such as ["src/**/*.cs"]'
 VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may hold
     "rename": (_are_names, 'a table of names such as {Username = "Email"}'),
     "instruction": (_is_text, "a text that says what to do"),
-    "repeat": (_is_text, "the name of a rule of [tool.specedit.repeat]"),
     "files": (_are_globs, GLOBS),
     "exclude": (_are_globs, GLOBS),
     "max_seconds": (
@@ -127,39 +120,29 @@ VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may ho
 OPTIONS = ("max_seconds", "mode", "test", "tries")
 
 
-def rules(
-    tables: Sequence[Mapping[str, Any]],
-    where: str = "pyproject.toml",
-    saved: Mapping[str, Any] = NONE,
-) -> list[Rule]:
-    """The rules of a pyproject.toml, or an error that names the wrong key. `saved`: the tables of
-    [tool.specedit.repeat]."""
+def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") -> list[Rule]:
+    """The rules of a pyproject.toml, or an error that names the wrong key."""
     return [
-        _rule(table, f"{where}: [[tool.specedit.hook]] number {number}", saved)
+        _rule(table, f"{where}: [[tool.specedit.hook]] number {number}")
         for number, table in enumerate(tables, start=1)
     ]
 
 
-def _rule(table: Mapping[str, Any], where: str, saved: Mapping[str, Any]) -> Rule:
+def _rule(table: Mapping[str, Any], where: str) -> Rule:
     for key, value in table.items():
         if key not in VALUES:
+            check_removed(key, f"{where}: {key}")
             raise UsageError(f"{where} has no key {key!r}.", hint=nearest(key, list(VALUES)))
         is_valid, what = VALUES[key]
         if not is_valid(value):
             raise UsageError(f"{where}: {key} must be {what}, not {shown(value)}.")
-    if len({"rename", "instruction", "repeat"} & set(table)) != 1:
-        example = 'rename = {Username = "Email"}, instruction = "…", or repeat = "NAME"'
-        raise UsageError(f"{where} must have one of rename, instruction, repeat.", hint=example)
+    if ("rename" in table) == ("instruction" in table):
+        example = 'rename = {Username = "Email"}, or instruction = "…"'
+        raise UsageError(f"{where} must have one of rename, instruction.", hint=example)
     steps = [Step(old=old, new=new) for old, new in table.get("rename", {}).items()]
-    files = _globs(table, "files", where)
-    if "repeat" in table:
-        rule = saved_rule(table["repeat"], saved)
-        before, after = rule.rule.shown()
-        steps = [Step(old=before, new=after, repeat=rule.name)]
-        files = files or _globs({"files": list(rule.files)}, "files", where)
     return Rule(
         tuple(steps or [Step(table["instruction"])]),
-        files or ("**",),
+        _globs(table, "files", where) or ("**",),
         _globs(table, "exclude", where),
         **{key: table[key] for key in OPTIONS if key in table},
     )

@@ -166,7 +166,7 @@ class HookRun:
                 file.answered.append((step, file.fixed))
                 file.by_model.append(step)
             return
-        unsure = edit.changed and not (step.old and not step.repeat and self._is_known(edit))
+        unsure = edit.changed and not (step.old and self._is_known(edit))
         if unsure and (still := self._unmet(file, rule, step, edit.after)):
             edit = _refused(edit, still)
         self._sink.step(name, StepResult(step, edit, rule.mode))
@@ -179,8 +179,6 @@ class HookRun:
         can tell."""
         if step.instruction:
             return None
-        if step.repeat:
-            return self._left(file, step, data)
         from specedit.rename.planning import old_name_left
 
         name = file.entry.name
@@ -207,16 +205,6 @@ class HookRun:
 
     def _settings_of(self, rule: Rule) -> Settings:
         return replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
-
-    def _left(self, file: _StagedFile, step: Step, data: bytes) -> str:
-        """Where a saved rule still has places, as a clause; "" if nowhere."""
-        from specedit.repeat.finding import places_of
-
-        name = file.entry.name
-        source = Source.from_bytes(name, data, self._root / name)
-        places = places_of(source, step.repeat, self._settings)
-        lines = ", ".join(str(place.line) for place in places[:3])
-        return f"`{step.old}` still stands on line {lines}" if places else ""
 
     def _answer(self, file: _StagedFile, rule: Rule, step: Step) -> Edit:
         """The step's Edit. A rule's test command runs in the work tree, which is restored
@@ -306,10 +294,6 @@ def _is_text(data: bytes) -> bool:
 def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
     if step.instruction:
         return plan_edit(source, step.instruction, settings)
-    if step.repeat:
-        from specedit.repeat.finding import plan_saved
-
-        return plan_saved(source, step.repeat, settings)
     from specedit.rename.planning import plan_rename
 
     return plan_rename(source, step.old, step.new, settings, absent_ok=True)

@@ -19,7 +19,6 @@ from specedit.edit.report import Edit, Figures
 from specedit.integrations.lsp.connection import (
     CONTENT_MODIFIED,
     ERROR,
-    INFO,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -47,17 +46,14 @@ from specedit.integrations.lsp.document_edits import (
     rename_at,
     uri_of,
 )
-from specedit.integrations.lsp.repeat_edits import RepeatEdit, changed_lines, repeat_at
 from specedit.settings import Settings
 from specedit.version import VERSION
 
-EDIT, UNDO, REPEAT = "specedit.edit", "specedit.undo", "specedit.repeat"
+EDIT, UNDO = "specedit.edit", "specedit.undo"
 PROPOSE, APPLY, REPORT = "specedit/propose", "specedit/apply", "specedit/report"
-PROPOSE_REPEAT = "specedit/repeat"
 STATUS = "specedit/status"  # of the warm server
 REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
-REPEAT_TITLE, REPEAT_ALL = "Repeat this change", "Repeat at all"
 REFACTOR = "refactor.rewrite"
 CHANGED = "the text changed meanwhile; nothing was edited"
 
@@ -85,7 +81,6 @@ class Session(Connection):
             "workspace/executeCommand": self._start_command,
             PROPOSE: partial(self._start_proposal, PROPOSE),
             APPLY: partial(self._start_proposal, APPLY),
-            PROPOSE_REPEAT: self._start_repeat_proposal,
             STATUS: self._start_status,
         }
         self._notifications: Mapping[str, Callable[[Any], None]] = {
@@ -158,7 +153,7 @@ class Session(Connection):
                 "textDocumentSync": {"openClose": True, "change": 1},  # whole texts
                 "renameProvider": {"prepareProvider": True} if prepares else True,
                 "codeActionProvider": {"codeActionKinds": [REFACTOR]},
-                "executeCommandProvider": {"commands": [EDIT, UNDO, REPEAT]},
+                "executeCommandProvider": {"commands": [EDIT, UNDO]},
             },
             "serverInfo": {"name": "specedit", "version": VERSION},
         }
@@ -225,9 +220,6 @@ class Session(Connection):
         start, end = document.place(start), document.place(end)  # it may be past the end
         lines = [start[0] + 1, max(start[0] + 1, end[0] + (1 if end[1] else 0))]
         offered = [] if is_empty else [(TITLE, EDIT)]
-        first = self._documents.when_opened(document.uri)
-        if first is not None and changed_lines(document, first, checked_lines(lines)) is not None:
-            offered.append((REPEAT_TITLE, REPEAT))
         commands = [
             {"title": title, "command": command, "arguments": [uri_of(params), lines]}
             for title, command in offered
@@ -243,7 +235,7 @@ class Session(Connection):
         command = param(params, "command", str)
         assert isinstance(params, dict)
         arguments = checked(params.get("arguments") or [], "arguments", list)
-        if command not in (EDIT, UNDO, REPEAT):
+        if command not in (EDIT, UNDO):
             raise RequestError(INVALID_PARAMS, f"unknown command {command}")
         if not self._can("workspace", "applyEdit"):
             problem = "the editor does not support workspace/applyEdit"
@@ -256,9 +248,6 @@ class Session(Connection):
         uri = checked(by_place.get(0), "the first argument, a URI,", str)
         lines = checked_lines(by_place.get(1))
         document = self._documents.get(uri)
-        if command == REPEAT:
-            self._start_repeat(Pending(number, edits=True), document, lines)
-            return
         text = checked(by_place.get(2, ""), "the third argument, an instruction,", str)
         request = Pending(number, edits=True, token=params.get("workDoneToken"))
 
@@ -268,46 +257,6 @@ class Session(Connection):
 
         self._start(request, edit)
         self._begin_progress(request)
-
-    def _start_repeat(self, request: Pending, document: Document, lines: tuple[int, int]) -> None:
-        first, opened = self._documents.when_opened(document.uri), self._documents.files()
-
-        def repeat(request: Pending) -> None:
-            result = repeat_at(document, lines, first, opened, self._settings)
-            with self._lock:
-                if request.stopped.is_set():
-                    return
-                if result.left:
-                    self._log("\n".join(result.left))
-                if not all(map(self._documents.is_current, (document, *result.used))):
-                    raise RequestError(CONTENT_MODIFIED, CHANGED)
-                if not result.texts:
-                    self._show(WARNING, "no other place fits this change; the log says why")
-                    self._finish(request, {"status": "unchanged"})
-                else:
-                    self._ask_to_repeat(request, result)
-
-        self._start(request, repeat)
-
-    def _ask_to_repeat(self, request: Pending, result: RepeatEdit) -> None:
-        """Apply it if the user says so: it comes from an example."""
-
-        def answered(response: Message) -> None:
-            answer = response.get("result")
-            if not isinstance(answer, dict) or answer.get("title") != REPEAT_ALL:
-                self._finish(request, {"status": "unchanged"})
-            elif not all(map(self._documents.is_current, result.used)):
-                self._show(WARNING, CHANGED)
-                self._finish(request, {"status": "refused", "problem": CHANGED})
-            else:
-                edits = [changed.edit_to(text) for changed, text in result.texts]
-                self._apply(request, edits, ("", "", ""))
-
-        places = f"{result.places} place{'s' if result.places != 1 else ''}"
-        question = f"specedit: {result.rule} at {places}?"
-        actions = [{"title": REPEAT_ALL}, {"title": "Nowhere"}]
-        params = {"type": INFO, "message": question, "actions": actions}
-        self._ask("window/showMessageRequest", params, answered)
 
     def _edit(
         self, request: Pending, document: Document, lines: tuple[int, int], instruction: str
@@ -391,26 +340,6 @@ class Session(Connection):
 
         self._start(request, propose)
         self._begin_progress(request)
-
-    def _start_repeat_proposal(self, number: int | str, params: Any) -> None:
-        """The places of what changed in `lines` since the last commit."""
-        self._refuse_second()
-        document = self._documents.get(uri_of(params))
-        lines, opened = checked_lines(params.get("lines")), self._documents.files()
-
-        def propose(request: Pending) -> None:
-            result = repeat_at(document, lines, None, opened, self._settings)
-            with self._lock:
-                if not all(map(self._documents.is_current, (document, *result.used))):
-                    raise RequestError(CONTENT_MODIFIED, CHANGED)
-                answer = {
-                    "rule": result.rule,
-                    "proposed": [edit for _, edit in result.proposed],
-                    "notes": result.left,
-                }
-                self._finish(request, answer)
-
-        self._start(Pending(number, edits=True), propose)
 
     def _report(self, _: object) -> object:
         """The page of the last proposal's passes."""

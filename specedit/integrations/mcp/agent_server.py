@@ -30,8 +30,7 @@ from specedit.view.terminal import harmless
 ROOTS, ROOTS_S = "roots", 10.0  # the key of our question, and seconds to wait for its answer
 INSTRUCTIONS = """\
 Exact renames, merges and small edits in the workspace. Use rename_symbol instead of \
-search-and-replace, find_places to see what a name refers to, repeat_change to make one change at \
-all its places, apply_change to write a change of a \
+search-and-replace, find_places to see what a name refers to, apply_change to write a change of a \
 large file as a snippet. Nothing is written without write: true; undo reverts the last change. \
 edit_symbol runs a small model: write larger changes yourself."""
 

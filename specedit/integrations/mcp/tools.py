@@ -32,8 +32,6 @@ from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Worksp
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree, plan
 from specedit.rename.tree_rename import Target, UseLeft
-from specedit.repeat.finding import planned, settled, without_broken
-from specedit.repeat.request import repeated
 from specedit.settings import resolve
 from specedit.syntax import trees
 from specedit.syntax.identifiers import split_member
@@ -172,20 +170,6 @@ class ToApply(Arguments):
     write: Write = False
 
 
-class ToRepeat(Arguments):
-    before: Annotated[
-        str,
-        Field(
-            description="Code before; $A is one node, $$$A several", min_length=1, max_length=20_000
-        ),
-    ]
-    after: Annotated[str, Field(description="The same code after", max_length=20_000)]
-    path: Annotated[PathName, Field(description="A file or folder; empty: the work tree")] = ""
-    language: Annotated[str, Field(description="python, java, …; else that of `path`")] = ""
-    skip: Skip = 0
-    write: Write = False
-
-
 class NoArguments(Arguments):
     pass
 
@@ -305,31 +289,6 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
 
 
-def repeat_change(call: Call, to: ToRepeat) -> ToolResult:
-    """Repeat one change wherever it applies, given with holes: `f($A)` -> `g($A)`. Code without
-    holes is an example: it only finds the rule. No model runs. Not to rename, nor for one place."""
-    root, place = call.workspace.root_of(to.path)
-    if not place.exists():
-        raise InputError("no such file", file=to.path)
-    settings = call.settings(root)
-    found = repeated(to.before, to.after, to.language, root, place)
-    names = [name for name, file in found.files.items() if file.places]
-    is_example = found.meant < found.places
-    found = without_broken(settled(found, lambda *_: True), settings, root)
-    planner = partial(planned, found=found, settings=settings)
-    before, after = found.rules[0].shown()
-    wish, writes = Wish(f"{before} -> {after}"), to.write and not is_example
-    result = call.run("repeat", root, names, planner, settings, wish, writes=writes)
-    result.notes.insert(0, f"rule: {before} -> {after}")
-    if is_example:
-        result.notes.insert(1, "an example is not written: give the rule as `before` and `after`")
-        result.status = "refused" if to.write else result.status
-    result.notes += [f"{name}: left: {why}" for name, why in found.left.items()]
-    for name, file in found.files.items():
-        result.notes += [f"{name}:{line}: left: {why}" for line, why in file.skipped]
-    return result
-
-
 def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     """A small local model makes one small change in one function, method or class: seconds to
     minutes. Not for new code or several places, nor if you know the code: apply_change."""
@@ -401,7 +360,6 @@ class AgentTool:
 TOOLS = {
     "find_places": AgentTool(find_places, ToFind, writes=False),
     "rename_symbol": AgentTool(rename_symbol, ToRename, writes=True),
-    "repeat_change": AgentTool(repeat_change, ToRepeat, writes=True),
     "apply_change": AgentTool(apply_change, ToApply, writes=True),
     "edit_symbol": AgentTool(edit_symbol, ToEdit, writes=True),
     "undo": AgentTool(undo, NoArguments, writes=True),

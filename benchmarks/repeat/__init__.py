@@ -1,1 +1,0 @@
-"""Real commits in which one change occurs several times: the first is the example."""

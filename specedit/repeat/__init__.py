@@ -1,1 +1,0 @@
-"""Repeats a change: an example becomes a rule, and the rule finds and rewrites other places."""
