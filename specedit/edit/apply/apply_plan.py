@@ -6,7 +6,7 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -14,9 +14,8 @@ from pathlib import Path, PurePosixPath
 from specedit.check.answer import LOST_MESSAGE
 from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, is_marked, read_change
-from specedit.edit.apply.merged import Ambiguity, MergedPart
-from specedit.edit.apply.merging import merge_parts, merged_parts
-from specedit.edit.apply.model_merge import merge_job, open_region, placed
+from specedit.edit.apply.merged import Ambiguity, MergedPart, short
+from specedit.edit.apply.merging import merge_parts
 from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Judged, checks_of, guarded, outcome
 from specedit.edit.report import Edit
@@ -24,7 +23,6 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
 from specedit.files.worktree import is_inside, real, top_of
-from specedit.models.resolve import local
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
@@ -131,45 +129,16 @@ def _found(path: str) -> str:
 
 
 def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job | Edit:
-    """Merge the parts of a change into a file. The model decides between the readings of a snippet;
-    without a model, or where a part has no place, the file stays."""
+    """Merge the parts of a change into a file; where a part has no single place, the file stays."""
     merged = merge_parts(source.text, parts, source.name)
-    explicit = all(isinstance(part, ChangeHunk) for part in parts)
-    judge = partial(_judged, source, _checks(settings, explicit))
-    if merged.text is not None:
-        planned = make_job(source, whole(source), "", settings, None)
-        return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
-    findings = tuple(map(_finding, merged.ambiguous))
-    region = open_region(merged.doubtful) if merged.doubtful else None
-    why = _without_model(settings) if region else ""
-    if region is None or why:
+    if merged.text is None:
         edit = replace(outcome(source, source.text), status="refused")
-        return edit.noting(*findings, *([Finding("skipped", why)] if why else ()))
-
-    def judge_answer(text: str) -> Judged:
-        place = placed(text, region)
-        if place is None:
-            return Judged(text, findings)
-        by_model = [
-            replace(part, how="model")
-            if place[0] < part.lines[1] and part.lines[0] <= place[1]
-            else part
-            for part in merged_parts(source.text.split("\n"), text.split("\n"), "matched")
-        ]
-        noted = tuple(_finding(ambiguity, decided=True) for ambiguity in merged.ambiguous)
-        result = judge(tuple(by_model), text)
-        return replace(result, findings=(*noted, *result.findings))
-
-    return replace(merge_job(source, region, settings), judge=judge_answer)
-
-
-def _without_model(settings: Settings) -> str:
-    """Why no model is asked; "" where one is."""
-    if settings.no_model:
-        return "a model could decide, and --no-model says not to ask one"
-    if settings.server not in ("auto", "off") or local(settings.model) is not None:
-        return ""
-    return f"a model could decide: specedit model pull {settings.model}"
+        return edit.noting(*map(_finding, merged.ambiguous))
+    explicit = all(isinstance(part, ChangeHunk) for part in parts)
+    judge = partial(_judged, source, _checks(settings, explicit), merged.parts)
+    return replace(
+        make_job(source, whole(source), "", settings, None), known=merged.text, judge=judge
+    )
 
 
 def _checks(settings: Settings, explicit: bool) -> Checks:
@@ -181,34 +150,25 @@ def _checks(settings: Settings, explicit: bool) -> Checks:
 
 
 def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Judged:
-    """The merged text, checked."""
+    """The merged text, checked. Lines that are gone are only noted, as the change shows what
+    stands on both sides of them."""
     if text == source.text:
         finding = Finding("skipped", "the change is in the file already")
         return Judged(text, (finding,))
-    return replace(guarded(source, "", checks, text), parts=parts)
-
-
-def _requested(
-    judge: Callable[[tuple[MergedPart, ...], str], Judged], parts: tuple[MergedPart, ...], text: str
-) -> Judged:
-    """The same where no model decided: lines that are gone are only noted, as the snippet shows
-    what stands on both sides of them."""
-    verdict = judge(parts, text)
+    verdict = guarded(source, "", checks, text)
     findings = (
         replace(finding, refuses=False, text=finding.text.replace(LOST_MESSAGE, "removes"))
         if finding.kind in _LOST
         else finding
         for finding in verdict.findings
     )
-    return replace(verdict, findings=tuple(findings))
+    return replace(verdict, findings=tuple(findings), parts=parts)
 
 
-def _finding(ambiguity: Ambiguity, decided: bool = False) -> Finding:
-    """Name each ambiguous place and what to do now; or say that the model decided it."""
+def _finding(ambiguity: Ambiguity) -> Finding:
+    """Name an ambiguous part, its places and what to do now."""
     lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ambiguity.places)
     where = f" (line{'s' * (len(ambiguity.places) > 1)} {lines})" if lines else ""
-    shown = ambiguity.first if len(ambiguity.first) <= 60 else f"{ambiguity.first[:57]}..."
-    what = "the model decided" if decided else ambiguity.hint
-    text = f"`{shown}`: {ambiguity.reason}{where}; {what}"
+    text = f"`{short(ambiguity.first)}`: {ambiguity.reason}{where}; {ambiguity.hint}"
     spots = tuple(Spot(a) for a, _ in ambiguity.places)
-    return Finding("decided" if decided else "ambiguous", text, spots, refuses=not decided)
+    return Finding("ambiguous", text, spots, refuses=True)

@@ -19,7 +19,7 @@ from specedit.edit.apply.comparison import (
     opens,
 )
 from specedit.edit.apply.markers import is_remark
-from specedit.edit.apply.merged import Ambiguity, Doubtful, clearer, short
+from specedit.edit.apply.merged import Ambiguity, clearer, short
 from specedit.edit.apply.part_places import likeness, margin, same_line, sets_again, weight
 from specedit.edit.apply.segments import Alignment, enclosing
 from specedit.edit.apply.structure import words_of_lines
@@ -44,7 +44,6 @@ MAY_ADD = "may be a new block, or one in place of this"
 NOWHERE = "shows no line of the file beside it, so nothing says where it belongs"
 
 _Path = Sequence[AlignedLine]
-_Lines = tuple[str, ...]
 
 
 def doubtful(
@@ -53,22 +52,18 @@ def doubtful(
     alignment: Alignment,
     best: Sequence[str],
     written: Callable[[_Path], list[str]],
-) -> tuple[Doubtful | None, tuple[Ambiguity, ...]]:
-    """The other readings of an alignment, between which a model may decide, and the doubts for
-    which it is refused. Readings that differ in blank lines alone are one."""
+) -> tuple[Ambiguity, ...]:
+    """The doubts about an alignment. Readings that differ in blank lines alone are one."""
     path, bind = alignment.path, comparison.bound
     rows, columns = comparison.rows, comparison.columns
     essence = _essence(best)
-    texts: dict[_Lines, None] = {tuple(best): None}
-    doubts: dict[Ambiguity, range] = {}  # with the rows next to it
+    doubts: dict[Ambiguity, None] = {}
 
     def doubt(n: int, reason: str, numbers: Sequence[int], readings: Sequence[_Path]) -> None:
-        others = [tuple(written(reading)) for reading in readings]
-        if others := [text for text in others if _essence(text) != essence]:
+        if any(_essence(written(reading)) != essence for reading in readings):
             places = tuple((number + 1, number + 1) for number in numbers[:MAX_LISTED_PLACES])
             hint = clearer(file, numbers, [row.text for row in rows if row.lines])
-            doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = _near(rows, n)
-            texts.update(dict.fromkeys(others))
+            doubts[Ambiguity(rows[n].text.strip(), reason, places, hint)] = None
 
     for n, ats, new in _edges(rows, columns, path, bind):
         numbers = [columns[at].number for at in ats]
@@ -99,13 +94,7 @@ def doubtful(
         doubt(n, reason, numbers, list(others.values()))
     refused = (*_floating(rows, path), *_moved(rows, columns, path), *_partial(rows, path))
     refused += (*_repeated(comparison, file), *_unreached(rows, columns, path))
-    if refused:
-        return None, (*refused, *doubts)
-    if not doubts:
-        return None, ()
-    shown = sorted({n for near in doubts.values() for n in near})
-    lines = tuple(line for n in shown for line in rows[n].lines)
-    return Doubtful(tuple(file), tuple(texts), lines, tuple(doubts)), ()
+    return (*refused, *doubts)
 
 
 def _essence(lines: Sequence[str]) -> list[str]:
@@ -401,13 +390,3 @@ def _unreached(
             hint = "show the line below it, or remove that with a diff"
             reason = f"would keep the line below it from running: `{short(below.text.strip())}`"
             yield Ambiguity(row.text.strip(), reason, (place,), hint)
-
-
-def _near(rows: Sequence[SnippetRow], n: int) -> range:
-    """The rows next to a row between which nothing is left out."""
-    start, end = n, n + 1
-    while start and not rows[start].apart:
-        start -= 1
-    while end < len(rows) and not rows[end].apart:
-        end += 1
-    return range(start, end)

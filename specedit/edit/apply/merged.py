@@ -13,7 +13,7 @@ class MergedPart:
     """A part of the change that was placed."""
 
     lines: Lines  # in the new text
-    how: str  # "exact" | "matched" | "model"
+    how: str  # "exact" | "matched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +61,12 @@ def short(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubtful:
-    """A snippet with several readings: a model may decide between them."""
-
-    lines: tuple[str, ...]  # of the file before it
-    readings: tuple[tuple[str, ...], ...]  # the file's new lines by each, the best first
-    shown: tuple[str, ...]  # its doubtful lines
-    doubts: tuple[Ambiguity, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Merged:
-    """`text` is None where a part has no single place; `doubtful` is what a model may decide."""
+    """`text` is None where a part has no single place."""
 
     text: str | None
     parts: tuple[MergedPart, ...] = ()
     ambiguous: tuple[Ambiguity, ...] = ()
-    doubtful: Doubtful | None = None
 
 
 def joined(lines: Sequence[str], splices: Sequence[Splice]) -> list[str]:

@@ -8,7 +8,6 @@ from specedit.edit.apply.change import ChangeHunk, Part, Snippet
 from specedit.edit.apply.laying import Laid, laid
 from specedit.edit.apply.merged import (
     Ambiguity,
-    Doubtful,
     Merged,
     MergedPart,
     Splice,
@@ -40,7 +39,6 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         later = in_turn(hunks, before, lambda body: trees.symbols(f"{body}{end}", language))
         if later is not None:
             lines, exact, refused = later, True, []
-    waiting: list[tuple[Snippet, Doubtful]] = []  # merged when all others are
     for snippet in (part for part in parts if isinstance(part, Snippet)):
         result = _laid(snippet, lines, language)
         if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
@@ -48,18 +46,8 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
             continue
         refused += result.refused
         exact &= result.exact
-        if result.doubtful is not None:
-            waiting.append((snippet, result.doubtful))
-        elif not result.refused:
+        if not result.refused:
             lines = list(result.lines)
-    if len(waiting) > 1:
-        refused += [doubt for _, doubtful in waiting for doubt in doubtful.doubts]
-    elif waiting and not refused:
-        result = _laid(waiting[0][0], lines, language)
-        if result.doubtful is not None:
-            return Merged(None, (), result.doubtful.doubts, result.doubtful)
-        refused += result.refused
-        lines = list(result.lines)
     if refused:
         return Merged(None, (), tuple(dict.fromkeys(refused)))
     how = "exact" if exact else "matched"
@@ -81,9 +69,9 @@ def _overlap(
 ) -> Ambiguity | None:
     """The lines of a snippet that the parts before it changed, too. `result`: it on their lines."""
     done = [block for block in opcodes(before, lines) if block[0] != "equal"]
-    if result.refused or result.doubtful:
+    if result.refused:
         alone = _laid(snippet, before, language)
-        blocks = opcodes(before, alone.lines) if not alone.refused and not alone.doubtful else []
+        blocks = opcodes(before, alone.lines) if not alone.refused else []
         own = [(a, b) for tag, a, b, *_ in blocks if tag != "equal"]
         both = [(a, b) for _, a, b, *_ in done if any(a <= d and c <= b for c, d in own)]
     else:
