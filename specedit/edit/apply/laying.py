@@ -20,16 +20,8 @@ from specedit.edit.apply.comparison import (
     opens,
     with_gaps,
 )
-from specedit.edit.apply.doubts import doubtful
-from specedit.edit.apply.losses import (
-    broken,
-    comments_for_code,
-    doubled,
-    lost,
-    many_dropped,
-    not_removed,
-    unended,
-)
+from specedit.edit.apply.definitions import VALUE, Definition, file_definitions, words_of_lines
+from specedit.edit.apply.lines import Ambiguity, margin, weight
 from specedit.edit.apply.markers import (
     LEFT_OUT,
     REMOVED,
@@ -38,10 +30,17 @@ from specedit.edit.apply.markers import (
     is_remark,
     shown_lines,
 )
-from specedit.edit.apply.merged import Ambiguity
-from specedit.edit.apply.part_places import margin, weight
-from specedit.edit.apply.segments import Alignment
-from specedit.edit.apply.structure import VALUE, Definition, file_definitions, words_of_lines
+from specedit.edit.apply.rules import (
+    broken,
+    comments_for_code,
+    doubled,
+    doubtful,
+    lost,
+    many_dropped,
+    not_removed,
+    unended,
+)
+from specedit.edit.apply.scores import Alignment
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
