@@ -16,12 +16,10 @@ from specedit.edit.apply.comparison import (
     FileColumn,
     Key,
     SnippetRow,
-    compared,
-    opens,
     with_gaps,
 )
 from specedit.edit.apply.definitions import VALUE, Definition, file_definitions, words_of_lines
-from specedit.edit.apply.lines import Ambiguity, margin, weight
+from specedit.edit.apply.lines import Ambiguity, margin, opens, weight
 from specedit.edit.apply.markers import (
     LEFT_OUT,
     REMOVED,
@@ -75,7 +73,7 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     code = zip(shown.lines, shown.kinds, strict=True)
     if REMOVED not in shown.kinds and not any(line.strip() and not kind for line, kind in code):
         return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
-    comparison = compared(shown, file, old, language)
+    comparison = Comparison(shown, file, old, language)
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison, file, old)) is not None:

@@ -136,6 +136,16 @@ def weight(line: str) -> float:
     return 0.3 if letters < 2 else 0.6 if letters < 6 else 1.0
 
 
+def opens(line: str) -> bool:
+    """Whether a block begins at the end of a line."""
+    return line.rstrip()[-1:] in ("{", "(", "[", ":")
+
+
+def closes(line: str) -> bool:
+    """Whether a block ends at the beginning of a line."""
+    return line.strip()[:1] in ("}", ")", "]")
+
+
 def likeness(one: str, other: str) -> float:
     """From 0 to 1, white space left out."""
     return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()

@@ -8,17 +8,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine
-from specedit.edit.apply.comparison import (
-    END,
-    LINE,
-    NEW,
-    WHOLE,
-    Comparison,
-    FileColumn,
-    SnippetRow,
-    closes,
-    opens,
-)
+from specedit.edit.apply.comparison import END, LINE, NEW, WHOLE, Comparison, FileColumn, SnippetRow
 from specedit.edit.apply.definitions import (
     CALLED,
     OVERLOAD,
@@ -33,8 +23,10 @@ from specedit.edit.apply.lines import (
     MIN_LIKENESS,
     Ambiguity,
     clearer,
+    closes,
     likeness,
     margin,
+    opens,
     same_line,
     sets_again,
     short,

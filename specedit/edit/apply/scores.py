@@ -15,12 +15,19 @@ from specedit.edit.apply.comparison import (
     Comparison,
     FileColumn,
     SnippetRow,
-    closes,
     may_stay_between,
-    opens,
 )
 from specedit.edit.apply.definitions import Definition
-from specedit.edit.apply.lines import MIN_LIKENESS, Likeness, likeness, margin, same_line, weight
+from specedit.edit.apply.lines import (
+    MIN_LIKENESS,
+    Likeness,
+    closes,
+    likeness,
+    margin,
+    opens,
+    same_line,
+    weight,
+)
 from specedit.edit.apply.markers import comment_text
 
 SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
