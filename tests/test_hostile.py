@@ -57,14 +57,14 @@ def _apply(path: Path) -> int:
     new = last.replace("last", "late").replace("return", "return 1 +")
     change = path.with_name("change.txt")
     change.write_text(f"<<<<<<< SEARCH\n{last}\n=======\n{new}\n// added\n>>>>>>> REPLACE\n")
-    return _run("apply", path.name, change.name, "--no-model", "--diff")
+    return _run("apply", path.name, change.name, "--diff")
 
 
 def _snippet(path: Path) -> int:
     lines = path.read_text().splitlines()
     change = path.with_name("change.txt")
     change.write_text("\n".join([*lines[:2], "// ... existing code ...", "added", *lines[2:][-2:]]))
-    return _run("apply", path.name, change.name, "--no-model", "--diff")
+    return _run("apply", path.name, change.name, "--diff")
 
 
 def _hook(path: Path) -> int:

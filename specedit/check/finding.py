@@ -65,7 +65,6 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
     "undecided",  # of a rename: what a place means cannot be told, so it stays
     "elsewhere",  # other files use what was renamed, and were not named
     "lost-definition",  # of `apply`: the change removes it
-    "decided",  # of `apply`: which reading the model chose
     "disagreed",  # of a rename: a mention that the model left as it was
     "unnamed-loss",  # of an edit: a definition is gone, and the instruction does not name it
     "second-choice",  # the model's likeliest answer changed nothing

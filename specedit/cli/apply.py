@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.cli.options import SHARED, argument, settings_options
+from specedit.cli.options import argument, settings_options
 from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.settings import Resolved
@@ -21,14 +22,14 @@ PATCHES = (".diff", ".patch")
 ALL = "To change these files too, leave out FILE: specedit apply < CHANGE"
 
 
-# Of an edit alone: where it may change, how often it asks, what it expects.
-EDIT_ONLY = ("stdin_filename", "tries", "keep_best", "whole", "focus", "prediction")
+OPTIONS = (  # no model is asked
+    *("diff", "check", "ask", "json", "test", "test_timeout", "clean_only"),
+    *("strict", "allow", "check_with", "quiet", "verbose"),
+)
 
 
 @settings_options(
-    *("no_model", *(name for name in SHARED if name not in EDIT_ONLY)),
-    asks=True,
-    helps={"no_model": "Refuse ambiguous parts instead of asking a model"},
+    *OPTIONS, asks=True, helps={"test": "Keep the change if this command succeeds, else undo it"}
 )
 def apply(
     file: str | None = argument("FILE", "The file; without it: those that CHANGE names", None),
@@ -36,7 +37,7 @@ def apply(
     *,
     resolved: Resolved,
 ) -> int:
-    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files."""
+    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files. Needs no model."""
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.edit.apply.apply_plan import (
@@ -80,7 +81,8 @@ def apply(
         return plan_apply(source, parts[by_path[os.path.realpath(source.name)]], settings)
 
     targets = resolve_targets(Targets(tuple(parts)), resolved)
-    settings = targets.settings
+    settings = replace(targets.settings, server="off", compare=False)  # nothing is asked
+    targets = replace(targets, settings=settings)
     by_path = {os.path.realpath(name): name for name in parts}
     wish = Wish(f"the change {near(change)}" if change not in (None, "-") else "a change")
     return run_command("apply", targets, planner, wish, together=len(parts) > 1)

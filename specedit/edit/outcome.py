@@ -10,8 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import CHECKER, REMOVAL, Checks, verdicts
-from specedit.edit.apply.merged import MergedPart
-from specedit.edit.report import Edit, Figures, Finding, Replaced
+from specedit.edit.report import Edit, Figures, Finding, MergedPart, Replaced
 from specedit.errors import FileError
 from specedit.files import stored
 from specedit.files.source import Source

@@ -12,7 +12,6 @@ from specedit.check.finding import DECLINED, NOTHING
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode import FREE, Tally
-from specedit.edit.apply.merged import MergedPart
 from specedit.edit.backend import Answer, Certainty, ModelInfo
 from specedit.engines.base import Sampling
 
@@ -149,6 +148,14 @@ class Try:
     def line(self) -> str:
         """The objection to it, in one line."""
         return self.refused or self.noted or (self.test.line if self.test else "")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedPart:
+    """A part of a change that was placed."""
+
+    lines: tuple[int, int]  # of the new text, from 1, both in
+    how: str  # "exact" | "matched"
 
 
 @dataclass(frozen=True, slots=True)

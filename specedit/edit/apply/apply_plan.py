@@ -6,27 +6,128 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from specedit.check.answer import LOST_MESSAGE
 from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
-from specedit.edit.apply.change import ChangeHunk, FileChange, Part, is_marked, read_change
-from specedit.edit.apply.merged import Ambiguity, MergedPart
-from specedit.edit.apply.merging import merge_parts, merged_parts
-from specedit.edit.apply.model_merge import merge_job, open_region, placed
+from specedit.edit.apply.change import ChangeHunk, FileChange, Part, Snippet, is_marked, read_change
+from specedit.edit.apply.hunks import Splice, in_turn, joined, splices
+from specedit.edit.apply.laying import Laid, laid
+from specedit.edit.apply.lines import Ambiguity, FileIndex, short, weight
 from specedit.edit.job import Job, make_job
 from specedit.edit.outcome import Checked, checks_of, guarded, outcome
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, MergedPart
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
 from specedit.files.worktree import is_inside, real, top_of
-from specedit.models.resolve import local
 from specedit.settings import Settings
-from specedit.syntax.languages import language_of
+from specedit.syntax import trees
+from specedit.syntax.languages import BY_NAME, Language, language_of
+from specedit.syntax.lines import opcodes
+
+MOST_IN_TURN = 50  # hunks, each of which compares the file anew
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """`text` is None where a part has no single place."""
+
+    text: str | None
+    parts: tuple[MergedPart, ...] = ()
+    ambiguous: tuple[Ambiguity, ...] = ()
+
+
+def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
+    """`text`, the file `name`, with the parts of a change: hunks, or snippets, each of which
+    continues from the text before it; no text where a part has no single place."""
+    language = language_of(name, text)
+    hunks = [part for part in parts if isinstance(part, ChangeHunk)]
+    body, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
+    before = lines = body.split("\n")
+    done: list[Splice] = []
+    refused: list[Ambiguity] = []
+    if hunks:
+        done, refused = splices(hunks, FileIndex(lines), lambda: trees.symbols(text, language))
+        lines = joined(lines, done)
+    exact = all(splice.how == "exact" for splice in done)
+    if refused and 1 < len(hunks) <= MOST_IN_TURN and all(hunk.text for hunk in hunks):
+        later = in_turn(hunks, before, lambda body: trees.symbols(f"{body}{end}", language))
+        if later is not None:
+            lines, exact, refused = later, True, []
+    for snippet in (part for part in parts if isinstance(part, Snippet)):
+        result = _laid(snippet, lines, language)
+        if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
+            refused.append(overlap)
+            continue
+        refused += result.refused
+        exact &= result.exact
+        if not result.refused:
+            lines = list(result.lines)
+    if refused:
+        return Merged(None, (), tuple(dict.fromkeys(refused)))
+    how = "exact" if exact else "matched"
+    return Merged("\n".join(lines) + end, tuple(merged_parts(before, lines, how)))
+
+
+def _laid(snippet: Snippet, lines: Sequence[str], language: Language | None) -> Laid:
+    if doubt := _other_language(snippet, language):
+        return Laid(refused=(doubt,))
+    return laid(snippet, lines, language)
+
+
+def _overlap(
+    snippet: Snippet,
+    before: Sequence[str],
+    lines: Sequence[str],
+    result: Laid,
+    language: Language | None,
+) -> Ambiguity | None:
+    """The lines of a snippet that the parts before it changed, too. `result`: it on their lines."""
+    done = [block for block in opcodes(before, lines) if block[0] != "equal"]
+    if result.refused:
+        alone = _laid(snippet, before, language)
+        blocks = opcodes(before, alone.lines) if not alone.refused else []
+        own = [(a, b) for tag, a, b, *_ in blocks if tag != "equal"]
+        both = [(a, b) for _, a, b, *_ in done if any(a <= d and c <= b for c, d in own)]
+    else:
+        both = []
+        for tag, a, b, c, d in opcodes(lines, result.lines):
+            new = {line.strip() for line in result.lines[c:d] if weight(line) == 1}
+            for _, first, last, start, end in done if tag != "equal" else ():
+                undone = a <= end and start <= b and new & set(map(str.strip, before[first:last]))
+                if max(a, start) < min(b, end) or undone:
+                    both.append((first, last))
+    if not both:
+        return None
+    places = tuple((a + 1, max(a + 1, b)) for a, b in dict.fromkeys(both))
+    reason = "overlaps with another part of the change"
+    return Ambiguity(snippet.lines[0].strip(), reason, places, "make one part of both")
+
+
+_FAMILIES = ({"javascript", "typescript", "tsx", "jsx", "js", "ts"}, {"c", "cpp", "c++", "cuda"})
+
+
+def _other_language(snippet: Snippet, language: Language | None) -> Ambiguity | None:
+    """An objection to a snippet whose fence names another language than the file's."""
+    named = language_of(f"x.{snippet.language}") or BY_NAME.get(snippet.language.lower())
+    if named is None or language is None or named == language:
+        return None
+    if any({named.name, language.name} <= family for family in _FAMILIES):
+        return None
+    reason = f"its fence names {named.name}, and the file is {language.name}"
+    return Ambiguity(snippet.lines[0].strip(), reason, hint="name the file that it is for")
+
+
+def merged_parts(before: Sequence[str], after: Sequence[str], how: str) -> Iterator[MergedPart]:
+    """The changed lines of a merge."""
+    for tag, _, _, c, d in opcodes(before, after):
+        if tag != "equal":
+            yield MergedPart((c + 1, max(c + 1, d)), how)
+
 
 MAX_CHANGE_CHARACTERS = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, a tool's call in JSON, or code with `...` for what stays"
@@ -131,45 +232,16 @@ def _found(path: str) -> str:
 
 
 def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job | Edit:
-    """Merge the parts of a change into a file. The model decides between the readings of a snippet;
-    without a model, or where a part has no place, the file stays."""
+    """Merge the parts of a change into a file; where a part has no single place, the file stays."""
     merged = merge_parts(source.text, parts, source.name)
-    explicit = all(isinstance(part, ChangeHunk) for part in parts)
-    judge = partial(_judged, source, _checks(settings, explicit))
-    if merged.text is not None:
-        planned = make_job(source, whole(source), "", settings, None)
-        return replace(planned, known=merged.text, check=partial(_requested, judge, merged.parts))
-    findings = tuple(map(_finding, merged.ambiguous))
-    region = open_region(merged.doubtful) if merged.doubtful else None
-    why = _without_model(settings) if region else ""
-    if region is None or why:
+    if merged.text is None:
         edit = replace(outcome(source, source.text), status="refused")
-        return edit.noting(*findings, *([Finding("skipped", why)] if why else ()))
-
-    def judge_answer(text: str) -> Checked:
-        place = placed(text, region)
-        if place is None:
-            return Checked(text, findings)
-        by_model = [
-            replace(part, how="model")
-            if place[0] < part.lines[1] and part.lines[0] <= place[1]
-            else part
-            for part in merged_parts(source.text.split("\n"), text.split("\n"), "matched")
-        ]
-        noted = tuple(_finding(ambiguity, decided=True) for ambiguity in merged.ambiguous)
-        result = judge(tuple(by_model), text)
-        return replace(result, findings=(*noted, *result.findings))
-
-    return replace(merge_job(source, region, settings), check=judge_answer)
-
-
-def _without_model(settings: Settings) -> str:
-    """Why no model is asked; "" where one is."""
-    if settings.no_model:
-        return "a model could decide, and --no-model says not to ask one"
-    if settings.server not in ("auto", "off") or local(settings.model) is not None:
-        return ""
-    return f"a model could decide: specedit model pull {settings.model}"
+        return edit.noting(*map(_finding, merged.ambiguous))
+    explicit = all(isinstance(part, ChangeHunk) for part in parts)
+    judge = partial(_judged, source, _checks(settings, explicit), merged.parts)
+    return replace(
+        make_job(source, whole(source), "", settings, None), known=merged.text, check=judge
+    )
 
 
 def _checks(settings: Settings, explicit: bool) -> Checks:
@@ -181,36 +253,25 @@ def _checks(settings: Settings, explicit: bool) -> Checks:
 
 
 def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Checked:
-    """The merged text, checked."""
+    """The merged text, checked. Lines that are gone are only noted, as the change shows what
+    stands on both sides of them."""
     if text == source.text:
         finding = Finding("skipped", "the change is in the file already")
         return Checked(text, (finding,))
-    return replace(guarded(source, "", checks, text), parts=parts)
-
-
-def _requested(
-    judge: Callable[[tuple[MergedPart, ...], str], Checked],
-    parts: tuple[MergedPart, ...],
-    text: str,
-) -> Checked:
-    """The same where no model decided: lines that are gone are only noted, as the snippet shows
-    what stands on both sides of them."""
-    verdict = judge(parts, text)
+    verdict = guarded(source, "", checks, text)
     findings = (
         replace(finding, refuses=False, text=finding.text.replace(LOST_MESSAGE, "removes"))
         if finding.kind in _LOST
         else finding
         for finding in verdict.findings
     )
-    return replace(verdict, findings=tuple(findings))
+    return replace(verdict, findings=tuple(findings), parts=parts)
 
 
-def _finding(ambiguity: Ambiguity, decided: bool = False) -> Finding:
-    """Name each ambiguous place and what to do now; or say that the model decided it."""
+def _finding(ambiguity: Ambiguity) -> Finding:
+    """Name an ambiguous part, its places and what to do now."""
     lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ambiguity.places)
     where = f" (line{'s' * (len(ambiguity.places) > 1)} {lines})" if lines else ""
-    shown = ambiguity.first if len(ambiguity.first) <= 60 else f"{ambiguity.first[:57]}..."
-    what = "the model decided" if decided else ambiguity.hint
-    text = f"`{shown}`: {ambiguity.reason}{where}; {what}"
+    text = f"`{short(ambiguity.first)}`: {ambiguity.reason}{where}; {ambiguity.hint}"
     spots = tuple(Spot(a) for a, _ in ambiguity.places)
-    return Finding("decided" if decided else "ambiguous", text, spots, refuses=not decided)
+    return Finding("ambiguous", text, spots, refuses=True)

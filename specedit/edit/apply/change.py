@@ -1,20 +1,26 @@
 """Read a change in the forms that models and people write, as parts for each file.
 
-A part is a `ChangeHunk` (of SEARCH/REPLACE blocks and diffs) or a `Snippet` (code with elisions, or
-whole definitions).
+A part is a `ChangeHunk` (of SEARCH/REPLACE blocks, diffs and agents' editing tools) or a `Snippet`
+(code with elisions, or whole definitions). A tool's call is JSON with an old and a new text, or
+code:
+
+    {"file_path": "app.py", "old_string": "return 1", "new_string": "return 2"}
+
+Agents name the fields in many ways, put several edits of a file into a list, and wrap a call into a
+message. The old text need not be whole lines (`hunks` extends it).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from specedit.edit.apply.part_places import margin
-from specedit.edit.apply.tool_calls import CallChange, CallEdit, tool_calls
+from specedit.edit.apply.lines import margin
 from specedit.errors import UsageError
 from specedit.files.source import LINE_END
 from specedit.syntax.languages import BY_NAME, language_of
@@ -37,20 +43,15 @@ _PATCH_FILE = re.compile(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)
 _GIT_FILE = re.compile(
     r'diff --git (?:"?(?:[abciow]/)?(?P<path>.+?)"? "?(?:[abciow]/)?(?P=path)"?|.*)'
 )
-_GIT_OTHER = re.compile(  # of a file, between `diff --git` and its first hunk
-    r"(?P<creates>new file mode )|(?P<deletes>deleted file mode )|(?P<mode>old mode )"
-    r"|rename from (?P<renamed>.+)|copy from (?P<copied>.+)"
-    r"|(?P<binary>Binary files .* differ$|GIT binary patch$)"
+_GIT_OTHERS = (  # of a file, between `diff --git` and its first hunk; a group is its path
+    (re.compile(r"new file mode ()"), "creates it"),
+    (re.compile(r"deleted file mode ()"), "deletes it"),
+    (re.compile(r"old mode ()"), "changes its mode"),
+    (re.compile(r"rename from (.+)"), "renames it"),
+    (re.compile(r"copy from (.+)"), "copies it"),
+    (re.compile(r"(?:Binary files .* differ|GIT binary patch)()$"), "changes its bytes"),
 )
 _ONLY = re.compile(r"Only in (?P<folder>\S+): (?P<name>\S+)")  # of `diff -r`
-_OTHERS = {
-    "creates": "creates it",
-    "deletes": "deletes it",
-    "mode": "changes its mode",
-    "renamed": "renames it",
-    "copied": "copies it",
-    "binary": "changes its bytes",
-}
 _GIT_NOISE = re.compile(
     r"diff -\S+ (?:-\S+ )*\S+ \S+$|index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode "
     r"|similarity index |\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
@@ -66,6 +67,22 @@ _MARKS = re.compile(r"(?m)^([+\- ]?)\ufeff")  # of files that begin with one
 _COMMENT_PATH = re.compile(
     r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
 )
+# Names of fields, in lower case, without `_` and `-`.
+_PATHS = (
+    *("filepath", "path", "file", "filename", "targetfile"),
+    *("relativepath", "relativeworkspacepath"),
+)
+_OLD = ("oldstring", "oldstr", "oldtext", "oldcode", "oldcontent", "searchtext", "targetcontent")
+_NEW = (
+    *("newstring", "newstr", "newtext", "newcode", "newcontent", "replacementtext"),
+    *("replacementcontent", "inserttext"),
+)
+# Names that data has, too: a call also has a path.
+_OLD_TOO = ("old", "search", "find", "original", "before")
+_NEW_TOO = ("new", "replace", "replacement", "replacewith", "updated", "after")
+_TELLING = ("old_string", "old_str", "old_text", "oldString", "oldText", "code_edit")
+_CODE = ("codeedit", "content", "contents", "filetext")
+_CHANGES = ("patch", "diff", "input", "cmd", "command", "arguments")  # hold a change in their text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,40 +132,23 @@ def read_change(change: str) -> list[FileChange]:
         changes = list(_search_replace(lines))
     elif _is_diff(lines):
         changes = list(_diff(lines))
-    elif calls := tool_calls("\n".join(lines), partial(is_marked, fences=False)):
-        changes = [change for call in calls for change in _called(call)]
-    elif blocks := list(_blocks(lines)):
-        changes = blocks
-    else:
+    elif not (changes := [*_tool_calls("\n".join(lines))] or [*_blocks(lines)]):
         path, body = _own_path(lines)
         changes = [FileChange(path, (_snippet(body),))]
-    merged: dict[str, FileChange] = {}
+    by_path: dict[str, list[FileChange]] = {}
     for file_change in changes:
-        earlier = merged.get(file_change.path)
-        if earlier:
-            other = earlier.other or file_change.other
-            file_change = replace(
-                file_change, parts=(*earlier.parts, *file_change.parts), other=other
-            )
-        elif file_change.path and file_change.parts and all(map(_empty, file_change.parts)):
-            file_change = replace(file_change, other="shows nothing of it")
-        merged[file_change.path] = file_change
-    return [
-        change
-        for change in merged.values()
-        if change.other or not all(_empty(part) for part in change.parts)
-    ]
+        by_path.setdefault(file_change.path, []).append(file_change)
+    return [merged for own in by_path.values() if (merged := _merged(own)) is not None]
 
 
-def _called(call: CallEdit | CallChange) -> Iterator[FileChange]:
-    """The change of a call of an agent's tool."""
-    if isinstance(call, CallChange):
-        for change in read_change(call.text):
-            yield replace(change, path=change.path or call.path)
-    elif call.old is None:
-        yield FileChange(call.path, (_snippet(LINE_END.split(call.new)),))
-    else:
-        yield FileChange(call.path, (_text_hunk(call.old, call.new),))
+def _merged(changes: Sequence[FileChange]) -> FileChange | None:
+    """The changes for one file as one; None where they say nothing."""
+    first = changes[0]
+    parts = tuple(part for change in changes for part in change.parts)
+    other = next((change.other for change in changes if change.other), "")
+    if not other and first.path and first.parts and all(map(_empty, first.parts)):
+        other = "shows nothing of it"
+    return FileChange(first.path, parts, other) if other or not all(map(_empty, parts)) else None
 
 
 def _text_hunk(old: str, new: str) -> ChangeHunk:
@@ -329,10 +329,8 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
         elif named := _GIT_FILE.fullmatch(line):
             yield from finish()
             file, git = FileChange(named["path"] or "", ()), True
-        elif git and (said := _GIT_OTHER.match(line)):
-            assert said.lastgroup is not None
-            path = said["renamed"] or said["copied"] or file.path
-            yield FileChange(path.strip(), (), _OTHERS[said.lastgroup])
+        elif git and (other := _git_other(line)):
+            yield FileChange(other[0] or file.path, (), other[1])
         elif only := _ONLY.fullmatch(line):
             yield FileChange(f"{only['folder']}/{only['name']}", (), "creates or deletes it")
         elif _GIT_NOISE.match(line):
@@ -349,6 +347,12 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             hunk.append((" ", line))  # a context line without its first column
             bare.append((" ", line))
     yield from finish()
+
+
+def _git_other(line: str) -> tuple[str, str] | None:
+    """The path, if the line has it, and what git says of the file besides its text."""
+    found = ((pattern.match(line), words) for pattern, words in _GIT_OTHERS)
+    return next(((match[1].strip(), words) for match, words in found if match), None)
 
 
 def _files(old: str, new: str) -> FileChange:
@@ -392,3 +396,70 @@ def _in_docstring(above: Sequence[str]) -> bool:
     """Whether a line below these is in a text of Python, which may have fences of its own."""
     text = "\n".join(above)
     return any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
+
+
+def _tool_calls(text: str) -> Iterator[FileChange]:
+    """The edits of a text that consists of calls, of prose and of fences; none where it is
+    something else."""
+    for value in _json_values(text):
+        yield from _called(value, "")
+
+
+def _json_values(text: str) -> Iterator[Any]:
+    """The JSON objects and lists that begin at the beginning of a line."""
+    decoder, at = json.JSONDecoder(strict=False), 0
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        start = at + len(text[at:end]) - len(text[at:end].lstrip())
+        at = end
+        if text[start : start + 1] in ("{", "["):
+            try:
+                value, at = decoder.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                if any(f'"{name}":' in text for name in _TELLING):
+                    raise UsageError(
+                        f"The change looks like a tool's call, but is not valid JSON: {error}.",
+                        hint="Pass the whole call, or SEARCH/REPLACE blocks.",
+                    ) from None
+                return
+            yield value
+
+
+def _called(value: Any, path: str) -> Iterator[FileChange]:
+    """The changes in a value of JSON. `path`: of the file that a value around it names."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _called(item, path)
+    elif isinstance(value, str) and is_marked(value, fences=False):
+        for change in read_change(value):
+            yield replace(change, path=change.path or path)
+    if not isinstance(value, dict):
+        return
+    fields = {
+        str(key).lower().replace("_", "").replace("-", ""): held for key, held in value.items()
+    }
+    path = _text_of(fields, _PATHS) or path
+    named = "." in path or "/" in path
+    old = _text_of(fields, (*_OLD, *(_OLD_TOO if named else ())))
+    new = _text_of(fields, (*_NEW, *(_NEW_TOO if named else ())))
+    code = _text_of(fields, _CODE)
+    if new is not None and (old is not None or "insertline" in fields):
+        if fields.get("replaceall") is True:
+            raise UsageError(
+                f"A call of the change replaces all places of {(old or '')[:40]!r}.",
+                hint="Show each place with its lines, or use specedit rename.",
+            )
+        yield FileChange(path, (_text_hunk(old or "", new),))
+    elif named and code is not None:
+        yield FileChange(path, (_snippet(LINE_END.split(code)),))
+    else:
+        for name, held in fields.items():
+            if isinstance(held, str) and name in _CHANGES:
+                calls = list(_tool_calls(held)) if held.lstrip()[:1] in ("{", "[") else []
+                yield from calls or _called(held, path)
+            elif isinstance(held, dict | list):
+                yield from _called(held, path)
+
+
+def _text_of(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((fields[name] for name in names if isinstance(fields.get(name), str)), None)

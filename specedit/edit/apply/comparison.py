@@ -10,21 +10,10 @@ compared, and what a comment removes is taken out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from specedit.edit.apply.markers import (
-    LEFT_OUT,
-    MAYBE,
-    REMOVED,
-    ShownLines,
-    is_remark,
-)
-from specedit.edit.apply.merged import Ambiguity
-from specedit.edit.apply.part_places import FileIndex, margin, weight
-from specedit.edit.apply.reindent import reindented
-from specedit.edit.apply.removals import Removable
-from specedit.edit.apply.structure import (
+from specedit.edit.apply.definitions import (
     CALLED,
     SPACE,
     TYPE,
@@ -32,14 +21,27 @@ from specedit.edit.apply.structure import (
     Definition,
     continuous,
     paired,
+    reindented,
     snippet_definitions,
+    words_of_lines,
+)
+from specedit.edit.apply.lines import Ambiguity, FileIndex, closes, margin, opens, weight
+from specedit.edit.apply.markers import (
+    LEFT_OUT,
+    MAYBE,
+    REMOVED,
+    ShownLines,
+    is_remark,
+    names_removed,
 )
 from specedit.syntax.languages import Language
 
+MAX_LISTED_PLACES = 8  # places that a message lists
 LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
 HEAD, END = "head", "end"  # of a definition that is shown in part
 BOUND = frozenset({WHOLE, NEW, HEAD, END})  # a definition, or an end of one
-Key = tuple[str, int]  # of a column: what it is, and its first line in the file
+Key = tuple[str, int]  # of a column: what it is, and its first line in the file, from 0
+Pairs = dict[Definition, Definition]  # the snippet's definitions, and the file's
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,6 @@ class SnippetRow:
     that it shows in part."""
 
     lines: tuple[str, ...]
-    number: int  # of its first line in the snippet, from 0
     part: str = LINE
     owner: Definition | None = None  # the file's definition that it is in
     column: Key | None = None  # the only one that it may be
@@ -70,10 +71,9 @@ class SnippetRow:
 class FileColumn:
     """A line of the file, or a definition of it that the snippet shows whole."""
 
+    key: Key
     text: str
     lines: tuple[str, ...]
-    number: int  # of its first line in the file, from 0
-    key: Key
     owner: Definition | None = None
     above: tuple[str, ...] = ()  # comments and attributes that go with it
     free: bool = False  # the change says that it is removed
@@ -81,47 +81,10 @@ class FileColumn:
     moved: bool = False  # a new definition of the snippet has it
     defines: bool = False  # a definition begins here
 
-
-@dataclass(slots=True)
-class Comparison:
-    rows: list[SnippetRow] = field(default_factory=list)
-    columns: list[FileColumn] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)  # the snippet's, as deep as the file's
-    refused: list[Ambiguity] = field(default_factory=list)
-    removed: set[Definition] = field(default_factory=set)  # that comments of the snippet name
-    words: dict[int, set[str]] = field(default_factory=dict)  # in such comments, by their lines
-    defined: list[Definition] = field(default_factory=list)  # in the file, but for values
-    shown: set[Definition] = field(default_factory=set)  # of them, by the snippet
-
     @property
-    def bound(self) -> dict[int, int]:
-        """The columns of the rows that may be no other one."""
-        at = {column.key: n for n, column in enumerate(self.columns)}
-        return {n: at[row.column] for n, row in enumerate(self.rows) if row.column in at}
-
-
-def compared(
-    shown: ShownLines, file: Sequence[str], old: Sequence[Definition], language: Language | None
-) -> Comparison:
-    return _Comparing(shown, file, old, language).result
-
-
-def with_gaps(rows: Sequence[SnippetRow]) -> list[SnippetRow]:
-    """The rows, where lines are left out between statements that are shown whole, as imports, and a
-    definition apart from them."""
-    result: list[SnippetRow] = []
-    start = 0  # of the statements: no lines are left out from here on
-    for row in rows:
-        start = len(result) if row.apart else start
-        above = result[start:]
-        while row.begins and row.owner is None and above and above[-1].part == BLANK:
-            above.pop()
-        if above and len(above) < len(result) - start:
-            row = replace(row, apart=True, lead=len(result) - start - len(above))
-            del result[start + len(above) :]
-        start = len(result) + 1 if row.part in BOUND else start
-        result.append(row)
-    return result
+    def number(self) -> int:
+        """Its first line in the file, from 0."""
+        return self.key[1]
 
 
 _Chunk = list[SnippetRow]
@@ -129,14 +92,16 @@ _Chunk = list[SnippetRow]
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The row of a line or a definition of the snippet; lines are left out between chunks."""
+    """The rows of a line or a definition of the snippet; lines are left out between chunks."""
 
     chunks: list[_Chunk]
     place: int | None = None  # the first line of the file's definition
     loose: bool = False  # a line that is in no definition
 
 
-class _Comparing:
+class Comparison:
+    """The rows of a snippet and the columns of a file; `refused` where they cannot be compared."""
+
     def __init__(
         self,
         shown: ShownLines,
@@ -144,44 +109,50 @@ class _Comparing:
         old: Sequence[Definition],
         language: Language | None,
     ) -> None:
-        self.result = Comparison()
-        self._kinds, self._file, self._old, self._language = shown.kinds, file, old, language
-        self._every = [inner for definition in old for inner in definition.walk()]
-        self.result.defined = [definition for definition in self._every if definition.kind != VALUE]
-        self._holders = {
-            child: definition for definition in self._every for child in definition.children
-        }
+        self.old, self.file, self._language, self._kinds = old, file, language, shown.kinds
+        self.refused: list[Ambiguity] = []
+        self.removed: set[Definition] = set()  # that comments of the snippet name
+        self.words: dict[int, set[str]] = {}  # in such comments, by their lines
+        self.shown: set[Definition] = set()  # of the file's definitions, by the snippet
+        every = [inner for definition in old for inner in definition.walk()]
+        self.defined = [definition for definition in every if definition.kind != VALUE]
+        self._holders = {child: holder for holder in every for child in holder.children}
         self._index = FileIndex(file)
-        own, pairs = self._apart(snippet_definitions(shown, language), shown.lines)
+        own, pairs = self._apart(snippet_definitions(shown, language), shown.lines, every)
         rows = self._index.rows(2)
         whole = [a for a in own if a in pairs or LEFT_OUT not in shown.kinds[a.top : a.last]]
         loose = set(range(len(shown.lines))) - {n for a in whole for n in range(a.top, a.last)}
         pairs = {a: b for a, b in pairs.items() if not self._torn(a, b, shown, loose)}
         if not all(continuous(*pair, shown, file, rows, language) for pair in pairs.items()):
             own, pairs = (), {}  # its lines are of several definitions
-        self._lines = self.result.lines = reindented(shown, own, pairs, self._index)
-        self._whole: dict[int, tuple[Definition, int]] = {}  # first line: definition, where it ends
+        self.lines = reindented(shown, own, pairs, self._index)  # the snippet's, as the file's
+        self._whole: dict[int, tuple[Definition, int]] = {}  # first line: definition, its begin
         self._partial: dict[Definition, int] = {}  # the line from which on it is shown
         self._closed: set[Definition] = set()  # whose last line is shown
         self._added: dict[int, list[str]] = {}  # what stands before a line of the file
-        chunks = self._chunks(0, len(self._lines), own, pairs, self._every, None)
-        self.result.rows = _joined(chunks)
-        self.result.columns = list(self._columns())
+        self.rows = _joined(self._chunks(0, len(self.lines), own, pairs, every, None))
+        self.columns = list(self._columns(every))
+
+    @property
+    def bound(self) -> dict[int, int]:
+        """The columns of the rows that may be no other one."""
+        at = {column.key: n for n, column in enumerate(self.columns)}
+        return {n: at[row.column] for n, row in enumerate(self.rows) if row.column in at}
 
     def _apart(
-        self, own: Sequence[Definition], lines: Sequence[str]
-    ) -> tuple[Sequence[Definition], dict[Definition, Definition]]:
+        self, own: Sequence[Definition], lines: Sequence[str], every: Sequence[Definition]
+    ) -> tuple[Sequence[Definition], Pairs]:
         """The snippet's definitions, and the file's for which they stand. One that stands for the
         holder of another's is read as lines with its members."""
         while True:
-            pairs = paired(own, self._every, lines, self._file, self._language, self._holders)
+            found = paired(own, every, lines, self.file, self._language, self._holders)
             spans = sorted(
-                ((old.first, -old.last, shown) for shown, old in pairs.pairs),
+                ((old.first, -old.last, shown) for shown, old in found.pairs),
                 key=lambda span: span[:2],
             )
             outer = {shown for (_, last, shown), (first, *_) in pairwise(spans) if first < -last}
             if not outer:
-                return own, self._paired(own, self._every, lines, self._holders)
+                return own, self._paired(own, every, lines, self._holders)
             own = [
                 part
                 for definition in own
@@ -191,14 +162,11 @@ class _Comparing:
     def _torn(self, own: Definition, old: Definition, shown: ShownLines, loose: set[int]) -> bool:
         """Whether lines that the snippet shows outside of its definitions are of the one that a
         definition stands for: then it is another one."""
-        rows = self._index.rows(2)
         inside = {line.strip() for line in shown.lines[own.top : own.last]}
         texts = {shown.lines[n].strip() for n in loose if not shown.kinds[n]} - inside
+        found = [self._index.rows(2).get(text, []) for text in texts if weight(text) == 1]
         return old.kind == CALLED and any(
-            weight(text) == 1
-            and len(found := rows.get(text, [])) == 1
-            and old.first < found[0] < old.last
-            for text in texts
+            len(rows) == 1 and old.first < rows[0] < old.last for rows in found
         )
 
     def _paired(
@@ -206,94 +174,86 @@ class _Comparing:
         own: Sequence[Definition],
         old: Sequence[Definition],
         lines: Sequence[str],
-        members: dict[Definition, Definition] | None = None,
-    ) -> dict[Definition, Definition]:
-        found = paired(own, old, lines, self._file, self._language, members)
+        members: Pairs | None = None,
+    ) -> Pairs:
+        found = paired(own, old, lines, self.file, self._language, members)
         pairs = dict(found.pairs)
         holders = {self._holders.get(old) for old in pairs.values()}
         for definition, others in found.unsure:
-            here = [definition for definition in others if self._holders.get(definition) in holders]
+            here = [other for other in others if self._holders.get(other) in holders]
             if len(here) == 1:
                 pairs[definition] = here[0]
-            if len(here) == 1 or definition.kind == VALUE:
-                continue
-            places = tuple((other.first + 1, other.last) for other in others)
-            reason = f"may be one of {len(others)} definitions of this name"
-            hint = "show the line that its holder begins with"
-            head = lines[definition.first].strip()
-            self.result.refused.append(Ambiguity(head, reason, places, hint))
+            elif definition.kind != VALUE:
+                reason = f"may be one of {len(others)} definitions of this name"
+                hint = "show the line that its holder begins with"
+                self._refuse(lines[definition.first], reason, others, hint)
         return pairs
+
+    def _refuse(self, line: str, reason: str, definitions: Sequence[Definition], hint: str) -> None:
+        places = tuple((old.first + 1, old.last) for old in definitions[:MAX_LISTED_PLACES])
+        self.refused.append(Ambiguity(line.strip(), reason, places, hint))
 
     def _chunks(
         self,
         first: int,
         last: int,
         own: Sequence[Definition],
-        pairs: dict[Definition, Definition],
+        pairs: Pairs,
         old: Sequence[Definition],
         holder: Definition | None,
     ) -> list[_Chunk]:
         """The rows of the snippet's lines [first, last), without what has no neighbour; lines are
         left out between two chunks."""
-        self.result.shown |= set(pairs.values())
+        self.shown |= set(pairs.values())
         self._remove(first, last, own, old, pairs)
         units: list[_Unit] = []
         starts = {definition.top: definition for definition in own}
-        partial = {
-            definition.first
-            for definition in own
-            if definition.kind != VALUE and definition not in pairs
-        }
-        values = [
-            definition for definition in own if definition.kind == VALUE and definition not in pairs
-        ]
+        new = [definition for definition in own if definition not in pairs]
+        partial = {definition.first for definition in new if definition.kind != VALUE}
+        values = [definition for definition in new if definition.kind == VALUE and holder]
         n = first
         while n < last:
-            definition, line, kind = starts.get(n), self._lines[n], self._kinds[n]
+            definition, line, kind = starts.get(n), self.lines[n], self._kinds[n]
             end = n + 1
             if definition in pairs:
                 assert definition is not None
-                other = pairs[definition]
+                other, end = pairs[definition], definition.last
                 units.append(_Unit(self._shown(definition, other, holder), other.first))
-                end = definition.last
             elif definition is not None and self._is_new(definition):
                 end = definition.last
                 start = self._remarks_above(units, n)
-                row = SnippetRow(
-                    tuple(self._lines[start:end]), start, NEW, holder, begins=True, ends=True
-                )
-                units.append(_Unit([[row]]))
+                lines = tuple(self.lines[start:end])
+                units.append(_Unit([[SnippetRow(lines, NEW, holder, begins=True, ends=True)]]))
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
             elif kind != REMOVED:
-                fresh = holder is not None and any(
-                    value.first <= n < value.last for value in values
+                row = SnippetRow(
+                    (line,),
+                    LINE if line.strip() else BLANK,
+                    holder,
+                    maybe=kind == MAYBE,
+                    fresh=any(value.first <= n < value.last for value in values),
+                    partial=n in partial,
                 )
-                part = LINE if line.strip() else BLANK
-                row = SnippetRow((line,), n, part, holder, maybe=kind == MAYBE, fresh=fresh)
-                row = replace(row, partial=n in partial)
-                units.append(_Unit([[row]], loose=part == LINE))
+                units.append(_Unit([[row]], loose=row.part == LINE))
             n = end
         chunks: list[_Chunk] = [[]]
         for unit in self._sorted(units, pairs):
             chunks[-1] = chunks[-1] + unit.chunks[0]
             chunks += unit.chunks[1:]
         if holder is None or holder.kind in (TYPE, SPACE):
-            chunks = self._without_new(chunks, holder, old)
+            chunks = [self._without_new(chunk, holder, old) for chunk in chunks]
         return chunks
 
-    def _sorted(self, units: list[_Unit], pairs: dict[Definition, Definition]) -> list[_Unit]:
+    def _sorted(self, units: list[_Unit], pairs: Pairs) -> list[_Unit]:
         """The units in the file's order, where they are nothing but definitions."""
         keys: list[int] = []
         for unit in units:
             keys.append(unit.place if unit.place is not None else keys[-1] if keys else -1)
-        if keys == sorted(keys):
-            return units
-        if any(unit.loose for unit in units):
-            places = tuple((old.first + 1, old.first + 1) for old in pairs.values())[:8]
+        if keys != sorted(keys) and any(unit.loose for unit in units):
             reason = "shows definitions in another order than the file"
-            text = self._lines[next(iter(pairs)).first].strip()
-            self.result.refused.append(Ambiguity(text, reason, places, "make one change for each"))
+            text = self.lines[next(iter(pairs)).first]
+            self._refuse(text, reason, list(pairs.values()), "make one change for each")
             return units
         return [units[n] for n in sorted(range(len(units)), key=lambda n: (keys[n], n))]
 
@@ -306,13 +266,13 @@ class _Comparing:
         """Where a new definition begins with the new comment that stands apart above it; that
         comment is taken out of the units."""
         at, start = len(units), n
-        while at and self._kinds[start - 1] == "" and not self._lines[start - 1].strip():
+        while at and not self._kinds[start - 1] and not self.lines[start - 1].strip():
             at, start = at - 1, start - 1
         end = start
-        while at and units[at - 1].loose and is_remark(self._lines[start - 1]):
+        while at and units[at - 1].loose and is_remark(self.lines[start - 1]):
             at, start = at - 1, start - 1
         known = self._index.rows(2)
-        new = any(line.strip() not in known for line in self._lines[start:end])
+        new = any(line.strip() not in known for line in self.lines[start:end])
         if not new or (at and units[at - 1].loose):
             return n
         del units[at:]
@@ -322,32 +282,23 @@ class _Comparing:
         """The rows of a definition that the file has."""
         begin = self._begin(own, old)
         solid = own.kind != VALUE
-        inner = self._paired(own.children, old.children, self._lines)
+        inner = self._paired(own.children, old.children, self.lines)
         if not any(self._kinds[own.top : own.last]) and not self._misses(own, old, inner):
             self._whole[old.top] = (old, begin)
-            lines, key = tuple(self._lines[own.top : own.last]), (WHOLE, old.first)
-            row = SnippetRow(lines, own.top, WHOLE, holder, key, begins=solid, ends=solid)
-            self.result.shown |= set(inner.values())
-            return [[row]]
+            lines, key = tuple(self.lines[own.top : own.last]), (WHOLE, old.first)
+            self.shown |= set(inner.values())
+            return [[SnippetRow(lines, WHOLE, holder, key, begins=solid, ends=solid)]]
         self._partial[old] = begin
-        start: _Chunk = []
-        start += [SnippetRow((self._lines[n],), n, owner=old) for n in range(own.top, own.first)]
-        head = (self._lines[own.first],)
-        start.append(SnippetRow(head, own.first, HEAD, old, (HEAD, old.first)))
+        start = [SnippetRow((line,), owner=old) for line in self.lines[own.top : own.first]]
+        start.append(SnippetRow((self.lines[own.first],), HEAD, old, (HEAD, old.first)))
         start[0] = replace(start[0], begins=solid)
-        a, b = own.last - 1, old.last - 1
-        ours, theirs = self._lines[a].strip(), self._file[b].strip()
-        closing = (ours[:1] in "}])" and theirs[:1] in "}])") or ours == theirs
-        word = ours.split(None, 1)[0] if ours else ""
-        closing |= word in ("return", "end") and word == theirs.split(None, 1)[0]
-        closing &= a > own.first and b > old.first and not self._kinds[a] and bool(ours)
-        closing &= all(child.last <= a for child in own.children)
-        closing &= all(child.last <= b for child in old.children)
+        closing = self._is_end(own, old)
         if closing:
             self._closed.add(old)
-            end = SnippetRow((self._lines[a],), a, HEAD, old, (HEAD, b), ends=solid)
+            lines = (self.lines[own.last - 1],)
+            end = SnippetRow(lines, HEAD, old, (HEAD, old.last - 1), ends=solid)
         else:
-            end = SnippetRow((), own.last, END, old, (END, old.last), ends=solid)
+            end = SnippetRow((), END, old, (END, old.last), ends=solid)
         chunks = self._chunks(
             own.first + 1, own.last - closing, own.children, inner, old.children, old
         )
@@ -355,21 +306,27 @@ class _Comparing:
         chunks[-1] = [*chunks[-1], end]
         return chunks
 
+    def _is_end(self, own: Definition, old: Definition) -> bool:
+        """Whether the last line of a definition of the snippet is that of the file's."""
+        a, b = own.last - 1, old.last - 1
+        ours, theirs = self.lines[a].strip(), self.file[b].strip()
+        words = [line.split(None, 1)[:1] for line in (ours, theirs)]
+        same = ours == theirs or (closes(ours) and closes(theirs))
+        same |= words[0] in (["return"], ["end"]) and words[0] == words[1]
+        inside = all(child.last <= a for child in own.children)
+        inside &= all(child.last <= b for child in old.children)
+        return same and inside and a > own.first and b > old.first and not self._kinds[a]
+
     def _begin(self, own: Definition, old: Definition) -> int:
         """Where the file's lines begin that a definition stands for: with its comments and
         attributes as far as the snippet shows them."""
         if own.top == own.first:
             return old.first
-        first = self._lines[own.top].strip()
-        above = [self._file[n].strip() for n in range(old.top, old.first)]
-        if first in above:
-            return old.top + above.index(first)
-        mark = _mark(first)
-        return old.top + next((n for n, line in enumerate(above) if _mark(line) == mark), 0)
+        first = self.lines[own.top].strip()
+        above = [line.strip() for line in self.file[old.top : old.first]]
+        return old.top + (above.index(first) if first in above else 0)
 
-    def _misses(
-        self, own: Definition, old: Definition, pairs: dict[Definition, Definition]
-    ) -> bool:
+    def _misses(self, own: Definition, old: Definition, pairs: Pairs) -> bool:
         """Whether a definition that is shown without a marker lacks members of the file's. They
         stay where it shows nothing but changed members; else nothing says what is meant."""
         if old.kind not in (TYPE, SPACE):
@@ -379,19 +336,15 @@ class _Comparing:
         if not lost:
             return False
         inside = {n for child in own.children for n in range(child.top, child.last)}
-        rest = [self._lines[n].strip() for n in range(own.first + 1, own.last) if n not in inside]
+        rest = [self.lines[n].strip() for n in range(own.first + 1, own.last) if n not in inside]
         same = any(
-            self._lines[a.first : a.last] == list(self._file[b.first : b.last])
+            self.lines[a.first : a.last] == list(self.file[b.first : b.last])
             for a, b in pairs.items()
         )
-        if same or any(line and line[:1] not in tuple("{})];") and line != "end" for line in rest):
+        if same or any(line and line[0] not in "{})];" and line != "end" for line in rest):
             names = ", ".join(definition.name for definition in lost[:4])
             reason = f"shows `{old.name}` without `{names}` or `...`"
-            head = self._lines[own.first].strip()
-            place = (old.first + 1, old.last)
-            self.result.refused.append(
-                Ambiguity(head, reason, (place,), "put `...` where they stay")
-            )
+            self._refuse(self.lines[own.first], reason, [old], "put `...` where they stay")
         return True
 
     def _remove(
@@ -400,84 +353,100 @@ class _Comparing:
         last: int,
         own: Sequence[Definition],
         old: Sequence[Definition],
-        pairs: dict[Definition, Definition],
+        pairs: Pairs,
     ) -> None:
-        """Note what the comments of a holder remove: definitions, or other lines with a name."""
+        """Note what the comments of a holder remove: definitions, or other lines with a name. What
+        is where the comment stands goes, before what has its name elsewhere."""
         inner = {n for definition in own for n in range(definition.first, definition.last)}
-        removable = Removable(old, set(pairs.values()), self._file, self._holders)
+        free = [definition for definition in old if definition not in pairs.values()]
         for n in range(first, last):
             if self._kinds[n] != REMOVED or n in inner:
                 continue
-            above = [old.last for shown, old in pairs.items() if shown.last <= n]
-            below = [old.first for shown, old in pairs.items() if shown.first > n]
-            low, high = max(above, default=0), min(below, default=len(self._file))
-            removal = removable.by(self._lines[n], low, high)
-            self.result.removed |= removal.definitions
-            self.result.refused += removal.refused
-            if removal.names:
-                self.result.words[n] = set(removal.names)
+            low = max((old.last for shown, old in pairs.items() if shown.last <= n), default=0)
+            below = (old.first for shown, old in pairs.items() if shown.first > n)
+            high = min(below, default=len(self.file))
+            inside = [definition for definition in free if low <= definition.first < high]
+            every = set[str]().union(*map(self._names, old))
+            names = names_removed(self.lines[n], every)
+            removed: set[Definition] = set()
+            for name in sorted(names):
+                found = self._named(inside, name, names) or self._named(free, name, names)
+                members = [member for member in found if member.kind not in (TYPE, SPACE)]
+                if len({self._holders.get(member) for member in members}) > 1:
+                    self._unclear(n, f"may remove one of several: `{name}`", found)
+                else:
+                    removed |= set(found)
+            elsewhere = sorted(removed.difference(inside), key=lambda found: found.first)
+            if elsewhere and len(elsewhere) < len(removed):
+                self._unclear(n, f"names what is elsewhere, too: `{elsewhere[0].name}`", elsewhere)
+            types = {definition.name for definition in removed if definition.kind == TYPE}
+            removed |= {other for other in free if other.name.partition(".")[0] in types}
+            self.removed |= removed
+            if names and not removed:
+                self.words[n] = names
+
+    def _unclear(self, n: int, reason: str, found: Sequence[Definition]) -> None:
+        self._refuse(self.lines[n], reason, found, "remove it with a diff")
+
+    def _names(self, definition: Definition) -> set[str]:
+        """The name of a definition, with that of its holder and without."""
+        own = definition.name.rpartition(".")[2]
+        holder = self._holders.get(definition)
+        return {definition.name, own, *([f"{holder.name}.{own}"] if holder else [])}
+
+    def _named(
+        self, definitions: Sequence[Definition], name: str, names: set[str]
+    ) -> list[Definition]:
+        """The definitions of a name; of several, those whose first lines have most of the names."""
+        found = [definition for definition in definitions if name in self._names(definition)]
+        heads = [len(words_of_lines([self.file[other.first]]) & names) for other in found]
+        return [other for other, head in zip(found, heads, strict=True) if head == max(heads)]
 
     def _without_new(
-        self, chunks: Sequence[_Chunk], holder: Definition | None, old: Sequence[Definition]
-    ) -> list[_Chunk]:
-        """The chunks without those that are nothing but new definitions, which stand last in their
-        holder, or comments that stay above a definition."""
+        self, chunk: _Chunk, holder: Definition | None, old: Sequence[Definition]
+    ) -> _Chunk:
+        """A chunk, but nothing of one of new definitions alone, which stand last in their holder,
+        or of comments that stay above a definition."""
         known = self._index.rows(2)
-        kept: list[_Chunk] = []
-        for chunk in chunks:
-            new = any(row.part == NEW for row in chunk)
-            if new and all(
-                row.part in (NEW, BLANK) or (is_remark(row.text) and row.text.strip() not in known)
-                for row in chunk
-            ):
-                self._add(chunk, holder, old)
-                kept.append([])
-            elif chunk and all(self._is_above_shown(row) for row in chunk):
-                kept.append([])
-            else:
-                kept.append(chunk)
-        return kept
+        if any(row.part == NEW for row in chunk) and all(
+            row.part in (NEW, BLANK) or (is_remark(row.text) and row.text.strip() not in known)
+            for row in chunk
+        ):
+            self._add(chunk, holder, old)
+            return []
+        return [] if all(self._is_above_shown(row) for row in chunk) else chunk
 
     def _is_above_shown(self, row: SnippetRow) -> bool:
         """Whether a row is of the comment above a definition that the snippet shows, too."""
         rows = self._index.rows(2).get(row.text.strip(), ())
-        shown = self.result.shown
-        return row.part == BLANK or (
-            row.part == LINE
-            and is_remark(row.text)
-            and any(old.top <= n < old.first for old in shown for n in rows)
-        )
+        above = any(old.top <= n < old.first for old in self.shown for n in rows)
+        return row.part == BLANK or (row.part == LINE and is_remark(row.text) and above)
 
     def _add(self, chunk: _Chunk, holder: Definition | None, old: Sequence[Definition]) -> None:
         """Put new definitions after the last definition of their holder."""
         lines = [line for row in chunk for line in row.lines]
-        while lines and not lines[-1].strip():
-            lines.pop()
-        while lines and not lines[0].strip():
-            lines.pop(0)
+        solid = [n for n, line in enumerate(lines) if line.strip()]
+        lines = lines[solid[0] : solid[-1] + 1]
         depth = len(margin(lines[0]))
+        members = old
         if holder is None:
-            members = self._old
+            members = self.old
             while deeper := self._deeper(members, depth):
                 holder, members = deeper, deeper.children
-        else:
-            members = old
-        solid = [
-            member
-            for member in members
-            if member.kind != VALUE and member not in self.result.removed
+        ends = [
+            member.last for member in members if member.kind != VALUE and member not in self.removed
         ]
-        if solid:
-            at = max(member.last for member in solid)
-        elif holder is not None:
-            at = holder.last - _ends(self._file[holder.last - 1])
-            while at and not self._file[at - 1].strip():
-                at -= 1
-        else:
-            at = max((n + 1 for n, line in enumerate(self._file) if line.strip()), default=0)
+        at = len(self.file)
+        if holder is not None:
+            ending = self.file[holder.last - 1]
+            at = holder.last - (closes(ending) or ending.strip() == "end")
+        while at and not self.file[at - 1].strip():
+            at -= 1
+        at = max(ends, default=at)
         before = self._added.setdefault(at, [])
-        first = at == 0 or (not before and opens(self._file[at - 1]))
-        before += [*([] if first else [""] * self._blanks(depth)), *lines]
+        first = at == 0 or (not before and opens(self.file[at - 1]))
+        python = self._language is not None and self._language.name == "python"
+        before += [*([] if first else [""] * (1 + (python and not depth))), *lines]
 
     def _deeper(self, members: Sequence[Definition], depth: int) -> Definition | None:
         """The type that a new definition as deep as its members belongs to, where it is one."""
@@ -487,79 +456,61 @@ class _Comparing:
             member
             for member in members
             if member.kind in (TYPE, SPACE)
-            and any(len(margin(self._file[child.first])) == depth for child in member.children)
+            and any(len(margin(self.file[child.first])) == depth for child in member.children)
         ]
-        shown = [definition for definition in inside if self.result.shown & set(definition.walk())]
+        shown = [definition for definition in inside if self.shown & set(definition.walk())]
         return shown[0] if len(shown) == 1 else inside[-1] if inside else None
 
-    def _blanks(self, depth: int) -> int:
-        python = self._language is not None and self._language.name == "python"
-        return 2 if python and not depth else 1
-
-    def _columns(self) -> Iterator[FileColumn]:
-        owners: list[Definition | None] = [None] * len(self._file)
+    def _columns(self, every: Sequence[Definition]) -> Iterator[FileColumn]:
+        file, size = self.file, len(self.file)
+        owners: list[Definition | None] = [None] * size
+        ends: dict[int, list[Definition]] = {}  # inner before outer
         for old, begin in sorted(self._partial.items(), key=lambda pair: (pair[1], -pair[0].last)):
-            for n in range(begin, old.last):
-                owners[n] = old
-        heads = {old.first for old in self._partial}
-        begins = {begin: old for old, begin in self._partial.items()}
-        ends: dict[int, list[Definition]] = {}
-        for old in self._partial:
+            owners[begin : old.last] = [old] * (old.last - begin)
             if old not in self._closed:
-                ends.setdefault(old.last, []).append(old)
-        glued = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
-        gone = self._removed_lines()
-        defining = {definition.first for definition in self._every if definition.kind != VALUE}
-        names = set().union(*self.result.words.values()) if self.result.words else set()
-        new = {line.strip() for row in self.result.rows if row.part == NEW for line in row.lines}
-        n, size = 0, len(self._file)
+                ends.setdefault(old.last, []).insert(0, old)
+        heads = {old.first for old in self._partial} | {old.last - 1 for old in self._closed}
+        begins = {begin: old for old, begin in self._partial.items()}
+        hidden = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
+        hidden |= self._removed_lines()
+        defining = {definition.first for definition in every if definition.kind != VALUE}
+        names = set[str]().union(*self.words.values())
+        new = {line.strip() for row in self.rows if row.part == NEW for line in row.lines}
+        n = 0
         while n <= size:
-            for old in sorted(ends.get(n, ()), key=lambda definition: -definition.first):
-                yield FileColumn("", (), n, (END, n), old)
+            for old in ends.get(n, ()):
+                yield FileColumn((END, n), "", (), old)
             if n in self._added:
                 lines = tuple(self._added[n])
-                yield FileColumn(lines[0], lines, n, (NEW, n), fixed=True)
-            if n == size:
-                break
+                yield FileColumn((NEW, n), lines[0], lines, fixed=True)
             if n in self._whole:
                 old, begin = self._whole[n]
-                owner = next(
-                    (definition for definition in self._above(old) if definition in self._partial),
-                    None,
-                )
-                above = tuple(self._file[old.top : begin])
-                body = tuple(self._file[begin : old.last])
-                yield FileColumn(
-                    self._file[old.first], body, old.first, (WHOLE, old.first), owner, above
-                )
+                holder = self._holders.get(old)
+                while holder is not None and holder not in self._partial:
+                    holder = self._holders.get(holder)
+                above, lines = tuple(file[old.top : begin]), tuple(file[begin : old.last])
+                yield FileColumn((WHOLE, old.first), file[old.first], lines, holder, above)
                 n = old.last
                 continue
-            if n in gone or n in glued:
-                n += 1
-                continue
-            above = tuple(self._file[begins[n].top : n]) if n in begins else ()
-            part = HEAD if n in heads else LINE
-            if any(old.last - 1 == n for old in self._closed):
-                part = HEAD
-            line = self._file[n]
-            free = any(name in line for name in names)
-            moved = bool(line.strip()) and line.strip() in new
-            key = (part, n)
-            yield FileColumn(
-                *(line, (line,), n, key, owners[n], above, free), moved=moved, defines=n in defining
-            )
+            if n < size and n not in hidden:
+                line = file[n]
+                yield FileColumn(
+                    (HEAD if n in heads else LINE, n),
+                    line,
+                    (line,),
+                    owners[n],
+                    above=tuple(file[begins[n].top : n]) if n in begins else (),
+                    free=any(name in line for name in names),
+                    moved=bool(line.strip()) and line.strip() in new,
+                    defines=n in defining,
+                )
             n += 1
-
-    def _above(self, definition: Definition) -> Iterator[Definition]:
-        while (holder := self._holders.get(definition)) is not None:
-            yield holder
-            definition = holder
 
     def _removed_lines(self) -> set[int]:
         """The lines of what is removed, and the blank lines that separate it."""
         gone: set[int] = set()
-        file = self._file
-        for old in sorted(self.result.removed, key=lambda definition: definition.first):
+        file = self.file
+        for old in sorted(self.removed, key=lambda definition: definition.first):
             gone |= set(range(old.top, old.last))
             above, below = old.top - 1, old.last
             while above in gone:
@@ -569,7 +520,7 @@ class _Comparing:
                 while below < len(file) and not file[below].strip():
                     gone.add(below)
                     below += 1
-            elif not after or after[:1] in "})":
+            elif not after or after[0] in "})":
                 while above >= 0 and (not file[above].strip() or above in gone):
                     gone.add(above)
                     above -= 1
@@ -586,10 +537,10 @@ def _joined(chunks: Sequence[_Chunk]) -> list[SnippetRow]:
             if row.part == BLANK:
                 blank.append(row)
                 continue
-            if blank and not apart and not may_stay_between(result[-1], row):
+            if not apart and not may_stay_between(result[-1], row):
                 result += blank
                 blank = []
-            elif blank and not apart:
+            elif not apart:
                 result[-1] = replace(result[-1], trail=len(blank))
             result.append(replace(row, apart=apart, lead=len(blank)))
             blank, apart = [], False
@@ -598,27 +549,24 @@ def _joined(chunks: Sequence[_Chunk]) -> list[SnippetRow]:
     return result
 
 
+def with_gaps(rows: Sequence[SnippetRow]) -> list[SnippetRow]:
+    """The rows, where lines are left out between statements that are shown whole, as imports, and a
+    definition apart from them."""
+    result: list[SnippetRow] = []
+    start = 0  # of the statements: no lines are left out from here on
+    for row in rows:
+        start = len(result) if row.apart else start
+        above = result[start:]
+        while row.begins and row.owner is None and above and above[-1].part == BLANK:
+            above.pop()
+        if len(above) < len(result) - start:
+            row = replace(row, apart=True, lead=len(result) - start - len(above))
+            del result[start + len(above) :]
+        start = len(result) + 1 if row.part in BOUND else start
+        result.append(row)
+    return result
+
+
 def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
     """Whether lines of the file may stay between two rows, although the snippet shows none."""
-    if above.part not in BOUND or below.part not in BOUND:
-        return False
-    return above.ends or below.begins
-
-
-def _mark(line: str) -> str:
-    """The mark that a comment or attribute begins with: `///`, `/**`, `@`."""
-    return line[: next((n for n, char in enumerate(line) if char.isalnum() or char == " "), 1)]
-
-
-def opens(line: str) -> bool:
-    """Whether a block begins at the end of a line."""
-    return line.rstrip()[-1:] in ("{", "(", "[", ":")
-
-
-def closes(line: str) -> bool:
-    """Whether a block ends at the beginning of a line."""
-    return line.strip()[:1] in ("}", ")", "]")
-
-
-def _ends(line: str) -> bool:
-    return closes(line) or line.strip() == "end"
+    return {above.part, below.part} <= BOUND and (above.ends or below.begins)

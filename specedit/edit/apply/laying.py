@@ -16,20 +16,10 @@ from specedit.edit.apply.comparison import (
     FileColumn,
     Key,
     SnippetRow,
-    compared,
-    opens,
     with_gaps,
 )
-from specedit.edit.apply.doubts import doubtful
-from specedit.edit.apply.losses import (
-    broken,
-    comments_for_code,
-    doubled,
-    lost,
-    many_dropped,
-    not_removed,
-    unended,
-)
+from specedit.edit.apply.definitions import VALUE, Definition, file_definitions, words_of_lines
+from specedit.edit.apply.lines import Ambiguity, margin, opens, weight
 from specedit.edit.apply.markers import (
     LEFT_OUT,
     REMOVED,
@@ -38,10 +28,17 @@ from specedit.edit.apply.markers import (
     is_remark,
     shown_lines,
 )
-from specedit.edit.apply.merged import Ambiguity, Doubtful
-from specedit.edit.apply.part_places import margin, weight
-from specedit.edit.apply.segments import Alignment
-from specedit.edit.apply.structure import VALUE, Definition, file_definitions, words_of_lines
+from specedit.edit.apply.rules import (
+    broken,
+    comments_for_code,
+    doubled,
+    doubtful,
+    lost,
+    many_dropped,
+    not_removed,
+    unended,
+)
+from specedit.edit.apply.scores import Alignment
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
@@ -57,10 +54,9 @@ SHOW, SPLIT = "show the lines that change", "split the change"
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """The file's new lines, or what is doubtful, or why the snippet cannot be laid at all."""
+    """The file's new lines, or why the snippet is refused."""
 
     lines: tuple[str, ...] = ()
-    doubtful: Doubtful | None = None
     refused: tuple[Ambiguity, ...] = ()
     exact: bool = True  # every line that stays is shown as the file has it
     left_over: bool = False  # a line is new although the file has it elsewhere
@@ -77,19 +73,19 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     code = zip(shown.lines, shown.kinds, strict=True)
     if REMOVED not in shown.kinds and not any(line.strip() and not kind for line, kind in code):
         return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
-    comparison = compared(shown, file, old, language)
+    comparison = Comparison(shown, file, old, language)
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison, file, old)) is not None:
         now = file_definitions(whole, language)
         return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, now)))
     result = _aligned(comparison, file, old, language)
-    if result.refused or result.doubtful or result.left_over:
+    if result.refused or result.left_over:
         rows = with_gaps(comparison.rows)
         if rows != comparison.rows:
             comparison.rows = rows
             other = _aligned(comparison, file, old, language)
-            result = result if other.refused or other.doubtful or other.left_over else other
+            result = result if other.refused or other.left_over else other
     return result
 
 
@@ -127,7 +123,7 @@ def _aligned(
         refused += doubled(comparison, file, old, best, now)
     if refused:
         return Laid(refused=tuple(refused))
-    doubts, unsettled = doubtful(comparison, file, alignment, best, written)
+    doubts = doubtful(comparison, file, alignment, best, written)
     exact = all(
         not step.matched or row.part != LINE or row.text == columns[step.at].text
         for row, step in zip(rows, path, strict=True)
@@ -137,7 +133,7 @@ def _aligned(
         row.part == LINE and not step.matched and row.text.strip() in known
         for row, step in zip(rows, path, strict=True)
     )
-    return Laid(tuple(best), doubts, unsettled, exact, left_over)
+    return Laid(tuple(best), doubts, exact, left_over)
 
 
 def renamed(

@@ -9,7 +9,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from specedit.check.new_code import stands_in
-from specedit.edit.apply.part_places import margin
+from specedit.edit.apply.lines import margin
 
 LEFT_OUT, MAYBE, REMOVED = "left out", "maybe", "removed"
 _COMMENT = re.compile(

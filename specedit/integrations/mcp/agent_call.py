@@ -236,10 +236,6 @@ def check_model(settings: Settings) -> None:
 
 
 WORDS = (  # of the command line, and of these tools
-    (
-        "a model could decide, and --no-model says not to ask one",
-        "the local model decides with ask_model: true",
-    ),
     ("Name it as Class.member, or use --lines A:B.", "Name it as Class.member."),
     ("; --whole opens all of the file", ""),
     ("specedit undo puts it back", "undo restores it"),

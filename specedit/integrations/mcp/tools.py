@@ -165,7 +165,6 @@ class ToApply(Arguments):
             max_length=500_000,
         ),
     ]
-    ask_model: bool = False
     skip: Skip = 0
     write: Write = False
 
@@ -283,7 +282,7 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
     """Merge your change into one file; line numbers and white space may be wrong. Returns the
     diff. Not to create, delete or move files, nor for a file that you write whole."""
     root, name = _file(call, to.path)
-    settings = call.settings(root, no_model=not to.ask_model)
+    settings = call.settings(root)
     parts = parts_of(changes_of(to.change), name, root)
     planner = partial(plan_apply, parts=parts, settings=settings)
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,7 @@ from git_repository import Repository
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.apply.apply_plan import changes_of, parts_of
-from specedit.edit.apply.merging import merge_parts
-from specedit.edit.apply.part_places import FileIndex
-
-Run = Callable[..., Done]
-Play = Callable[..., Path]
-
+from specedit import Editor, Source
 
 CASES = "edit/apply/apply.toml"
 SHOP = read_texts(CASES)["SHOP"]
@@ -48,7 +41,7 @@ EDIT = (
 def test_line_ends_outside_of_a_change_stay(inside, repo, newline, styled):
     (repo.root / "shop.py").write_bytes(SHOP.replace("\n", newline).encode())
     change = EDIT.replace("\n", newline) if styled else EDIT
-    done = inside("apply", "shop.py", "--no-model", stdin=change.encode())
+    done = inside("apply", "shop.py", stdin=change.encode())
     assert done.returncode == 0, done.stderr
     assert (repo.root / "shop.py").read_bytes() == TOTAL.replace("\n", newline).encode()
 
@@ -60,20 +53,21 @@ def test_line_ends_outside_of_a_change_stay(inside, repo, newline, styled):
 def test_an_ambiguity_names_as_many_lines_as_it_counts(body, shown):
     text = "def h(a):\n" + "".join(f"    {line}\n" for line in body)
     change = "# ...\n" + "".join(f"    {line}\n" for line in shown) + "# ...\n"
-    parts = parts_of(changes_of(change), "a.py")
-    for one in merge_parts(text, parts, "a.py").ambiguous:
-        if match := re.search(r"fits (\d+) places", one.reason):
-            assert int(match[1]) == len(one.places)
+    with Editor() as editor:
+        edit = editor.apply(change, Source.from_bytes("a.py", text.encode()))
+    for finding in edit.findings:
+        if match := re.search(r"fits (\d+) places", finding.text):
+            assert int(match[1]) == len(finding.places)
 
 
 @cases(CASES, "others")
 @pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
 def test_a_part_that_is_not_carried_out_refuses_the_change(inside, repo, part, words, first):
     change = part + EDIT if first else EDIT + part
-    done = inside("apply", "--no-model", stdin=change.encode())
+    done = inside("apply", stdin=change.encode())
     assert done.returncode == 2 and words in done.stderr.decode()
     assert repo.read("shop.py") == SHOP
-    done = inside("apply", "--no-model", stdin=EDIT.encode())
+    done = inside("apply", stdin=EDIT.encode())
     assert (done.returncode, repo.read("shop.py")) == (0, TOTAL)
 
 
@@ -94,7 +88,7 @@ def test_a_part_that_is_not_carried_out_refuses_the_change(inside, repo, part, w
 )
 def test_an_empty_block_and_a_moved_file_refuse_the_change(inside, repo, change, words):
     snippet = "def first(items):\n    return items[-1]\n"
-    done = inside("apply", "--no-model", stdin=change.format(snippet).encode())
+    done = inside("apply", stdin=change.format(snippet).encode())
     assert done.returncode == 2 and words in done.stderr.decode()
     assert repo.read("shop.py") == SHOP
 
@@ -110,9 +104,9 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 @cases(CASES, "merged")
 def test_every_form_is_merged_without_a_model_and_undone(inside, repo, change, changes):
     wanted = changed(SHOP, *changes)
-    done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
+    done = inside("apply", "shop.py", "-", stdin=change.encode())
     assert (done.returncode, repo.read("shop.py")) == (0, wanted), done.stderr.decode()
-    again = inside("apply", "shop.py", "--no-model", stdin=change.encode())
+    again = inside("apply", "shop.py", stdin=change.encode())
     assert repo.read("shop.py") == wanted, "never twice"
     assert again.returncode in (0, 2)
     assert inside("undo").returncode == 0 and repo.read("shop.py") == SHOP
@@ -132,7 +126,7 @@ def test_guarantee_11_a_snippet_that_leaves_a_definition_out_is_refused(inside, 
         "# ...\n    def __init__(self, items):\n        self.items = items\n\n"
         "    def count(self):\n        return len(self.items)\n# ...\n"
     )
-    done = inside("apply", "shop.py", "--no-model", stdin=change.encode())
+    done = inside("apply", "shop.py", stdin=change.encode())
     kept = done.returncode == 0 and repo.read("shop.py") == SHOP
     assert kept or (done.returncode == 2 and b"Cart.total" in done.stderr), done.stderr.decode()
     assert "def total" in repo.read("shop.py")
@@ -155,7 +149,7 @@ def test_guarantee_11_a_snippet_that_leaves_a_definition_out_is_refused(inside, 
 )
 def test_guarantee_11_a_new_method_takes_no_other_ones_place(inside, repo, before, change, wanted):
     repo.write("s.py", before)
-    done = inside("apply", "s.py", "--no-model", stdin=change.encode())
+    done = inside("apply", "s.py", stdin=change.encode())
     assert (done.returncode, repo.read("s.py")) == (0, wanted), done.stderr.decode()
 
 
@@ -169,118 +163,37 @@ def test_a_comment_that_stands_for_members_is_not_written(inside, repo):
         "class W {\n    // (FACTORY and the other fields stay the same)\n\n"
         "    // write() unchanged\n\n    void close() {\n        size = -1;\n    }\n}\n"
     )
-    done = inside("apply", "W.java", "--no-model", stdin=change.encode())
+    done = inside("apply", "W.java", stdin=change.encode())
     assert repo.read("W.java") == old.replace("size = 0", "size = -1"), done.stderr.decode()
 
 
-# One line without a neighbour: it may replace `print(item)`, or stand beside it.
-DOUBTFUL = "# ...\n            print(thing)\n# ...\n"
-READINGS = {  # what the model writes behind the new line, what the file becomes
-    "replaced": ("        return True\n", ("print(item)", "print(thing)")),
-    "beside": (
-        "            print(item)\n        return True\n",
-        ("            print(item)", "            print(thing)\n            print(item)"),
-    ),
-}
-
-
-@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
-@pytest.mark.parametrize("name", READINGS)
-def test_the_model_decides_between_readings(inside, repo, script, name, ending):
-    path = repo.root / "shop.py"
-    path.write_bytes(SHOP.replace("\n", ending).encode())
-    answer, change = READINGS[name]
-    script(answer=f"{answer}```")
-    for flag, code in (("--check", 1), ("--diff", 0)):
-        assert inside("apply", "shop.py", flag, stdin=DOUBTFUL.encode()).returncode == code
-    assert path.read_bytes() == SHOP.replace("\n", ending).encode()
-    done = inside("apply", "shop.py", "--json", stdin=DOUBTFUL.encode())
-    (file,) = objects(done)["files"]
-    assert path.read_bytes() == changed(SHOP, change).replace("\n", ending).encode()
-    assert [one["how"] for one in file["parts"]] == ["model"]
-    assert "the model decided" in done.stderr.decode() and file["passes"] > 0
-    assert inside("undo").returncode == 0
-    assert path.read_bytes() == SHOP.replace("\n", ending).encode()
-
-
-ANSWERS = {  # none of them follows a reading
-    "it-writes-something-else": "            print()\n        return True\n```",
-    "it-stops": "```",
-    "it-writes-nothing": "",
-    "it-keeps-elisions": "            # ... existing code ...\n        return True\n```",
-}
-
-
-@pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_that_follows_no_reading_is_refused(inside, repo, script, name):
-    script(answer=ANSWERS[name])
-    done = inside("apply", "shop.py", "--json", stdin=DOUBTFUL.encode())
-    assert done.returncode == 2 and repo.read("shop.py") == SHOP
-    (finding,) = [one for one in objects(done)["files"][0]["findings"] if one["places"]]
-    assert finding["kind"] == "ambiguous"
-    assert [one["line"] for one in finding["places"]] == [29]
-    assert b"may replace this line, or stand beside it (line 29)" in done.stderr
-
-
-def test_the_other_parts_are_merged_and_are_not_open(inside, repo, script):
-    script(answer="        return True\n```")
-    both = f"{form('import-between-its-neighbours')}{DOUBTFUL}"
-    done = inside("apply", "shop.py", "--json", stdin=both.encode())
-    wanted = changed(SHOP, ("import os\n", "import os\nimport re\n"), READINGS["replaced"][1])
-    assert repo.read("shop.py") == wanted, done.stderr.decode()
-    parts = objects(done)["files"][0]["parts"]
-    assert [one["how"] for one in parts] == ["matched", "model"]
-
-
-def test_a_snippet_after_a_doubtful_one_is_merged_too(inside, repo, script):
-    script(answer="        return True\n```")
-    imports = form("import-between-its-neighbours")
-    both = f"```python\n{DOUBTFUL}```\n\n```python\n{imports}```\n"
-    done = inside("apply", "shop.py", stdin=both.encode())
-    wanted = changed(SHOP, ("import os\n", "import os\nimport re\n"), READINGS["replaced"][1])
-    assert repo.read("shop.py") == wanted, done.stderr.decode()
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [(["--no-model"], "--no-model"), ([], "specedit model pull")],
-    ids=["not-wanted", "not-here"],
-)
-def test_without_a_model_what_is_doubtful_is_refused(inside, repo, script, flags, message):
-    calls = script(answer="        return True\n```") if flags else None
-    done = inside("apply", "shop.py", *flags, stdin=DOUBTFUL.encode())
-    text = done.stderr.decode()
-    assert done.returncode == 2 and repo.read("shop.py") == SHOP
-    assert (
-        "(line 29); show the line above it: `for item in self.items:`" in text and message in text
-    )
-    assert calls is None or not calls.exists()
+@pytest.mark.parametrize("server", ["auto", "http://localhost:9"])
+def test_a_doubtful_part_is_refused_and_no_model_is_asked(
+    inside, repo, script, monkeypatch, server
+):
+    calls = script(answer="        return True\n```")
+    monkeypatch.setenv("SPECEDIT_SERVER", server)
+    doubtful = "# ...\n            print(thing)\n# ...\n"
+    done = inside("apply", "shop.py", stdin=doubtful.encode())
+    assert done.returncode == 2 and repo.read("shop.py") == SHOP and not calls.exists()
+    assert b"(line 29); show the line above it: `for item in self.items:`" in done.stderr
+    flag = inside("apply", "shop.py", "--no-model", stdin=doubtful.encode())
+    assert flag.returncode == 2 and b"--no-model: it is an option of rename" in flag.stderr
 
 
 @cases(CASES, "refused")
 def test_bad_input_is_an_error_and_nothing_is_written(inside, repo, change, message):
-    done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
+    done = inside("apply", "shop.py", "-", stdin=change.encode())
     assert done.returncode == 2 and message in done.stderr.decode()
-    assert b"in the instruction" not in done.stderr, "a change has none"
-    assert b"try 1" not in done.stderr, "there is no other answer"
     assert repo.read("shop.py") == SHOP and repo.git("status", "--short") == ""
 
 
-def test_equal_parts_are_looked_for_once_and_refused_in_one_line(inside, repo, monkeypatch):
-    looked: list[Sequence[str]] = []
-    runs = FileIndex.runs
-
-    def counted(index: FileIndex, wanted: Sequence[str], level: int) -> list[int]:
-        looked.append(wanted)
-        return runs(index, wanted, level)
-
-    monkeypatch.setattr(FileIndex, "runs", counted)
+def test_equal_parts_are_refused_in_one_line(inside, repo):
     repo.write("many.py", "return y\n" * 40)
     change = "<<<<<<< SEARCH\nreturn y\n=======\nreturn z\n>>>>>>> REPLACE\n" * 40
-    done = inside("apply", "many.py", "--no-model", stdin=change.encode())
+    done = inside("apply", "many.py", stdin=change.encode())
     assert done.returncode == 2
     assert done.stderr.count(b"fits 40 places equally") == 1
-    assert len(looked) <= 2 * 40  # `_loose` looks once for each
 
 
 def test_a_change_that_was_taken_for_the_file_is_named(inside, repo):
@@ -301,7 +214,7 @@ SWAPPED = {  # the file of the change, which is given first, and its text
 def test_a_change_given_before_its_file_is_refused_and_stays(inside, repo, name):
     path, change = SWAPPED[name]
     repo.write(path, change)
-    done = inside("apply", path, "shop.py", "--no-model")
+    done = inside("apply", path, "shop.py")
     assert done.returncode == 2 and f"specedit apply shop.py {path}" in done.stderr.decode()
     assert (repo.read(path), repo.read("shop.py")) == (change, SHOP)
 
@@ -316,7 +229,7 @@ def test_a_file_given_before_its_change_does_not_look_swapped(inside, repo, path
     repo.write("snippet.txt", snippet)
     repo.write("notes.txt", "first\nsecond\n")
     repo.write("notes.diff", "--- a/notes.txt\n+++ b/notes.txt\n@@\n first\n-second\n+last\n")
-    done = inside("apply", path, change, "--no-model")
+    done = inside("apply", path, change)
     assert done.returncode == 0, done.stderr.decode()
 
 
@@ -384,7 +297,7 @@ def test_json_says_how_each_part_was_merged(inside, repo):
     assert found["command"] == "apply" and found["model"] is None
     assert found["files"][0]["parts"] == [{"lines": [2, 2], "how": "exact"}]
     both = form("two-places", "refused").encode()
-    found = objects(inside("apply", "shop.py", "--json", "--no-model", stdin=both))
+    found = objects(inside("apply", "shop.py", "--json", stdin=both))
     (finding,) = found["files"][0]["findings"]
     assert finding["kind"] == "ambiguous"
     assert [one["line"] for one in finding["places"]] == [14, 26]
@@ -405,7 +318,7 @@ def test_a_change_of_5000_lines_is_merged(inside, repo):
     old = "".join(f"def f{n}(a):\n    x = a + {n}\n    return x\n\n\n" for n in range(1000))
     repo.write("large.py", old)
     new = old.replace("return x", "return x + 1")
-    done = inside("apply", "large.py", "--no-model", stdin=new.encode())
+    done = inside("apply", "large.py", stdin=new.encode())
     assert done.returncode == 0 and repo.read("large.py") == new, done.stderr.decode()
 
 
@@ -425,7 +338,7 @@ def test_60000_lines_are_replaced_in_200_mb(repo, tmp_path):
     rows = ["--- a/large.py\n", "+++ b/large.py\n", "@@ -1,60000 +1,60000 @@\n"]
     rows += [*(f"-{line}" for line in lines), *(f"+{line}" for line in new)]
     (tmp_path / "change.diff").write_text("".join(rows))
-    words = ["apply", "large.py", str(tmp_path / "change.diff"), "--no-model", "--quiet"]
+    words = ["apply", "large.py", str(tmp_path / "change.diff"), "--quiet"]
     done = subprocess.run(
         [sys.executable, "-c", PEAK, *words], cwd=repo.root, capture_output=True, check=True
     )
@@ -460,15 +373,9 @@ def test_a_change_that_is_too_large_is_named(inside, repo, piped):
     assert done.returncode == 2 and b"The change has 2.4 million characters" in done.stderr
 
 
-def test_the_python_api_merges_and_writes(repo, script):
-    from specedit import Editor
-
+def test_the_python_api_merges_and_writes(repo):
     with Editor() as editor:
         edit = editor.apply(form("search-replace"), "shop.py")
         assert edit.changed and repo.read("shop.py") == SHOP
         assert editor.write(edit).written and repo.read("shop.py") == TOTAL
         assert editor.apply(form("two-places", "refused"), "shop.py").status == "refused"
-    script(answer="        return True\n```")
-    with Editor() as editor:
-        edit = editor.apply(DOUBTFUL, "shop.py")
-        assert [one.how for one in edit.parts] == ["model"]

@@ -2,14 +2,15 @@
 
 from case_files import cases, changed
 
-from specedit.edit.apply.change import read_change
-from specedit.edit.apply.merging import merge_parts
+from specedit import Editor, Source
 
 
 def merged(name: str, text: str, snippet: str) -> tuple[str | None, str]:
-    parts = [part for change in read_change(snippet) for part in change.parts]
-    result = merge_parts(text, parts, name)
-    return result.text, "; ".join(f"{part.reason} {part.hint}" for part in result.ambiguous)
+    """The new text, or None and why."""
+    with Editor() as editor:
+        edit = editor.apply(snippet, Source.from_bytes(name, text.encode()))
+    reasons = "; ".join(edit.problems)
+    return (None if edit.status == "refused" else edit.after.decode()), reasons
 
 
 def lines(text: str) -> list[str]:

@@ -45,7 +45,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def merge(inside: Run, change: str, *file: str) -> Done:
-    return inside("apply", *file, "--no-model", stdin=change.encode())
+    return inside("apply", *file, stdin=change.encode())
 
 
 def search(*pairs: tuple[str, str], head: str = "app.py\n") -> str:

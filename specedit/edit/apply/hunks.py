@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
+from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk, replace_hunk
-from specedit.edit.apply.merged import Ambiguity, Splice, joined
-from specedit.edit.apply.part_places import (
-    FileIndex,
-    HunkPlace,
-    Margins,
-    equal_places,
-    margin,
-    squeezed,
-)
-from specedit.edit.apply.scoring import similar_places
+from specedit.edit.apply.lines import KEYS, Ambiguity, FileIndex, Margins, margin, squeezed, weight
 from specedit.syntax.outline import Symbol
 
+MAX_ALTERNATIVES = 40  # alternatives that are looked at
+SURE_MARGIN = 0.9  # margin of a hunk's place over the second best
+MAX_LINE_PAIRS = 6_000_000  # pairs of lines that are compared
+CONTEXT_LINES = 60  # lines around a hunk's lines that are compared
+MOST_WINDOWS = 40  # parts of a file that are compared
+MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
+ALMOST = 0.95  # likeness from which on a line counts as equal
 MAX_LISTED_PLACES = 8  # places that a message lists
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
@@ -28,6 +27,42 @@ NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
 
 
 Symbols = Callable[[], Sequence[Symbol]]  # of the file
+
+
+@dataclass(frozen=True, slots=True)
+class HunkPlace:
+    """Where a hunk's old side is: for each of its lines the file line, or None."""
+
+    rows: tuple[int | None, ...]
+    how: str  # "exact" | "matched"
+
+    @property
+    def first(self) -> int:
+        return next(row for row in self.rows if row is not None)
+
+    @property
+    def last(self) -> int:
+        return next(row for row in reversed(self.rows) if row is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """File lines [first, last) that new lines replace."""
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+    how: str
+
+
+def joined(lines: Sequence[str], splices: Sequence[Splice]) -> list[str]:
+    """The file lines with splices, which are in order and do not overlap."""
+    result: list[str] = []
+    at = 0
+    for splice in splices:
+        result += [*lines[at : splice.first], *splice.lines]
+        at = splice.last
+    return [*result, *lines[at:]]
 
 
 def splices(
@@ -313,3 +348,107 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         gone = sign == "-"
         result += [] if gone else [index.lines[row]]
     return Splice(place.first, at, tuple(result), place.how)
+
+
+def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
+    """All places that are equal, by the strictest comparison that finds one."""
+    for level in range(len(KEYS)):
+        if starts := index.runs(wanted, level):
+            how = "matched" if level > 1 else "exact"
+            return [HunkPlace(tuple(range(at, at + len(wanted))), how) for at in starts]
+    return []
+
+
+def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
+    """The best place of a hunk that differs in some lines from the file, and others that are nearly
+    as good; none where too little of it is in the file."""
+    import numpy as np
+
+    old, lines = hunk.old, index.lines
+    signs = [sign for sign, _ in hunk.lines if sign != "+"]
+    like = index.likeness
+    rows, weights = index.rows(3), [weight(line) for line in old]
+    scores: list[dict[int, float]] = []  # of each line, by the file lines that it may be
+    for n, line in enumerate(old):
+        near = {
+            row: weights[n] * (ratio - 0.3)
+            for row, ratio in like.rows(line)
+            if signs[n] == " " or ratio >= MISQUOTED
+        }
+        scores.append(near | dict.fromkeys(rows.get(squeezed(line), ()), weights[n]))
+    insert = np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights
+    found: list[tuple[float, HunkPlace]] = []
+    best, most = -NEVER, MOST_WINDOWS
+    for bound, first, last in _windows(scores, weights, len(lines)):
+        if bound < best - SURE_MARGIN or not most:
+            break
+        most -= 1
+        if len(old) * (last - first) > MAX_LINE_PAIRS:
+            return []
+        table = np.full((len(old), last - first), NO)
+        for n, near in enumerate(scores):
+            for row, score in near.items():
+                if first <= row < last:
+                    table[n, row - first] = score
+        skips = [0.0, *[NEVER] * (len(old) - 1), 0.0]
+        drop = 0.3 * np.array(index.weights[first:last])
+        aligner = Aligner(Costs(table, skips, [NEVER] * len(old), insert, drop))
+        best = max(best, aligner.best)
+        path = aligner.path()
+        found.append((aligner.best, _of_path(path, first)))
+        for number, at, total in islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES):
+            found.append((total, _of_path(aligner.path_through(number, at), first)))
+    found.sort(key=lambda pair: -pair[0])
+    if not found or not _enough(found[0][1], old, scores, weights, lines):
+        return []
+    near_best = (place for total, place in found if total >= best - SURE_MARGIN)
+    aligned = (reading for reading in near_best if any(row is not None for row in reading.rows))
+    return list(dict.fromkeys(aligned))
+
+
+def _windows(
+    scores: Sequence[Mapping[int, float]], weights: Sequence[float], length: int
+) -> list[tuple[float, int, int]]:
+    """The parts of the file that hold some of a hunk's lines, with the most that these are worth;
+    the best first."""
+    telling = [n for n, own in enumerate(weights) if own >= 0.6 and scores[n]]
+    rows = sorted({row for n in telling or range(len(scores)) for row in scores[n]})
+    around = max(CONTEXT_LINES, 3 * len(scores))
+    spans: list[tuple[int, int]] = []
+    for row in rows:
+        first, last = max(0, row - around), min(length, row + around + 1)
+        if spans and first <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], last)
+        else:
+            spans.append((first, last))
+    bounds = [
+        sum(max((s for row, s in near.items() if a <= row < b), default=0.0) for near in scores)
+        for a, b in spans
+    ]
+    return sorted(
+        ((bound, a, b) for bound, (a, b) in zip(bounds, spans, strict=True)), reverse=True
+    )
+
+
+def _enough(
+    place: HunkPlace,
+    old: Sequence[str],
+    scores: Sequence[Mapping[int, float]],
+    weights: Sequence[float],
+    lines: Sequence[str],
+) -> bool:
+    """Whether a place holds as much of a hunk as says that it is its place."""
+    equal = near = 0.0
+    for n, row in enumerate(place.rows):
+        if row is None:
+            continue
+        if scores[n].get(row, 0.0) >= weights[n] * (ALMOST - 0.3):
+            equal += weights[n]
+        elif scores[n].get(row, 0.0) >= weights[n] * (MISQUOTED - 0.3):
+            near += weights[n]
+    return equal >= 1.0 and equal + near >= 0.5 * sum(weights)
+
+
+def _of_path(path: Sequence[AlignedLine], start: int) -> HunkPlace:
+    """The rows of an alignment with the lines from `start` on."""
+    return HunkPlace(tuple(step.at + start if step.matched else None for step in path), "matched")

@@ -1,23 +1,162 @@
-"""The alignment of a comparison, from each row that is one column alone to the next such row."""
+"""The scores of matches of rows with columns, and their alignment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
+from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.comparison import (
+    END,
     HEAD,
     LINE,
+    NEW,
     Comparison,
     FileColumn,
     SnippetRow,
-    closes,
-    opens,
+    may_stay_between,
 )
-from specedit.edit.apply.part_places import likeness, margin, same_line
-from specedit.edit.apply.scoring import MIN_LIKENESS, NEARLY, costs_of
+from specedit.edit.apply.definitions import Definition
+from specedit.edit.apply.lines import (
+    MIN_LIKENESS,
+    Likeness,
+    closes,
+    likeness,
+    margin,
+    opens,
+    same_line,
+    weight,
+)
+from specedit.edit.apply.markers import comment_text
+
+SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
+# Further cost of a new line that the file has: at the end of a chunk, or where it defines
+EDGE = 2.5
+MOVED_LINE_COST = 0.05  # cost of dropping a line that a new definition has
+STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
+BETWEEN = 0.02  # cost of keeping lines next to a definition that the snippet shows
+
+
+def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs:
+    """The scores of the matches of rows with columns."""
+    import numpy as np
+
+    keys = {column.key: n for n, column in enumerate(columns)}
+    bind = {n: keys[row.column] for n, row in enumerate(rows) if row.column in keys}
+    scores = np.full((len(rows), len(columns)), NO)
+    insert = np.full(len(rows), 0.05)
+    weights = np.array([weight(row.text) for row in rows])
+    taken = set(bind.values())
+    free: dict[Definition | None, list[int]] = {}  # by what they are in
+    exact: dict[tuple[Definition | None, str], list[int]] = {}
+    same: dict[tuple[Definition | None, str], list[int]] = {}
+    bare: dict[tuple[Definition | None, str], list[int]] = {}
+    for k, column in enumerate(columns):
+        if k not in taken and not column.fixed:
+            free.setdefault(column.owner, []).append(k)
+            exact.setdefault((column.owner, column.text), []).append(k)
+            same.setdefault((column.owner, column.text.rstrip()), []).append(k)
+            bare.setdefault((column.owner, column.text.strip()), []).append(k)
+    like: dict[Definition | None, Likeness] = {}
+    for n, row in enumerate(rows):
+        if n in bind or row.part == NEW or row.fresh:
+            continue
+        equal = same.get((row.owner, row.text.rstrip()), [])
+        if weights[n] >= 0.6:
+            if not equal and (near := free.get(row.owner)):
+                if row.owner not in like:
+                    like[row.owner] = Likeness([columns[k].text for k in near])
+                beside = [
+                    other.text
+                    for other in rows[max(0, n - 1) : n + 2]
+                    if other is not row and (other.owner, other.text.rstrip()) in same
+                ]
+                siblings = max((likeness(row.text, text) for text in beside), default=0.0)
+                for k, ratio in like[row.owner].rows(row.text):
+                    text = columns[near[k]].text
+                    same_one = same_line(row.text, text)
+                    of_list = SIBLINGS <= siblings >= ratio - NEARLY
+                    if row.owner is None and not same_one:
+                        of_list |= any(_one_list(row.text, text, other) for other in beside)
+                    if of_list and not same_one:
+                        continue
+                    worth = (
+                        0.85 * max(ratio, MIN_LIKENESS)
+                        if same_one
+                        else 0.6 * (max(ratio, MIN_LIKENESS) - 0.5)
+                    )
+                    scores[n, near[k]] = weights[n] * worth
+            insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
+        worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
+        if weights[n] >= 0.6:
+            scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
+        scores[n, equal] = 0.95 * worth
+        scores[n, exact.get((row.owner, row.text), [])] = worth
+        at_edge = row.text.strip() and (_at_edge(rows, n, -1) or _at_edge(rows, n, 1))
+        if (at_edge and equal) or any(columns[k].defines for k in equal):
+            insert[n] += EDGE
+    for n, k in bind.items():
+        scores[n, k] = 2.0
+        insert[n] = 50.0
+    gone = [NEVER] * len(rows)
+    for n, row in enumerate(rows):
+        if row.maybe:
+            gone[n] = _gone_cost(rows, n, same)
+    drop = np.array([_drop(column) for column in columns])
+    return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
+
+
+def _at_edge(rows: Sequence[SnippetRow], n: int, step: int) -> bool:
+    """Whether lines are left out next to a row, or, where it has a word, next to the brackets that
+    follow it."""
+    word = weight(rows[n].text) >= 0.6
+    while not rows[n].apart if step < 0 else n + 1 < len(rows) and not rows[n + 1].apart:
+        n += step
+        if not word or not 0 <= n < len(rows) or weight(rows[n].text) >= 0.6:
+            return False
+    return True
+
+
+def _one_list(*lines: str) -> bool:
+    """Whether lines are statements of one kind that name something and do nothing: imports."""
+    words = {line.split(None, 1)[0] for line in lines if line.strip()}
+    plain = all(line.split() and not line[:1].isspace() for line in lines)
+    return plain and len(words) == 1 and not any(char in line for line in lines for char in "=(")
+
+
+def _skips(rows: Sequence[SnippetRow]) -> list[float]:
+    """The cost of lines of the file that stay above a row: nothing where the snippet leaves lines
+    out; little between two definitions, and between one and the ends of its holder."""
+    skips = [0.0 if row.apart or row.part == END or not n else NEVER for n, row in enumerate(rows)]
+    for n, (above, below) in enumerate(pairwise(rows), 1):
+        if may_stay_between(above, below):
+            skips[n] = min(skips[n], BETWEEN * (1.5 if below.part == NEW else 1.0))
+    return skips
+
+
+def _gone_cost(
+    rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
+) -> float:
+    """The cost of a comment that stands for lines left out: nothing where only a line of the
+    file is shown next to it."""
+    first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
+    beside = [
+        *([rows[n + 1]] if first and not last else []),
+        *([rows[n - 1]] if last and n else []),
+    ]
+    alone = beside and all(
+        (row.owner, row.text.rstrip()) in same and row.part == LINE for row in beside
+    )
+    return 0.0 if alone else STANDS_FOR
+
+
+def _drop(column: FileColumn) -> float:
+    if column.fixed or column.free or column.moved:
+        return 50.0 if column.fixed else 0.0 if column.free else MOVED_LINE_COST
+    comment = comment_text(column.text) is not None
+    return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
+
 
 BLOCKS = 4  # times that an alignment is corrected by blocks
 

@@ -1,9 +1,8 @@
-"""Lines of a change and lines of a file: how they are compared, the file lines that the old side
-of a hunk stands for, and the indentation of new lines in the file's style.
+"""Lines of a change and lines of a file: how they are compared, and the indentation of new lines in
+the file's style; and what is said of a part of a change that is refused.
 
 Lines are compared as they are, then without white space at their ends, then without their
-indentation, then without any white space. Where that finds several places, the hunk's header, the
-order of the hunks and line numbers that are right decide.
+indentation, then without any white space.
 """
 
 from __future__ import annotations
@@ -15,9 +14,46 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
 
-Key = Callable[[str], str]
+MIN_LIKENESS = 0.6  # least likeness of two lines that may be one line changed
+COMMON = 60  # file lines with a word, beyond which it finds nothing
+_WORD = re.compile(r"\w+")
+
+Lines = tuple[int, int]  # from 1, both in
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """A part of the change without a single place."""
+
+    first: str  # the part's first line
+    reason: str
+    places: tuple[Lines, ...] = ()  # lines of the file where it may belong
+    hint: str = "show more lines around it"  # what to do now
+
+
+def clearer(file: Sequence[str], rows: Sequence[int], shown: Sequence[str]) -> str:
+    """The smallest addition that tells places of the file (lines from 0) apart: the nearest line
+    that is not shown, first where it is directly next to them."""
+    known = {line.strip() for line in shown}
+    found: list[tuple[int, str]] = []  # how far it is at most, the addition
+    for side, step in (("above", -1), ("below", 1)):
+        texts, most = [], 0
+        for row in rows:
+            at, far = row + step, 1
+            while 0 <= at < len(file) and (not file[at].strip() or file[at].strip() in known):
+                far += bool(file[at].strip())
+                at += step
+            texts.append(file[at].strip() if 0 <= at < len(file) else "")
+            most = max(most, far)
+        if len(set(texts)) == len(texts) and texts and texts[0]:
+            other = f" or `{short(texts[1])}`" if len(texts) > 1 and texts[1] else ""
+            found.append((most, f"show the line {side} it: `{short(texts[0])}`{other}"))
+    return min(found, key=lambda pair: pair[0])[1] if found else "show more lines around it"
+
+
+def short(line: str) -> str:
+    return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 def squeezed(line: str) -> str:
@@ -25,23 +61,7 @@ def squeezed(line: str) -> str:
     return re.sub(r"\s+", "", line)
 
 
-KEYS: tuple[Key, ...] = (str, str.rstrip, str.strip, squeezed)
-
-
-@dataclass(frozen=True, slots=True)
-class HunkPlace:
-    """Where a hunk's old side is: for each of its lines the file line, or None."""
-
-    rows: tuple[int | None, ...]
-    how: str  # "exact" | "matched"
-
-    @property
-    def first(self) -> int:
-        return next(row for row in self.rows if row is not None)
-
-    @property
-    def last(self) -> int:
-        return next(row for row in reversed(self.rows) if row is not None)
+KEYS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, squeezed)
 
 
 class FileIndex:
@@ -51,8 +71,10 @@ class FileIndex:
         self.lines = lines
         self._keys: dict[int, list[str]] = {}
         self._rows: dict[int, dict[str, list[int]]] = {}
-        self.equal: dict[tuple[str, ...], list[HunkPlace]] = {}  # of parts that are looked for
-        self.likeness: Any = None  # of its lines, once it is asked for
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        return Likeness(self.lines)
 
     @cached_property
     def weights(self) -> list[float]:
@@ -100,22 +122,6 @@ class FileIndex:
         return [at for at in starts if at >= 0 and keys[at : at + len(own)] == own]
 
 
-def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
-    """All places that are equal, by the strictest comparison that finds one."""
-    key = tuple(wanted)
-    if key not in index.equal:
-        index.equal[key] = _equal_places(index, wanted)
-    return index.equal[key]
-
-
-def _equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
-    for level in range(len(KEYS)):
-        if starts := index.runs(wanted, level):
-            how = "matched" if level > 1 else "exact"
-            return [HunkPlace(tuple(range(at, at + len(wanted))), how) for at in starts]
-    return []
-
-
 def margin(line: str) -> str:
     """The white space that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
@@ -128,6 +134,16 @@ def weight(line: str) -> float:
         return 0.1
     letters = sum(map(str.isalnum, text))
     return 0.3 if letters < 2 else 0.6 if letters < 6 else 1.0
+
+
+def opens(line: str) -> bool:
+    """Whether a block begins at the end of a line."""
+    return line.rstrip()[-1:] in ("{", "(", "[", ":")
+
+
+def closes(line: str) -> bool:
+    """Whether a block ends at the beginning of a line."""
+    return line.strip()[:1] in ("}", ")", "]")
 
 
 def likeness(one: str, other: str) -> float:
@@ -250,3 +266,39 @@ def _converted(text: str, units: Sequence[tuple[str, str]]) -> str:
         if own * times == text:
             return other * times
     return text
+
+
+class Likeness:
+    """Which file lines are like a line: by the words that they share, then by their characters."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._words: dict[str, list[int]] = {}
+        self._sizes = []
+        for row, line in enumerate(lines):
+            words = set(_WORD.findall(line))
+            self._sizes.append(len(words))
+            for word in words:
+                self._words.setdefault(word, []).append(row)
+
+    def rows(self, line: str, most: int = 6) -> list[tuple[int, float]]:
+        """The file lines most like a line, or that set the same name, with their likeness."""
+        words = set(_WORD.findall(line))
+        shared: Counter[int] = Counter()
+        for word in words:
+            rows = self._words.get(word, ())
+            if len(rows) <= COMMON:
+                shared.update(rows)
+        texts: dict[str, list[int]] = {}
+        for row in shared:
+            texts.setdefault(self._lines[row], []).append(row)
+        candidates = sorted(
+            (2 * shared[rows[0]] / (len(words) + self._sizes[rows[0]]), rows[0], text)
+            for text, rows in texts.items()
+        )[-most:]
+        result: list[tuple[int, float]] = []
+        for _, _, text in candidates:
+            ratio = likeness(line, text)
+            if ratio >= MIN_LIKENESS or same_line(line, text) or same_call(line, text):
+                result += [(row, ratio) for row in texts[text]]
+        return result
