@@ -2,6 +2,7 @@
 
 import random
 import re
+from itertools import pairwise
 
 import pytest
 from fruits import python
@@ -376,7 +377,7 @@ def test_an_answer_is_divided_as_its_regions_were_put_together(seed):
     edited = edit(instruction, python(), places="", answer="\n".join(lines) + "\n")
     after = edited.proposed
     assert [line for line in after.splitlines() if line[:5] != "# new"] == python().splitlines()
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         if line.startswith("# new") and "lines of the file" not in following:
             assert f"{line}\n{following}\n" in after
 
