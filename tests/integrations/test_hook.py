@@ -417,3 +417,16 @@ def test_what_the_work_tree_does_not_hold_is_not_tested(tested):
     code, _, text = tested.specedit("hook", "run")
     assert code == 0 and "not tested" in text
     assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"
+
+
+def test_a_model_that_leaves_a_name_is_refused_with_the_lines_where_it_stands(tmp_path):
+    text = 'class A:\n    # the Old name, not the Old of the host\n    Old = ""\n\n'
+    text += "    def show(self):\n        return self.Old\n"
+    new = text.replace("Old", "New")
+    left = new.replace("not the New of", "not the Old of")
+    rules = '[[tool.specedit.hook]]\nrename = {Old = "New"}\n'
+    hooked = Hooked.make(tmp_path / "repo", rules, answer=f"{left}```")
+    hooked.repo.stage({"a.py": text})
+    code, _, said = hooked.specedit("hook", "run")
+    assert code == 2 and "`Old` still stands on line 2" in said
+    assert hooked.repo.read("a.py") == text
