@@ -28,6 +28,15 @@ LAYERS = (  # from the ground up
 # What a language's hooks are given comes from the engine that calls them: they name its types, and
 # import nothing of it.
 HOOKS = "specedit.scoping.languages.rules"
+# Tests that only see what users see, so that a new layout of the package leaves them as they are:
+# folders and files, and what they import of the package. Helpers may import any of it.
+BEHAVIOUR = (
+    "edit/*.py",
+    "integrations/test_hook*.py",
+    "integrations/test_pre_commit.py",
+)
+INNER = {"edit/test_imports.py", "edit/test_prompt_form.py"}  # of these, what tests parts inside
+PUBLIC = {"specedit", "specedit.api", "specedit.errors", "specedit.cli", "specedit.__main__"}
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -97,6 +106,16 @@ def test_no_modules_import_each_other_in_a_circle():
         assert outside, {name: sorted(others & set(uses)) for name, others in uses.items()}
         for name in outside:
             del uses[name]
+
+
+def test_tests_of_behaviour_import_only_what_users_see():
+    tests, modules = Path(__file__).parent, {dotted(path) for path in MODULES}
+    inner = {}
+    for pattern in BEHAVIOUR:
+        assert list(tests.glob(pattern)), pattern
+        for path in tests.glob(pattern):
+            inner[path.relative_to(tests).as_posix()] = modules_imported(path, modules) - PUBLIC
+    assert {name for name, names in inner.items() if names} <= INNER, inner
 
 
 def test_a_class_name_means_one_thing():

@@ -1,38 +1,27 @@
 """`--ask`: the answered hunks and no others, whatever the answers are."""
 
+import shlex
 import sys
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from command_line import at_a_terminal
+from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
-
-from specedit.edit.hunk_choice import Question, applied, choose, edited, shown
-from specedit.errors import UsageError
-from specedit.syntax.diff import hunks
-from specedit.view.screen import edited_by_user
+from one_edit import ask
 
 BEFORE = "".join(f"line {n}\n" for n in range(40))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "").replace("39", "39\nnew")
 ONLY_FIRST = BEFORE.replace("line 3\n", "LINE 3\n")
 ONLY_SECOND = BEFORE.replace("line 20\n", "")
 WITHOUT_SECOND = AFTER.replace("line 19\n", "line 19\nline 20\n")
-
-
-def play(answers: str) -> tuple[str, list[Question], bool]:
-    asked: list[Question] = []
-    left: Iterator[str] = iter(answers.split(","))
-
-    def ask(question: Question) -> str:
-        asked.append(question)
-        return next(left)
-
-    chosen = choose(BEFORE, AFTER, ask)
-    return chosen.text, asked, chosen.quit
+TWO = "a\nb\nc\nd\ne\n"
+CHANGED = "A\nb\nc\nD\ne\n"  # two changes in one hunk
 
 
 @pytest.mark.parametrize(
-    ("answers", "text"),
+    ("typed", "text"),
     [
         pytest.param("n,n,n", BEFORE, id="none"),
         pytest.param("y,y,y", AFTER, id="all one by one"),
@@ -47,57 +36,12 @@ def play(answers: str) -> tuple[str, list[Question], bool]:
         pytest.param("?,y,x,,n,y", WITHOUT_SECOND, id="no key asks again"),
     ],
 )
-def test_answers_decide(answers, text):
-    assert play(answers)[0] == text
-
-
-def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood():
-    _, asked, _ = play("?,y,n,n")
-    assert [(q.number, q.of, q.help) for q in asked] == [
-        *[(1, 3, False), (1, 3, True), (2, 3, False), (3, 3, False)]
-    ]
-    assert "(1/3)" in asked[0].prompt
-
-
-def test_only_q_ends_the_questions_of_later_files():
-    assert play("q")[2]
-    assert not play("d")[2]
-
-
-@given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30), st.data())
-def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(before, after, data):
-    assert choose(before, after, lambda q: "y").text == after
-    assert choose(before, after, lambda q: "n").text == before
-    messages: list[str] = []
-
-    def some(question: Question) -> str:
-        messages.append(data.draw(st.sampled_from("yn")))
-        return messages[-1]
-
-    result = choose(before, after, some)
-    assert (result.applied, result.of) == (messages.count("y"), len(messages))
-    assert result.whole == ("n" not in messages)
-    assert result.text == after or not result.whole
-
-
-TWO = "a\nb\nc\nd\ne\n"
-CHANGED = "A\nb\nc\nD\ne\n"  # two changes in one hunk
-
-
-def pick(answers: str, edit: str | None = None) -> tuple[str, list[Question]]:
-    asked: list[Question] = []
-    left = iter(answers.split(","))
-
-    def ask(question: Question) -> str:
-        asked.append(question)
-        return next(left)
-
-    by_hand = None if edit is None else (lambda hunk: edit)
-    return choose(TWO, CHANGED, ask, by_hand).text, asked
+def test_answers_decide(typed, text):
+    assert ask(BEFORE, AFTER, typed.split(",")).text == text
 
 
 @pytest.mark.parametrize(
-    ("answers", "text"),
+    ("typed", "text"),
     [
         ("s,y,n", "A\nb\nc\nd\ne\n"),
         ("s,n,y", "a\nb\nc\nD\ne\n"),
@@ -106,13 +50,34 @@ def pick(answers: str, edit: str | None = None) -> tuple[str, list[Question]]:
     ],
     ids=["first", "second", "both", "a piece cannot be split again"],
 )
-def test_a_hunk_is_split_where_lines_stay(answers, text):
-    result, asked = pick(answers)
-    assert result == text
-    assert "s" in asked[0].keys and (asked[0].of, asked[1].of) == (1, 2)
-    assert "s" not in asked[1].keys and "e" not in asked[0].keys
+def test_a_hunk_is_split_where_lines_stay(typed, text):
+    asked = ask(TWO, CHANGED, typed.split(","))
+    assert asked.text == text
+    questions = [line for line in asked.messages.splitlines() if "Apply this hunk" in line]
+    assert "(1/1)" in questions[0] and ",s" in questions[0]
+    assert "(1/2)" in questions[1] and ",s" not in questions[1]
 
 
+@given(
+    st.text("ab\n", min_size=1, max_size=30), st.text("ab\n", min_size=1, max_size=30), st.data()
+)
+@examples(20)
+def test_the_text_is_made_of_the_hunks_that_are_taken(before, after, data):
+    before, after = f"c{before}", f"c{after.rstrip(chr(10))}{before[len(before.rstrip(chr(10))) :]}"
+    assert ask(before, after, ["y"] * 20).text == after
+    assert ask(before, after, ["n"] * 20).text == before
+    assert ask(before, after, ["s", "y", "y", "y"] * 20).text == after
+    some = data.draw(st.lists(st.sampled_from("yns"), min_size=20, max_size=20))
+    assert {*ask(before, after, some).text.split("\n")} <= {*before.split("\n"), *after.split("\n")}
+
+
+def edited_as(left: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that leaves this text of the hunk; without one it fails."""
+    (tmp_path / "hunk").write_text(left or "")
+    monkeypatch.setenv("VISUAL", shlex.join(["cp", str(tmp_path / "hunk")]) if left else "false")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the editor is a shell command")
 @pytest.mark.parametrize(
     ("left", "text"),
     [
@@ -124,41 +89,31 @@ def test_a_hunk_is_split_where_lines_stay(answers, text):
     ],
     ids=["left out", "other words", "more is taken away", "nothing", "a line more"],
 )
-def test_a_hunk_is_edited_by_hand(left, text):
-    assert pick("e", left)[0] == text
+def test_a_hunk_is_edited_by_hand(tmp_path, monkeypatch, left, text):
+    edited_as(left, tmp_path, monkeypatch)
+    assert ask(TWO, CHANGED, ["e"]).text == text
 
 
-def test_an_edited_hunk_that_does_not_fit_is_asked_about_again():
-    result, asked = pick("e,n", " a\n b\n not there\n")
-    assert result == TWO and "other ones" in asked[1].why
+def test_an_edited_hunk_that_does_not_fit_is_asked_about_again(tmp_path, monkeypatch):
+    edited_as(" a\n b\n not there\n", tmp_path, monkeypatch)
+    asked = ask(TWO, CHANGED, ["e", "n"])
+    assert asked.text == TWO and "other ones" in asked.messages
 
 
-@given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))
-def test_splitting_changes_what_is_asked_and_never_what_is_taken(before, after):
-    def key(question: Question) -> str:
-        return "s" if "s" in question.keys else "y"
-
-    assert choose(before, after, key).text == after
-    assert choose(before, after, lambda q: "s" if "s" in q.keys else "n").text == before
-
-
-def test_an_editor_gets_the_hunk_and_gives_it_back(tmp_path, monkeypatch):
-    (hunk,) = hunks(TWO, CHANGED)
-    program = tmp_path / "edit.py"
-    program.write_text(
-        "import sys, pathlib\np = pathlib.Path(sys.argv[1])\n"
-        "p.write_text(p.read_text().replace('+D', '+DD'))\n"
-    )
-    monkeypatch.setenv("VISUAL", f"{sys.executable} {program}")
-    part = edited(hunk, edited_by_user(hunk))
-    assert part is not None and applied(TWO, [part]) == "A\nb\nc\nDD\ne\n"
+def test_an_editor_gets_the_hunk_and_gives_it_back(monkeypatch):
+    monkeypatch.setenv("VISUAL", "sed -i s/^+D/+DD/")
+    assert ask(TWO, CHANGED, ["e"]).text == "A\nb\nc\nDD\ne\n"
+    assert ask("a\nb", "A\nb\n", ["e"]).text == "A\nb", "a last line without a newline keeps none"
     monkeypatch.setenv("VISUAL", f"{sys.executable} -c 'raise SystemExit(3)'")
-    with pytest.raises(UsageError, match="exit code 3"):
-        edited_by_user(hunk)
+    asked = ask(TWO, CHANGED, ["e"])
+    assert (asked.code, asked.text) == (2, TWO) and "exit code 3" in asked.messages
 
 
-def test_a_last_line_without_a_newline_keeps_none():
-    before, after = "a\nb", "A\nb"
-    (hunk,) = hunks(before, after)
-    part = edited(hunk, shown(hunk))
-    assert part is not None and applied(before, [part]) == after
+def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood(tmp_path, script):
+    (tmp_path / "a.txt").write_text(BEFORE)
+    script(answer=f"{AFTER}```")
+    arguments = ("edit", "Do it", "a.txt", "--ask", "--whole")
+    _, shown = at_a_terminal(b"?\ny\nn\nn\n", *arguments, cwd=tmp_path)
+    assert (tmp_path / "a.txt").read_text() == ONLY_FIRST
+    assert [shown.count(f"({n}/3)") for n in (1, 2, 3)] == [2, 1, 1]
+    assert shown.count("e - edit this hunk by hand") == 1

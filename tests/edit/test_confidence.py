@@ -8,20 +8,9 @@ from pathlib import Path
 import pytest
 from command_line import at_a_terminal
 
-from specedit.edit import confidence
-from specedit.edit.confidence import SIGNALS
-
 Script = Callable[..., Path]
 BEFORE = "def total(items):\n    return sum(items)\n\n\ndef ship(items):\n    return True\n"
 AFTER = BEFORE.replace("sum(items)", "sum(items) + 1").replace("True", "False")
-
-
-@pytest.fixture(autouse=True)
-def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights of the scripted model, by which an edit is right if its choices are clear."""
-    weights = [-4.0 if name == "total" else 0.0 for name in SIGNALS]
-    known = {"-": {"bias": 2.0, "weights": weights, "sure": 0.5}}
-    monkeypatch.setattr(confidence, "_known", lambda: known)
 
 
 @pytest.fixture
@@ -32,8 +21,12 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def doubtful(script: Script, margin: float = 0.1) -> None:
-    script(replace=[["sum(items)", "sum(items) + 1"], ["True", "False"]], margin=margin)
+SAME = {"replace": [["sum(items)", "sum(items) + 1"], ["True", "False"]], "margin": 0.1}
+
+
+def doubtful(script: Script, **other: object) -> None:
+    """A model whose edit is right if its choices are clear, and they are not."""
+    script(**{"rated": True, **SAME, **other})
 
 
 WISH = "one more, and it never ships"
@@ -60,7 +53,7 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(file, script, insid
 def test_a_rename_is_not_rated(file, script, inside):
     """Syntax decides its places; the model decides about mentions alone."""
     file.write_text("def total(items):  # the total\n    return sum(items)\n")
-    script(replace=[["total", "price"]], margin=0.1)
+    doubtful(script, replace=[["total", "price"]])
     done = inside("rename", "total", "price", file, "--json")
     (edit,) = json.loads(done.stdout)["files"]
     assert (done.returncode, edit["sure"], edit["confidence"]) == (0, None, None)
@@ -115,7 +108,6 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
 
 
 OTHER = BEFORE.replace("sum(items)", "sum(items) + 2")
-SAME = {"replace": [["sum(items)", "sum(items) + 1"], ["True", "False"]], "margin": 0.1}
 BROKEN = {"replace": [["return sum(items)", "return sum(items"]], "margin": 0.1}
 UNLIKE = {"replace": [["sum(items)", "sum(items) + 2"]], "margin": 0.1}
 
@@ -131,7 +123,7 @@ UNLIKE = {"replace": [["sum(items)", "sum(items) + 2"]], "margin": 0.1}
     ids=["taken", "not taken", "the first that passes", "none passes: the one before"],
 )
 def test_at_a_terminal_the_user_may_ask_for_another_answer(file, script, then, typed, code, text):
-    script(**SAME, then=then)
+    doubtful(script, then=then)
     result, shown = at_a_terminal(typed, "edit", WISH, file)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert (result, file.read_text()) == (code, text)
@@ -139,28 +131,19 @@ def test_at_a_terminal_the_user_may_ask_for_another_answer(file, script, then, t
     assert ("sum(items) + 2" in shown) == (UNLIKE in then)
 
 
-def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, inside, monkeypatch):
-    monkeypatch.setattr(confidence, "_known", lambda: {"another-int8": {}})
-    doubtful(script)
+def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, inside):
+    doubtful(script, rated=False)
     done = inside("edit", WISH, file, "--json")
     (edit,) = json.loads(done.stdout)["files"]
     assert done.returncode == 0 and file.read_text() == AFTER
     assert (edit["confidence"], edit["sure"]) == (None, None)
 
 
-def test_the_shipped_weights_are_those_of_the_signals():
-    path = Path(confidence.__file__).with_name("confidence.json")
-    data = json.loads(path.read_text("utf-8"))
-    assert data["signals"] == list(SIGNALS) and data["models"]
-    for fit in data["models"].values():
-        assert len(fit["weights"]) == len(SIGNALS) and 0 < fit["sure"] < 1
-
-
 def test_a_choice_between_readings_of_a_change_is_not_rated(file, script, inside):
     file.write_text(
         "def show(items):\n    for item in items:\n        print(item)\n    return True\n"
     )
-    script(answer="    return True\n```", margin=0.1)
+    doubtful(script, answer="    return True\n```")
     change = b"# ...\n        print(thing)\n# ...\n"
     done = inside("apply", file, "--json", stdin=change)
     (edit,) = json.loads(done.stdout)["files"]

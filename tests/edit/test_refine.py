@@ -7,15 +7,6 @@ from pathlib import Path
 
 import pytest
 from conftest import Specedit
-from scripted_backend import Scripted, perform
-from scripted_engine import fenced
-
-from specedit.edit.refining import MOST_CHARS, MOST_TURNS, conversation, plan_refine
-from specedit.edit.report import Edit
-from specedit.errors import UsageError
-from specedit.files.journal import home
-from specedit.files.source import read
-from specedit.settings import Settings
 
 BEFORE = "# one\nx = 1\n# two\ny = 2\n"
 BARE = "x = 10\ny = 20\n"
@@ -42,6 +33,11 @@ def says(script: Script, *answers: str) -> Path:
     return script(**first, then=others)
 
 
+def prompt_in(folder: Path) -> str:
+    """The last prompt of a script that names this folder's file `prompts`."""
+    return str(json.loads((folder / "prompts").read_text().splitlines()[-1]))
+
+
 def held(folder: Path, name: str = "a.py") -> str:
     return (folder / name).read_text()
 
@@ -60,17 +56,13 @@ def test_the_model_sees_the_original_and_everything_that_was_asked(edited, scrip
     says(script, KEPT)
     inside("refine", "no, keep the comments")
     # the scripted model says the last block of its prompt: the original, not what is there now
-    script(replace=[["1", "10"], ["2", "20"], ["# one", "# 1"], ["# two", "# 2"]])
+    replaced = [["1", "10"], ["2", "20"], ["# one", "# 1"], ["# two", "# 2"]]
+    script(replace=replaced, prompts=str(edited / "prompts"))
     assert inside("refine", "numbers in the comments").returncode == 0
-    assert held(edited) == "# 10\nx = 10\n# 20\ny = 20\n".replace("# 10", "# 1").replace(
-        "# 20", "# 2"
-    )
-    talk = conversation(home())
-    assert [run.instruction for run in talk.runs] == [
-        *("Ten times as much", "no, keep the comments", "numbers in the comments")
-    ]
-    asked = talk.instruction("more")
-    assert asked.index("Ten times") < asked.index("no, keep") < asked.index("more")
+    assert held(edited) == "# 1\nx = 10\n# 2\ny = 20\n"
+    asked = prompt_in(edited)
+    assert asked.index("Ten times as") < asked.index("no, keep the") < asked.index("numbers in")
+    assert BEFORE in asked and KEPT not in asked
 
 
 def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(edited, script, inside):
@@ -88,7 +80,7 @@ def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(edited, scr
 def test_a_question_is_refused_as_edit_refuses_it(edited, script, inside):
     says(script, KEPT)
     done = inside("refine", "Why is x ten?")
-    assert done.returncode == 2 and "--allow question" in done.stderr.decode()
+    assert done.returncode == 2 and "is a question" in done.stderr.decode()
     assert held(edited) == BARE
     assert inside("refine", "Why is x ten?", "--allow", "question").returncode == 0
 
@@ -159,21 +151,22 @@ def test_all_of_a_large_file_where_that_is_wanted(large, script, inside):
     assert not json.loads(done.stdout)["files"][0]["regions"]
 
 
-def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large):
-    source, settings = read("c.py"), Settings(focus="off")
-
-    def said(prompt: str) -> str:
-        block, closing = fenced(prompt.encode())
-        return (block.replace(b"a + 150", b"a - 150") + closing).decode()
-
-    backend = Scripted(said, window=9_000)
-    job = plan_refine(source, "no, subtract", conversation(home()), settings)
-    edit = perform(job, backend, settings)
-    assert isinstance(edit, Edit) and "narrowed" in [one.kind for one in edit.findings]
-    assert edit.after.decode() == LARGE.replace("a + 150", "a - 150")
-    assert backend.plans[-1].predictions == ("def part_150(a):\n    return a * 150\n",)
-    edit = perform(job, Scripted(said, window=300), settings)
-    assert isinstance(edit, Edit) and "window" in edit.problems[0]
+def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large, script, inside):
+    changed = held(large, "c.py")
+    arguments = ("refine", "no, subtract", "--focus", "off", "--json")
+    script(replace=[["a + 150", "a - 150"]], window=300)
+    done = inside(*arguments)
+    assert done.returncode == 2 and held(large, "c.py") == changed
+    assert "window" in json.loads(done.stdout)["files"][0]["problems"][0]
+    new = f"a - 150  # {random.Random(1).randbytes(200).hex()}"
+    script(replace=[["a + 150", new]], window=9_000)
+    done = inside(*arguments)
+    (file,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and "narrowed" in [one["kind"] for one in file["findings"]]
+    assert held(large, "c.py") == LARGE.replace("a + 150", new)
+    done = inside(*arguments)
+    (again,) = json.loads(done.stdout)["files"]
+    assert again["passes"] < file["passes"] / 10, "the part's earlier answer is a prediction"
 
 
 def test_the_earlier_answer_is_a_prediction(edited, script, inside):
@@ -190,14 +183,12 @@ def test_the_earlier_answer_is_a_prediction(edited, script, inside):
 
 
 def test_the_conversation_is_bounded(edited, script, inside):
-    for number in range(MOST_TURNS + 3):
-        says(script, f"x = {number}\ny = 0\n")
+    for number in range(11):
+        script(answer=f"x = {number}\ny = 0\n```", prompts=str(edited / "prompts"))
         assert inside("refine", f"wish {number} " + "x" * 600).returncode == 0
-    talk = conversation(home())
-    asked = talk.instruction("the newest")
-    assert "Ten times as much" in asked and "the newest" in asked and "wish 10" in asked
-    assert "wish 0 " not in asked and asked.count("And then") < MOST_TURNS
-    assert len(asked) < MOST_CHARS + 1000
+    asked = prompt_in(edited)
+    assert "Ten times as much" in asked and "wish 10 " in asked and "wish 9 " in asked
+    assert "wish 0 " not in asked and asked.count("And then") < 8
 
 
 def test_part_of_a_file_stays_the_part(tmp_path, script, inside, monkeypatch):
@@ -232,8 +223,6 @@ def test_only_an_edit_is_refined(edited, script, inside):
 def test_without_any_run_there_is_nothing_to_refine(inside):
     done = inside("refine", "no")
     assert done.returncode == 2 and "no edit to refine" in done.stderr.decode()
-    with pytest.raises(UsageError):
-        conversation(home())
 
 
 def test_it_is_tested_as_an_edit_is(edited, script, inside):

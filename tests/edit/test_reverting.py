@@ -1,11 +1,10 @@
 """Changes that an instruction does not ask for are reverted."""
 
 import pytest
+from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
-
-from specedit.edit.reverting import without_form_changes
-from specedit.syntax.languages import language_of
+from one_edit import edit
 
 PY = '''\
 import os
@@ -21,52 +20,44 @@ def f(a):
 def g(a, b):
     return a + b
 '''
-DONE = PY.replace("a + b", "a - b")
+SUBTRACT = "Subtract b from a in g"
 REVERTED = {
-    "blank-line": PY.replace("import os\n", "import os\n\n"),
-    "blank-line-lost": PY.replace("import os\n\n", "import os\n"),
-    "quotes": PY.replace("'x'", '"x"'),
-    "wrapping": PY.replace("g(a, b)\n\n", "g(\n        a,\n        b,\n    )\n\n"),
-    "spaces": PY.replace("b = {", "b  =  {"),
-    "comment-lost": PY.replace("    # about b\n", ""),
-    "comment-changed": PY.replace("about b", "on b"),
-    "doc-string-lost": PY.replace('    """What f does."""\n', ""),
+    "blank-line": ("import os\n", "import os\n\n"),
+    "blank-line-lost": ("import os\n\n", "import os\n"),
+    "quotes": ("'x'", '"x"'),
+    "wrapping": ("g(a, b)\n\n", "g(\n        a,\n        b,\n    )\n\n"),
+    "spaces": ("b = {", "b  =  {"),
+    "comment-lost": ("    # about b\n", ""),
+    "comment-changed": ("about b", "on b"),
+    "doc-string-lost": ('    """What f does."""\n', ""),
 }
 KEPT = {
-    "dedent": PY.replace("    return a + b", "return a + b"),
-    "comment-with-code": PY.replace("    # about b\n    b = {'x': 1}", "    b = {'x': 2}  # now"),
-    "new-comment": PY.replace("    return a + b", "    # adds\n    return a + b"),
-    "indented": PY.replace("    return a + b", "    if a:\n        return a + b"),
+    "dedent": ("    return a + b", "return a + b"),  # which does not parse
+    "comment-with-code": ("    # about b\n    b = {'x': 1}", "    b = {'x': 2}  # now"),
+    "new-comment": ("    return a + b", "    # adds\n    return a + b"),
+    "indented": ("    return a + b", "    if a:\n        return a + b"),
 }
+ALL = ("--whole", "--allow", "nothing,whitespace")
 
 
-@pytest.mark.parametrize("after", REVERTED.values(), ids=REVERTED)
-def test_a_change_of_form_alone_is_reverted(after):
-    both = after.replace("a + b", "a - b")
-    text, findings = without_form_changes(PY, both, language_of("a.py"), "Subtract b from a in g")
-    assert text == DONE
-    assert [one.kind for one in findings] == ["reverted"]
+@pytest.mark.parametrize(("old", "new"), REVERTED.values(), ids=REVERTED)
+def test_a_change_of_form_alone_is_reverted_unless_it_is_all_of_the_answer(old, new):
+    edited = edit(SUBTRACT, PY, *ALL, replace=[[old, new], ["a + b", "a - b"]])
+    assert edited.text == PY.replace("a + b", "a - b") and "reverted" in edited.kinds
+    edited = edit("Do it", PY, *ALL, "--yes", replace=[[old, new]])
+    assert edited.text == PY.replace(old, new) and "reverted" not in edited.kinds
 
 
-@pytest.mark.parametrize("after", KEPT.values(), ids=KEPT)
-def test_a_change_that_means_something_stays(after):
-    assert without_form_changes(PY, after, language_of("a.py"), "Subtract b from a in g") == (
-        after,
-        [],
-    )
-
-
-@pytest.mark.parametrize("after", REVERTED.values(), ids=REVERTED)
-def test_a_change_of_form_that_is_all_of_the_answer_stays(after):
-    assert without_form_changes(PY, after, language_of("a.py"), "Do it") == (after, [])
+@pytest.mark.parametrize(("old", "new"), KEPT.values(), ids=KEPT)
+def test_a_change_that_means_something_stays(old, new):
+    edited = edit(SUBTRACT, PY, *ALL, replace=[[old, new]])
+    assert edited.proposed == PY.replace(old, new) and "reverted" not in edited.kinds
 
 
 def test_comments_stay_where_the_instruction_is_about_comments():
-    both = REVERTED["comment-changed"].replace("a + b", "a - b")
-    text, findings = without_form_changes(
-        PY, both, language_of("a.py"), "Subtract; fix the comment"
-    )
-    assert (text, findings) == (both, [])
+    replaced = [["about b", "on b"], ["a + b", "a - b"]]
+    edited = edit("Subtract; fix the comment", PY, *ALL, replace=replaced)
+    assert edited.text == PY.replace("about b", "on b").replace("a + b", "a - b")
 
 
 @pytest.mark.parametrize(
@@ -81,17 +72,21 @@ def test_comments_stay_where_the_instruction_is_about_comments():
     ],
 )  # fmt: skip
 def test_in_other_languages(name, before, after):
-    text, _ = without_form_changes(before, after, language_of(name), "Set b to 3")
-    assert text == before.replace("2", "3")
+    edited = edit("Set b to 3", before, *ALL, name=name, answer=after)
+    assert edited.text == before.replace("2", "3")
 
 
-LINES = st.lists(st.sampled_from([*PY.splitlines(True), "\n", "x = 1\n", "# c\n"]), max_size=14)
+LINES = st.lists(
+    st.sampled_from([*PY.splitlines(True), "\n", "x = 1\n", "# c\n"]), min_size=1, max_size=14
+)
 
 
 @given(LINES, LINES, st.sampled_from(["Do it", "Translate the comments", "Reformat"]))
-def test_what_is_kept_is_a_line_of_either_text(old, new, instruction):
+@examples(30)
+def test_what_is_proposed_is_made_of_lines_of_either_text(old, new, instruction):
     before, after = "".join(old), "".join(new)
-    text, findings = without_form_changes(before, after, language_of("a.py"), instruction)
-    assert set(text.splitlines()) <= set(before.splitlines()) | set(after.splitlines())
-    assert without_form_changes(before, before, language_of("a.py"), instruction) == (before, [])
-    assert findings or text == after
+    if not before.strip():
+        return
+    edited = edit(instruction, before, *ALL, answer=after)
+    lines = {line.strip() for line in f"{before}\n{after}".splitlines()}
+    assert {line.strip() for line in edited.proposed.splitlines()} <= lines

@@ -2,32 +2,27 @@
 
 import pytest
 from case_files import cases, read_texts
-from scripted_backend import Scripted, perform
-
-from specedit.edit.job import plan_edit
-from specedit.edit.regions.targets import targets_of
-from specedit.edit.report import Edit
-from specedit.errors import NotDefined
-from specedit.files.source import Source
-from specedit.settings import Settings
-from specedit.syntax.languages import language_of
-from specedit.syntax.trees import symbols
+from one_edit import edit
 
 SHOP = read_texts("edit/targets.toml")["SHOP"]
 
 
-def names(instruction: str, text: str = SHOP, file: str = "a.py") -> list[str]:
-    found = targets_of(symbols(text, language_of(file)), text, instruction)
-    return [target.name for target in found]
+def targets(instruction: str, text: str = SHOP, name: str = "a.py") -> list[str]:
+    """The definitions that the instruction names, or that hold a text that it quotes."""
+    edited = edit(instruction, text, "--focus", "1", name=name, places="")
+    regions = edited.file["regions"]
+    named = [one for one in regions if one["why"].startswith(("named in the instruction", "`"))]
+    return [symbol for region in named for symbol in region["symbol"].split(", ")]
 
 
 @cases("edit/targets.toml", "named")
 def test_what_is_named_as_the_place_is_open_to_change(instruction, expected):
-    assert names(instruction) == expected
+    assert targets(instruction) == expected
 
 
-def test_all_definitions_of_one_name_are_candidates():
-    assert names("Let heaviest() skip empty baskets") == ["Basket.heaviest", "Crate.heaviest"]
+@cases("edit/targets.toml", "languages")
+def test_in_every_language(file, text, instruction, expected):
+    assert targets(instruction, text, file) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,9 +36,8 @@ def test_all_definitions_of_one_name_are_candidates():
     ],
 )
 def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(instruction, near):
-    with pytest.raises(NotDefined) as caught:
-        names(instruction)
-    assert near in caught.value.hint
+    edited = edit(instruction, SHOP)
+    assert (edited.code, edited.prompts) == (2, []) and near in edited.file["problems"][0]
 
 
 @pytest.mark.parametrize(
@@ -65,47 +59,31 @@ def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(instruction, 
     ],
 )
 def test_a_word_that_may_be_english_is_not_missed(instruction):
-    names(instruction)
-
-
-@cases("edit/targets.toml", "languages")
-def test_in_every_language(file, text, instruction, expected):
-    assert names(instruction, text, file) == expected
-
-
-def edited(instruction: str, answer: str, text: str = SHOP, name: str = "a.py") -> Edit:
-    source = Source.from_bytes(name, text.encode())
-    backend = Scripted(answer + "\n```")
-    edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
-    assert isinstance(edit, Edit)
-    return edit
+    assert edit(instruction, SHOP).prompts
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("first", ["", "\ufeff"])
 def test_guarantee_11_outside_of_a_named_definition_every_byte_stays(end, first):
     text = first + SHOP.replace("\n", end)
-    edit = edited(
-        "Let load() return 1", "def load(path):\n    return 1  # was: the file's state\n", text
-    )
-    expected = text.replace("return os.stat(path)", "return 1  # was: the file's state")
-    assert edit.after.decode() == expected
-    (region,) = edit.figures.regions
-    assert (region.symbol, region.why) == ("load", "named in the instruction")
+    new = "    return 1  # was: the file's state"
+    edited = edit("Let load() return 1", text, answer=f"def load(path):\n{new}\n\n")
+    assert edited.text == text.replace("    return os.stat(path)", new)
+    (region,) = edited.file["regions"]
+    assert (region["symbol"], region["why"]) == ("load", "named in the instruction")
 
 
 LOST = {
     "method": ("Make the class Crate iterable", "class Crate:\n    pass\n"),
     "constant": ("Change LIMIT to 7", "\n"),
     "cut": ("In `Basket.write`, write a header", "    def write(self, path):\n"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("instruction", "answer"), LOST.values(), ids=LOST)
 def test_guarantee_11_no_definition_is_lost(instruction, answer):
-    edit = edited(instruction, answer)
-    assert edit.status == "refused"
-    assert edit.after == b"" or edit.problems
+    edited = edit(instruction, SHOP, answer=answer)
+    assert (edited.code, edited.text) == (2, SHOP)
 
 
 def test_of_a_long_class_the_likely_members_are_open():
@@ -118,13 +96,10 @@ def test_of_a_long_class_the_likely_members_are_open():
     text = (
         f"LIMIT = 3\n\n\nclass Shop:\n{methods}\n    def kiwi(self, ripe):\n        return ripe\n"
     )
-    source = Source.from_bytes("a.py", text.encode())
-    backend = Scripted(
-        lambda prompt: (
-            "kiwi\n```" if "Which parts" in prompt else "def kiwi(self, ripe):\n    return 1\n```"
-        )
+    edited = edit(
+        "In class Shop, return 1 for kiwi that is ripe",
+        text,
+        places="kiwi",
+        answer="def kiwi(self, ripe):\n    return 1\n",
     )
-    job = plan_edit(source, "In class Shop, return 1 for kiwi that is ripe", Settings())
-    edit = perform(job, backend, Settings())
-    assert isinstance(edit, Edit) and edit.figures.regions
-    assert all(one.lines[0] > 4 for one in edit.figures.regions)
+    assert edited.symbols == ["Shop.kiwi"] and edited.text == text.replace("ripe\n", "1\n")

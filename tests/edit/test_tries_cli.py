@@ -13,15 +13,6 @@ import pytest
 from conftest import interruptible
 from effort import ends
 from git_repository import Repository
-from scripted_backend import Scripted
-
-from specedit.edit.job import plan_edit
-from specedit.edit.request import Request
-from specedit.edit.run import run_edit
-from specedit.edit.sink import Sink
-from specedit.edit.tries.command import run_command
-from specedit.files.source import read
-from specedit.settings import Settings
 
 CALC = "def add(a, b):\n    return a - b  # broken\n"
 TESTS = """from calc import add, mul
@@ -107,16 +98,6 @@ def test_an_answer_that_was_given_before_is_not_tested_again(tree, script, insid
     done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}; {QUICK}")
     assert done.returncode == 0
     assert len(runs.read_text().splitlines()) == 3, "the baseline and two texts"
-
-
-def test_each_sampled_answer_differs_from_all_earlier_ones(tree, monkeypatch):
-    answers = iter([WRONG, WORSE, WRONG, RIGHT])
-    backend = Scripted(lambda _: f"{next(answers)}```")
-    settings = Settings(test="exit 1", tries=4)
-    request = Request("edit", lambda source: plan_edit(source, "Do it", settings), settings)
-    run_edit(read("calc.py"), request, backend, Sink())
-    unlike = [plan.unlike for plan in backend.plans]
-    assert unlike == [(), (WRONG,), (WORSE, WRONG), (WRONG, WORSE)]
 
 
 def test_none_passes_and_nothing_is_kept(tree, script, inside):
@@ -397,18 +378,12 @@ def test_the_command_may_delete_the_file(tree, script, inside, code):
 
 
 def test_the_command_may_put_a_link_or_a_pipe_or_another_mode_there(tree, script, inside):
-    says(script, RIGHT)
-    swap = "if grep -q 'a \\* b' calc.py; then rm calc.py; ln -s /etc/hosts calc.py; fi; exit 1"
-    assert inside("edit", "Do it", "calc.py", "--test", swap, "--tries", "1").returncode == 2
-    assert not (tree.root / "calc.py").is_symlink() and tree.status() == ""
-    says(script, RIGHT)
-    pipe = "if grep -q 'a \\* b' calc.py; then rm calc.py; mkfifo calc.py; fi; exit 1"
-    assert inside("edit", "Do it", "calc.py", "--test", pipe, "--tries", "1").returncode == 2
-    assert tree.read("calc.py") == CALC and tree.status() == ""
-    says(script, RIGHT)
-    lock = "if grep -q 'a \\* b' calc.py; then chmod 000 calc.py; fi; exit 1"
-    assert inside("edit", "Do it", "calc.py", "--test", lock, "--tries", "1").returncode == 2
-    assert tree.read("calc.py") == CALC and tree.status() == ""
+    for act in ("rm calc.py; ln -s /etc/hosts", "rm calc.py; mkfifo", "chmod 000"):
+        says(script, RIGHT)
+        command = f"if grep -q 'a \\* b' calc.py; then {act} calc.py; fi; exit 1"
+        assert inside("edit", "Do it", "calc.py", "--test", command, "--tries", "1").returncode == 2
+        assert not (tree.root / "calc.py").is_symlink()
+        assert tree.read("calc.py") == CALC and tree.status() == ""
 
 
 def test_a_command_that_hangs_is_ended(tree, script, inside):
@@ -430,23 +405,26 @@ ESCAPES = {
 
 @pytest.mark.parametrize("how", ESCAPES.values(), ids=ESCAPES)
 @pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is for Linux")
-def test_a_command_ends_with_every_process_that_it_started(tmp_path, how):
+def test_a_command_ends_with_every_process_that_it_started(tree, script, inside, how):
     """The process holds a pipe open until it ends, whatever it does to its group and session."""
-    os.mkfifo(tmp_path / "pipe")
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    says(script, RIGHT)
+    os.mkfifo(tree.root / "pipe")
+    reader = os.open(tree.root / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     command = how.format("sh -c 'echo yes; echo > begun; sleep 60' > pipe")
-    run_command(command, tmp_path, 1, lambda line: None)
+    only_the_try = f"grep -q 'a \\* b' calc.py || exit 1; {command}"
+    inside(*("edit", "Do it", "calc.py", "--test", only_the_try), "--test-timeout", "1")
     os.set_blocking(reader, True)
     assert os.read(reader, 100) == b"yes\n"
     assert os.read(reader, 100) == b"", "a process of the command still has the pipe"
     os.close(reader)
 
 
-def test_the_command_does_not_get_our_keys(tmp_path, monkeypatch):
+def test_the_command_does_not_get_our_keys(tree, script, inside, monkeypatch):
+    says(script, RIGHT)
     for name in ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN", "MINE"):
         monkeypatch.setenv(name, "secret")
-    run_command("env > variables", tmp_path, 0, lambda line: None)
-    text = (tmp_path / "variables").read_text()
+    inside("edit", "Do it", "calc.py", "--test", "env > variables")
+    text = tree.read("variables")
     assert "MINE=secret" in text and "SPECEDIT_API_KEY" not in text and "SPECEDIT_TOKEN" not in text
 
 
@@ -509,6 +487,8 @@ def test_killed_and_changed_since_what_stands_there_is_kept_aside(tree, script, 
 
 @pytest.mark.parametrize("name", ends(["SIGINT", "SIGTERM", "SIGHUP"]))
 def test_what_asks_the_run_to_end_restores_at_once(tree, script, name):
+    if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+        pytest.skip("it is ignored from outside, as `nohup` does, and so it stays")
     says(script, RIGHT)
     child = begun(tree, *WAITS)
     child.send_signal(getattr(signal, name))
@@ -542,21 +522,12 @@ def test_from_python_nothing_is_written_but_by_write(tree, script):
 
 
 def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(tree, script, inside):
-    from specedit.view.html import ORIGINAL, OWN, origins
-    from specedit.view.trace import read
-
     says(script, WRONG, WORSE, RIGHT)
     inside("edit", "Do it", "calc.py", "--test", QUICK, "--trace", "run.jsonl")
-    runs = read("run.jsonl")
-    assert [run.file for run in runs] == ["calc.py"] * 3
-    taken = [{origin for origin, piece in origins(run) if piece} for run in runs]
-    assert ORIGINAL in taken[0] and not {"try 1", "try 2"} & taken[0]
-    assert {"try 1", OWN} <= taken[1], "what the first try had, and a product of its own"
-    assert "try 2" in taken[2]
-    assert "".join(piece for _, piece in origins(runs[2])).startswith(RIGHT)
     assert inside("view", "run.jsonl").returncode == 0
     page = (tree.root / "run.html").read_text()
-    assert "calc.py: 3 tries" in page and 'title="try 2"' in page
+    assert "calc.py: 3 tries" in page
+    assert 'title="try 1"' in page and 'title="try 2"' in page and 'title="try 3"' not in page
 
 
 def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(tree, script, inside):
@@ -612,15 +583,3 @@ def test_a_large_file_is_tried_in_its_regions(tree, script, inside):
     assert tree.read("large.py") == "".join(parts).replace("a * 150 - b", "a + b")
     assert file["regions"] and len(file["tries"]) == 2
     assert file["tries"][1]["prompt"]["tokens"] < 4000, "a region, not the file"
-
-
-def test_what_a_region_became_in_an_earlier_try():
-    from specedit.edit.regions.assemble import part_of_changed
-    from specedit.edit.splice import Region
-
-    before = "a\nb\nc\nd\ne\n"
-    at = before.index("d")
-    region = Region(at, at + 2)
-    assert part_of_changed(before, region, "a\nx\ny\nc\nD\nmore\ne\n") == "D\nmore\n"
-    assert part_of_changed(before, region, before) == "d\n"
-    assert part_of_changed(before, Region(2, 4), "a\nc\nd\ne\n") == ""

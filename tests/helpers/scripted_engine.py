@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 END = 256
 WINDOW = 1 << 20
+PLACES_QUESTION = "Which parts will be changed?"
 _MASK = (1 << 61) - 1
 
 Answer = Sequence[int] | Callable[[Sequence[int]], Sequence[int]]
@@ -61,8 +62,9 @@ class ScriptedEngine:
         trees: bool = True,
         hidden: int = 4,
         sure: float = 0.0,
-        margin: float = 9.0,
+        margin: float | None = 9.0,
         hold: Path | None = None,
+        second: Sequence[tuple[bytes, bytes]] = (),
     ) -> None:
         self._answer = answer
         self._end = end
@@ -71,7 +73,10 @@ class ScriptedEngine:
         # chance of its choices in whole rows of logits; 0: rows are marks, or leave no choice where
         # choices are sampled
         self._sure = sure
-        self._margin = margin  # of each choice over the second best
+        self._margin = margin  # of each choice over the second best; None: it does not say
+        # where one of these texts begins in an answer it is least sure; its second choice there
+        self._second = second
+        self._unsure_at: int | None = None
         self._hold = hold
         self._passes = 0
         self._audit = self._watching = self._sampled = False
@@ -107,6 +112,7 @@ class ScriptedEngine:
         held = prompt[:-1]
         reused = common(held, self._ids)
         answer = self._answer(prompt) if callable(self._answer) else self._answer
+        answer = self._with_second_choice(answer, len(prompt), sampling.second_at)
         script = [*prompt, *answer, self._end]
         self._tree = None
         self.crop(reused)
@@ -148,7 +154,7 @@ class ScriptedEngine:
             rows = [self._row(node) for node in fed]
         if self._watching:
             states = self._states(fed)
-        margins = [self._margin] * len(chosen)
+        margins = None if self._margin is None else [self._margin_at(node) for node in fed]
         return Choices(chosen, rows, states, margins)
 
     def crop(self, length: int) -> None:
@@ -176,6 +182,24 @@ class ScriptedEngine:
 
     def watch(self, on: bool) -> None:
         self._watching = on and self.info.hidden > 0
+
+    def _with_second_choice(
+        self, answer: Sequence[int], first: int, second_at: int | None
+    ) -> Sequence[int]:
+        """The answer, or the one that takes the second choice where the first is least sure."""
+        text = bytes(answer) if self._second else b""
+        pairs = [(text.index(old), old, new) for old, new in self._second if old in text]
+        if not pairs:
+            return answer
+        at, old, new = min(pairs)
+        self._unsure_at = first + at
+        if second_at != self._unsure_at:
+            return answer
+        return text[:at] + new + text[at + len(old) :]
+
+    def _margin_at(self, node: _ScriptNode) -> float:
+        assert self._margin is not None
+        return 0.1 if node.length == self._unsure_at else self._margin
 
     def _feed(self, token: int, before: _ScriptNode) -> None:
         self._ids.append(token)
@@ -234,8 +258,11 @@ def from_file(path: Path) -> ScriptedEngine:
     block with the replacements made, then the closing fence. `then`: a list of such objects, for
     the second prompt and those after it; the last of all answers every further one. `delay_s` slows
     each pass down, `calls` names a file that gets a line for each prompt, `sure` is the chance that
-    its rows of logits give its choices, `margin` by how much each exceeds the second best. While
-    the file `hold` exists, it makes one pass. `rated`: its edits have a confidence.
+    its rows of logits give its choices, `margin` by how much each exceeds the second best (null: it
+    does not say). `second`: pairs of texts; where the first of one begins, the model is least sure,
+    and the other is its second choice. `places` answers each question about the places to edit.
+    `prompts` names a file that gets each prompt as a line of JSON. While the file `hold` exists,
+    it makes one pass. `rated`: its edits have a confidence.
     """
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -248,10 +275,16 @@ def from_file(path: Path) -> ScriptedEngine:
     answers = [_answer_of(path, part) for part in (script, *script.get("then", ()))]
 
     def answer(prompt: Sequence[int]) -> Sequence[int]:
+        text = bytes(token for token in prompt if token < END).decode("utf-8", "replace")
+        if "prompts" in script:
+            with Path(script["prompts"]).open("a", encoding="utf-8") as prompts:
+                prompts.write(json.dumps(text) + "\n")
+        if "places" in script and PLACES_QUESTION in text:
+            return f"{script['places']}\n```".encode()
         now = answers.pop(0) if len(answers) > 1 else answers[0]
         return now(prompt) if callable(now) else now
 
-    chance, margin = float(script.get("sure", 0.0)), float(script.get("margin", 9.0))
+    chance, margin = float(script.get("sure", 0.0)), script.get("margin", 9.0)
     hold = Path(script["hold"]) if "hold" in script else None
     window = int(script.get("window", WINDOW))
     return ScriptedEngine(
@@ -262,6 +295,7 @@ def from_file(path: Path) -> ScriptedEngine:
         margin=margin,
         window=window,
         hold=hold,
+        second=[(old.encode(), new.encode()) for old, new in script.get("second", ())],
     )
 
 

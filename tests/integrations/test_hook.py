@@ -1,7 +1,6 @@
 """The hook on real commits: what is asked, what is written, and what the commit becomes."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from git_repository import Repository
@@ -420,31 +419,14 @@ def test_what_the_work_tree_does_not_hold_is_not_tested(tested):
     assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"
 
 
-def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path):
-    from specedit.files.source import Source
-    from specedit.rename.planning import old_name_left
-
-    source = Source.from_bytes("a.py", b"old = 1\n\nprint(old)\n")
-    assert old_name_left(source, "old") == "`old` still stands on line 1, 3"
-
-
-def test_a_rename_that_asks_no_model_is_planned_once(tmp_path, monkeypatch, capsys):
-    from specedit.cli import run
-    from specedit.rename import planning
-
-    planned: list[str] = []
-    plan_rename = planning.plan_rename
-
-    def counted(source: Any, *words: Any, **flags: Any) -> Any:
-        planned.append(source.text)
-        return plan_rename(source, *words, **flags)
-
-    monkeypatch.setattr(planning, "plan_rename", counted)
-    repository = Repository.init(tmp_path / "repo")
-    repository.write("pyproject.toml", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
-    repository.write("a.py", "Old = 2\n")
-    repository.git("add", "a.py")
-    monkeypatch.chdir(repository.root)
-    assert run(["hook", "run"]) == 1
-    assert repository.read("a.py") == "New = 2\n"
-    assert planned == ["Old = 2\n"]
+def test_a_model_that_leaves_a_name_is_refused_with_the_lines_where_it_stands(tmp_path):
+    text = 'class A:\n    # the Old name, not the Old of the host\n    Old = ""\n\n'
+    text += "    def show(self):\n        return self.Old\n"
+    new = text.replace("Old", "New")
+    left = new.replace("not the New of", "not the Old of")
+    rules = '[[tool.specedit.hook]]\nrename = {Old = "New"}\n'
+    hooked = Hooked.make(tmp_path / "repo", rules, answer=f"{left}```")
+    hooked.repo.stage({"a.py": text})
+    code, _, said = hooked.specedit("hook", "run")
+    assert code == 2 and "`Old` still stands on line 2" in said
+    assert hooked.repo.read("a.py") == text

@@ -1,0 +1,84 @@
+"""Questions are told from edits, and what the instruction says outright needs no model."""
+
+from pathlib import Path
+
+import pytest
+from one_edit import edit
+
+LINES = Path(__file__).with_name("questions.txt").read_text("utf-8")
+QUESTIONS, EDITS = ([*part.splitlines()[1:]] for part in LINES.split("\n\n"))
+SHOP = """\
+LIMIT = 10
+
+
+def load(path, timeout=5):
+    \"\"\"Loads the the cart.\"\"\"
+    if not path:
+        raise ValueError("no path")  # tell the caller
+    return open(path, "rb", options={"timeout": timeout})
+"""
+
+
+def is_question(instruction: str) -> bool:
+    edited = edit(instruction, "x = 1\n", replace=[["1", "2"]])
+    refused = "The instruction is a question" in edited.messages
+    assert refused != bool(edited.prompts), edited.messages
+    return refused
+
+
+@pytest.mark.parametrize("instruction", QUESTIONS)
+def test_a_question_is_refused_before_the_model_is_asked(instruction):
+    assert is_question(instruction)
+    assert is_question(f"Please {instruction[0].lower()}{instruction[1:]}")
+
+
+@pytest.mark.parametrize("instruction", EDITS)
+def test_an_edit_is_not_a_question(instruction):
+    assert not is_question(instruction)
+    assert not is_question(instruction.lower())
+
+
+def test_several_sentences_ask_where_all_of_them_do():
+    assert is_question("What does it return? And why is it a list?")
+    assert not is_question("Why does it fail? Mend it.")
+
+
+def test_a_question_may_be_allowed():
+    edited = edit("Why is x 1?", "x = 1\n", "--allow", "question", replace=[["1", "2"]])
+    assert (edited.code, edited.text) == (0, "x = 2\n")
+
+
+@pytest.mark.parametrize(
+    ("start", "word"), [("what ", "a "), ("explain in ", "the "), ("", "please "), ("", "is ")]
+)
+def test_a_long_instruction_ends(start, word):
+    edit(start + word * 5000, "x = 1\n")
+
+
+REPLACED = {
+    "plain": ("the the -> the", "the the", "the"),
+    "quoted": ('"no path" → "the path is empty"', "no path", "the path is empty"),
+    "fat": ("'tell the' => 'for the'", "tell the", "for the"),
+    "every-place": ("the -> a", "the", "a"),
+}
+
+
+@pytest.mark.parametrize(("instruction", "old", "new"), REPLACED.values(), ids=REPLACED)
+def test_a_text_of_comments_and_strings_is_replaced(instruction, old, new):
+    edited = edit(instruction, SHOP)
+    assert (edited.text, edited.prompts) == (SHOP.replace(old, new), [])
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        'Change "no path" to "an empty path"',  # words decide what is meant
+        '"no way" -> "no path at all"',  # is not there
+        '"path" -> "file"',  # is code, too
+        "`LIMIT` -> `20`",
+        '"no path" -> "no {path}"',  # may need an f-string
+        '"rb" -> "r"',  # too short to say where
+    ],
+)
+def test_anything_else_is_the_model_s(instruction):
+    assert edit(instruction, SHOP).prompts
