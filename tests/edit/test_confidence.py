@@ -137,15 +137,3 @@ def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, in
     (edit,) = json.loads(done.stdout)["files"]
     assert done.returncode == 0 and file.read_text() == AFTER
     assert (edit["confidence"], edit["sure"]) == (None, None)
-
-
-def test_a_choice_between_readings_of_a_change_is_not_rated(file, script, inside):
-    file.write_text(
-        "def show(items):\n    for item in items:\n        print(item)\n    return True\n"
-    )
-    doubtful(script, answer="    return True\n```")
-    change = b"# ...\n        print(thing)\n# ...\n"
-    done = inside("apply", file, "--json", stdin=change)
-    (edit,) = json.loads(done.stdout)["files"]
-    assert done.returncode == 0 and "print(thing)" in file.read_text()
-    assert (edit["confidence"], edit["sure"]) == (None, None)

@@ -76,7 +76,7 @@ def _texts_of(job: Job, group: Group, answer: Answer) -> list[str]:
     if len(group) > 1:
         return divided(job.about, group, answer.text)
     target = group[0]
-    text = target.settled(answer.text)
+    text = answer.text
     if len(target.blocks) == 1 and target.blocks[0].kind == TARGET:
         text = _definition_alone(job.about, target.symbol, text)
     return [text]
@@ -119,16 +119,6 @@ def _lines(block: Block) -> range:
 def plan_of(job: Job, group: Group) -> Plan:
     """The Plan of regions that are asked about together: the Job's own, with their texts."""
     source = job.about
-    if (own := group[0].plan) is not None:
-        messages = prompt.with_feedback(own.messages, job.feedback) if job.feedback else None
-        prediction = None if job.plan.prediction is None else own.prediction
-        return replace(
-            own,
-            messages=messages or own.messages,
-            prediction=prediction,
-            draft=job.plan.draft,
-            sampling=job.plan.sampling,
-        )
     text = shown(source, group, [taken(source, target.region) for target in group])
     marks = prompt.fence(text)
 

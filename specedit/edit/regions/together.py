@@ -8,10 +8,9 @@ its use right together more often than one by one, and in half of the time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from specedit.edit.backend import Plan
 from specedit.edit.regions.blocks import Block
 from specedit.edit.splice import Region, dedented, taken
 from specedit.files.source import Source
@@ -31,8 +30,6 @@ class RegionJob:
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
     why: str = ""  # why it is open to change
-    plan: Plan | None = None  # its own question, where it is not the Job's instruction,
-    settled: Callable[[str], str] = str  # and the region's text for an answer
 
     @property
     def lines(self) -> tuple[int, int]:
