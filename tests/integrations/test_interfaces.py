@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from command_line import in_this_process
 from hook_repository import Hooked
-from test_lsp_session import editor_of
+from lsp_client import Process
 from warm_server import running
 
 from specedit import Editor, SpeceditError
-from specedit.settings import resolve
 
 FUNCTIONS = "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(6))
 SMALL = "a = 1\nb = a\nprint(b)\n"
@@ -64,14 +63,15 @@ def hook(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> O
 
 
 def language_server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
-    editor, session = editor_of(resolve({}).values)
+    process = Process(folder, folder / "script.json")
+    editor = process.editor
     editor.start()
     uri = editor.open_file(folder / "a.py", text)
     number = editor.command(
         "specedit.edit", uri, [1, text.count("\n") + (text[-1] != "\n")], instruction
     )
     answer = editor.wait(number)
-    assert session.close(10)
+    assert process.leave() == 0
     done = "result" in answer and answer["result"]["status"] in ("edited", "unchanged")
     return editor.texts[uri], done
 

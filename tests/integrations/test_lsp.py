@@ -1,4 +1,4 @@
-"""`specedit lsp` as a process, with the client of pygls and with an editor that leaves."""
+"""`specedit lsp` with the client of pygls."""
 
 import asyncio
 import json
@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from git_repository import Repository
-from lsp_client import Process
 
 pytestmark = pytest.mark.tools
 
@@ -177,31 +176,6 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path):
             assert "user_name" in change.edits[0].new_text
 
     run(work())
-
-
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
-def test_the_server_ends_with_0_and_says_nothing(tmp_path, busy):
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps({"answer": "ab" * 50_000, "delay_s": 0.01}))
-    env = {**os.environ, "TESTS_SCRIPT": str(script), "SPECEDIT_SERVER": "off"}
-    process = Process(tmp_path, "--model", "scripted", env=env)
-    editor = process.editor
-    editor.start()
-    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
-    if busy:
-        editor.command("specedit.edit", uri, [1, 1], "Do it.")
-        editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))
-    assert process.leave() == 0
-    assert process.stderr == ""
-
-
-def test_a_lost_editor_ends_the_server(tmp_path):
-    process = Process(tmp_path)
-    process.editor.start()
-    assert process.popen.stdin is not None
-    process.popen.stdin.close()
-    assert process.popen.wait(60) == 1
-    assert process.stderr == ""
 
 
 def plain(value: Any) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def in_thread(work: Callable[[], Result], threads: list[threading.Thread]) -> Aw
     return asyncio.wrap_future(future)
 
 
-class Input:
+class MessageReader:
     """stdin as pygls reads it. A length that is not valid is reported, and the next message
     is read."""
 
@@ -88,7 +88,7 @@ class Input:
         return in_thread(lambda: self._stream.read(size), [])
 
 
-class Output(StdoutWriter):
+class MessageWriter(StdoutWriter):
     """stdout. An editor that is gone is no error: reading ends too."""
 
     def write(self, data: bytes) -> None:
@@ -201,11 +201,12 @@ class Connection(LanguageServerProtocol):
         elif "result" in fields or "error" in fields:
             self._handle_response(number, error=error)
         else:
-            self.reply_error(number if isinstance(number, int | str) else None, error)
+            is_known = "method" in fields and isinstance(number, int | str)
+            self.reply_error(number if is_known else None, error)
 
     def reply_error(self, number: Any, error: types.ResponseError) -> None:
         """Answer a message with an error; `number` is None where its id is not known."""
-        self._send_response(number, error=error)
+        self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
 
     # work that takes time
 

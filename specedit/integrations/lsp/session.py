@@ -33,8 +33,8 @@ from specedit.integrations.lsp.connection import (
     ERROR,
     WARNING,
     Connection,
-    Input,
-    Output,
+    MessageReader,
+    MessageWriter,
 )
 from specedit.integrations.lsp.document_edits import (
     CHANGED,
@@ -320,12 +320,12 @@ class Server(LanguageServer):
     def run(self, reader: BinaryIO, writer: BinaryIO) -> int:
         """Serve the editor until it leaves; returns the exit code."""
         session = self.protocol
-        session.set_writer(Output(writer))
+        session.set_writer(MessageWriter(writer))
         try:
             asyncio.run(
                 run_async(
                     session.ended,
-                    Input(reader, self._refuse),
+                    MessageReader(reader, self._refuse),
                     session,
                     error_handler=self.report_server_error,
                 )
