@@ -142,6 +142,6 @@ def test_the_trace_of_a_report_is_deleted_with_the_session(tmp_path):
     uri = process.editor.open_file(tmp_path / "a.py", TWO)
     for _ in range(2):
         propose(process.editor, uri, "Return 2.", lines=[1, 2])
-        assert len(list(tmp_path.glob("specedit-*.jsonl"))) == 1
+        assert len(list(tmp_path.glob("specedit-*/*.jsonl"))) == 1
     assert process.leave() == 0
-    assert list(tmp_path.glob("specedit-*.jsonl")) == []
+    assert list(tmp_path.glob("specedit-*")) == []

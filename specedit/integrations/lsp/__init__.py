@@ -10,8 +10,8 @@ from specedit.settings import Settings
 
 def serve(settings: Settings) -> int:
     """Serve one editor until it leaves; returns the exit code."""
-    from specedit.integrations.lsp.session import Server
+    from specedit.integrations.lsp.session import serve_streams
 
     reader, writer = sys.stdin.buffer, sys.stdout.buffer
     with redirect_stdout(sys.stderr):  # stdout is for messages only
-        return Server(settings).run(reader, writer)
+        return serve_streams(settings, reader, writer)

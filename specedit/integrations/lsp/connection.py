@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-import time
 import traceback
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,6 +22,7 @@ from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInvalidRequest,
+    JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
 from pygls.io_ import StdoutWriter
@@ -42,9 +42,8 @@ ERROR, WARNING, INFO = types.MessageType.Error, types.MessageType.Warning, types
 Result = TypeVar("Result")
 
 
-def in_thread(work: Callable[[], Result], threads: list[threading.Thread]) -> Awaitable[Result]:
-    """The result of slow work. Its thread is added to `threads`, and goes on when nobody waits for
-    the result any more."""
+def in_thread(work: Callable[[], Result]) -> Awaitable[Result]:
+    """The result of slow work, in a thread that, unlike one of a pool, lets the process end."""
     future = Future[Result]()
     future.set_running_or_notify_cancel()
 
@@ -54,18 +53,12 @@ def in_thread(work: Callable[[], Result], threads: list[threading.Thread]) -> Aw
         except BaseException as problem:
             future.set_exception(problem)
 
-    # Unlike a thread of a pool, it does not keep the process from ending.
-    threads[:] = [
-        *(thread for thread in threads if thread.is_alive()),
-        threading.Thread(target=run, daemon=True),
-    ]
-    threads[-1].start()
+    threading.Thread(target=run, daemon=True).start()
     return asyncio.wrap_future(future)
 
 
 class MessageReader:
-    """stdin as pygls reads it. A length that is not valid is reported, and the next message
-    is read."""
+    """stdin as pygls reads it. A length that is not valid is refused, and the next message read."""
 
     def __init__(self, stream: BinaryIO, refuse: Callable[[str], None]) -> None:
         self._stream = stream
@@ -73,19 +66,18 @@ class MessageReader:
 
     async def readline(self) -> bytes:
         """One line of a header, its length written as pygls expects it."""
-        line = await in_thread(self._stream.readline, [])
+        line = await in_thread(self._stream.readline)
         if (header := LENGTH.search(line)) is None:
             return line
         length = int(header[1]) if re.fullmatch(rb"[0-9]{1,12}", header[1]) else -1
         if not 0 <= length <= MAX_MESSAGE_BYTES:
-            shown = header[1].decode("ascii", "replace")
-            limit = f"a number of bytes up to {MAX_MESSAGE_BYTES}"
-            self._refuse(f"Content-Length: {shown} is not {limit}")
+            length_shown = header[1].decode("ascii", "replace")
+            self._refuse(f"a Content-Length of {length_shown!r}, not 0 to {MAX_MESSAGE_BYTES}")
             return b"-\r\n"
         return b"Content-Length: %d\r\n" % length
 
     def readexactly(self, size: int) -> Awaitable[bytes]:
-        return in_thread(lambda: self._stream.read(size), [])
+        return in_thread(lambda: self._stream.read(size))
 
 
 class MessageWriter(StdoutWriter):
@@ -103,7 +95,6 @@ class Connection(LanguageServerProtocol):
         super().__init__(server, converter)
         self.ended = threading.Event()  # the editor has sent `exit`
         self.documents = Documents()
-        self._threads: list[threading.Thread] = []
         self.fm.builtin_features.update(
             {
                 types.TEXT_DOCUMENT_DID_OPEN: self.documents.opened,
@@ -121,12 +112,6 @@ class Connection(LanguageServerProtocol):
     def exit_code(self) -> int:
         """0 after `shutdown`, else 1."""
         return int(not self._shutdown)
-
-    def close(self, timeout_s: float) -> None:
-        """Give the threads of cancelled requests time to end."""
-        end = time.monotonic() + timeout_s
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
 
     # messages of the editor
 
@@ -202,19 +187,23 @@ class Connection(LanguageServerProtocol):
             self._handle_response(number, error=error)
         else:
             is_known = "method" in fields and isinstance(number, int | str)
-            self.reply_error(number if is_known else None, error)
+            self._send_error(number if is_known else None, error)
 
-    def reply_error(self, number: Any, error: types.ResponseError) -> None:
-        """Answer a message with an error; `number` is None where its id is not known."""
+    def refuse_unread(self, problem: object, _: object = None) -> None:
+        """Answer a message that cannot be read."""
+        self._send_error(None, JsonRpcParseError.of(problem).to_response_error())
+
+    def _send_error(self, number: Any, error: types.ResponseError) -> None:
+        """Send an error as an answer; `number` is None where the message has no id."""
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
 
     # work that takes time
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """The result of slow work, after changes that were interrupted are completed."""
-        for line in await in_thread(lambda: recover(home()), self._threads):
+        for line in await in_thread(lambda: recover(home())):
             self.show(INFO, line)
-        return await in_thread(work, self._threads)
+        return await in_thread(work)
 
     @asynccontextmanager
     async def progress_of(self, token: Any) -> AsyncIterator[Callable[[str], object]]:

@@ -37,7 +37,7 @@ from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.files.source import Source, read
+from specedit.files.source import LINE_END, Source, read
 from specedit.files.worktree import path_of_uri, real
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
@@ -140,13 +140,14 @@ class Documents:
         self._open[document.uri] = Document(document.uri, document.version, lines, self.encoding)
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
-        document, changes = self.open(params.text_document.uri), params.content_changes
-        if any(isinstance(change, types.TextDocumentContentChangePartial) for change in changes):
-            self._open[document.uri] = None
-            raise InputError("a change must be the whole text")
-        lines = split(changes[-1].text) if changes else document.lines
-        version = params.text_document.version
-        self._open[document.uri] = replace(document, version=version, lines=lines)
+        """Whole texts were agreed on: after a change of a part, the text is not known."""
+        uri, version = params.text_document.uri, params.text_document.version
+        document = self._open.get(uri)
+        lines = document.lines if document else None
+        for change in params.content_changes:
+            is_part = isinstance(change, types.TextDocumentContentChangePartial)
+            lines = None if is_part else split(change.text)
+        self._open[uri] = Document(uri, version, lines, self.encoding) if lines else None
 
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         self._open.pop(params.text_document.uri, None)
@@ -305,7 +306,8 @@ class EditProgress(Sink):
         self.trace.file(name)
 
     def planned(self, job: Job) -> None:
-        self.opened(regions_of(job))
+        if not self.stopped.is_set():
+            self.opened(regions_of(job))
         self.trace.planned(job)
 
     def loading(self, event: Loading) -> None:
@@ -398,9 +400,8 @@ def rename_at(
             by_name[name] = opened_document
             tree.project.hold(name, searched_text(opened_document))
     name = tree.path(str(path))
-    rows = searched_text(document).split("\n")[: document.line_of_source(line) - 1]
-    start = sum(len(before) + 1 for before in rows) + identifier.start()
-    start -= line == 0 and document.text.startswith(BOM)
+    before = "".join(document.lines[:line]) + document.lines[line][: identifier.start()]
+    start = len(LINE_END.sub("\n", before.removeprefix(BOM)))
     paths = [name]
     if tree.tracks:
         paths += tree.holding(old, derived=settings.scope == "derived")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -18,11 +17,10 @@ from typing import Any, BinaryIO, TypeVar
 
 from cattrs import Converter
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 from pygls.exceptions import (
-    FeatureRequestError,
     JsonRpcException,
     JsonRpcInvalidParams,
-    JsonRpcParseError,
 )
 from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
@@ -57,7 +55,6 @@ STATUS = "specedit/status"  # of the warm server
 REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
 REFACTOR = types.CodeActionKind.RefactorRewrite
-GRACE_S = 0.3  # for an edit to end: one pass, or the process ends in the middle of it
 
 Result = TypeVar("Result")
 
@@ -65,13 +62,14 @@ Result = TypeVar("Result")
 class Session(Connection):
     """The requests of one editor, and what is kept between them."""
 
-    def __init__(self, server: Server, converter: Converter) -> None:
+    def __init__(self, settings: Settings, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
-        self._settings = server.settings
+        server.protocol = self
+        self._settings = settings
         self._is_editing = False
         self._edit_lock = threading.Lock()  # a cancelled edit holds it until its pass ends
         self._last: tuple[str, str, str] | None = None  # uri, text before and after the last edit
-        self._trace: Path | None = None  # the passes of the last proposal
+        self._folder: tempfile.TemporaryDirectory[str] | None = None  # is deleted with the process
         answers: dict[str, Callable[[Any], Awaitable[object]]] = {
             types.TEXT_DOCUMENT_PREPARE_RENAME: self._prepare_rename,
             types.TEXT_DOCUMENT_RENAME: self._rename,
@@ -87,10 +85,6 @@ class Session(Connection):
         actions = types.CodeActionOptions(code_action_kinds=[REFACTOR])
         self.fm.feature_options[types.TEXT_DOCUMENT_CODE_ACTION] = actions
         self.fm.commands.update({EDIT: self._edit, UNDO: self._undo})
-
-    def close(self, timeout_s: float) -> None:
-        super().close(timeout_s)
-        self._forget_trace()
 
     # rename
 
@@ -271,11 +265,8 @@ class Session(Connection):
             loop.call_soon_threadsafe(self.notify, REGIONS, sent)
 
         def work(progress: EditProgress) -> tuple[list[tuple[Document, Edit]], str]:
-            self._forget_trace()
-            handle, name = tempfile.mkstemp(".jsonl", "specedit-")
-            os.close(handle)
-            self._trace = Path(name)
-            with closing(TraceWriter(name)) as trace:
+            self._folder = tempfile.TemporaryDirectory(prefix="specedit-")
+            with closing(TraceWriter(self._trace())) as trace:
                 progress.opened, progress.trace = opened, trace
                 return [*edit(progress)], progress.model
 
@@ -285,17 +276,17 @@ class Session(Connection):
 
     async def _report(self, _: object) -> dict[str, Any]:
         """The page of the last proposal's passes."""
-        if self._trace is None or not self._trace.stat().st_size:
+        if self._folder is None or not self._trace().stat().st_size:
             raise InputError("the last edit asked no model, so there is no report")
         from specedit.view.html import page
         from specedit.view.trace import read
 
-        return {"html": page(read(self._trace))}
+        return {"html": page(read(self._trace()))}
 
-    def _forget_trace(self) -> None:
-        if self._trace is not None:
-            self._trace.unlink(missing_ok=True)
-            self._trace = None
+    def _trace(self) -> Path:
+        """The passes of the last proposal."""
+        assert self._folder is not None
+        return Path(self._folder.name, "trace.jsonl")
 
     async def _status(self, _: object) -> object:
         """The status of a warm server; None where none runs."""
@@ -306,44 +297,16 @@ class Session(Connection):
         return await self.in_thread(lambda: client.status(record) if record else None)
 
 
-class Server(LanguageServer):
-    """The language server of one editor."""
-
-    protocol: Session
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        logging.getLogger("pygls").setLevel(logging.CRITICAL)  # stderr is for what is unexpected
-        sync = types.TextDocumentSyncKind.Full
-        super().__init__("specedit", VERSION, sync, protocol_cls=Session)
-
-    def run(self, reader: BinaryIO, writer: BinaryIO) -> int:
-        """Serve the editor until it leaves; returns the exit code."""
-        session = self.protocol
-        session.set_writer(MessageWriter(writer))
-        try:
-            asyncio.run(
-                run_async(
-                    session.ended,
-                    MessageReader(reader, self._refuse),
-                    session,
-                    error_handler=self.report_server_error,
-                )
-            )
-        finally:
-            session.close(GRACE_S)
-        return session.exit_code
-
-    def _refuse(self, problem: str) -> None:
-        error = JsonRpcParseError(problem).to_response_error()
-        self.protocol.reply_error(None, error)
-
-    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Report an error that is not the answer to a request."""
-        if source is JsonRpcException:  # a message that is not JSON
-            self._refuse(f"not JSON: {error}")
-        elif source is not FeatureRequestError:
-            self.protocol.log(str(error))
+def serve_streams(settings: Settings, reader: BinaryIO, writer: BinaryIO) -> int:
+    """Serve one editor until it leaves; returns the exit code."""
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # stderr is for what is unexpected
+    sync = types.TextDocumentSyncKind.Full
+    server = LanguageServer("specedit", VERSION, sync)
+    session = Session(settings, server, get_converter())
+    session.set_writer(MessageWriter(writer))
+    messages = MessageReader(reader, session.refuse_unread)
+    asyncio.run(run_async(session.ended, messages, session, error_handler=session.refuse_unread))
+    return session.exit_code
 
 
 def checked(value: object, name: str, kind: type) -> Any:
