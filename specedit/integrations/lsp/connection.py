@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from cattrs import Converter, transform_error
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInvalidRequest,
@@ -209,8 +210,7 @@ class Connection(LanguageServerProtocol):
     async def progress_of(self, token: Any) -> AsyncIterator[Callable[[str], object]]:
         """Progress with the token of a request, else with one of ours where the editor accepts it.
         The function reports from any thread. An editor that cancels it cancels the request."""
-        window = self.client_capabilities.window
-        if token is None and window and window.work_done_progress:
+        if token is None and self.editor_has("window.work_done_progress"):
             token = str(uuid.uuid4())
             try:
                 await self.progress.create_async(token)
@@ -243,6 +243,10 @@ class Connection(LanguageServerProtocol):
         finally:
             open_tokens.pop(token, None)
             self.progress.end(token, types.WorkDoneProgressEnd(message=outcome))
+
+    def editor_has(self, capability: str) -> bool:
+        """Whether the editor declares a capability, named as in `ClientCapabilities`."""
+        return bool(get_capability(self.client_capabilities, capability))
 
     def show(self, kind: types.MessageType, text: str) -> None:
         params = types.ShowMessageParams(kind, f"specedit: {text}")

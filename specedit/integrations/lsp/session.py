@@ -136,20 +136,14 @@ class Session(Connection):
         start, end = sorted((document.place(span.start), document.place(span.end)))
         lines = [start[0] + 1, max(start[0] + 1, end[0] + (1 if end[1] else 0))]
         command = types.Command(TITLE, EDIT, arguments=[document.uri, lines])
-        abilities = self.client_capabilities.text_document
-        if not (
-            abilities
-            and abilities.code_action
-            and abilities.code_action.code_action_literal_support
-        ):
+        if not self.editor_has("text_document.code_action.code_action_literal_support"):
             return [command]
         return [types.CodeAction(TITLE, kind=REFACTOR, command=command)]
 
     async def _command(self, params: types.ExecuteCommandParams) -> dict[str, Any]:
         if params.command not in self.fm.commands:
             raise JsonRpcInvalidParams(f"unknown command {params.command}")
-        workspace = self.client_capabilities.workspace
-        if not (workspace and workspace.apply_edit):
+        if not self.editor_has("workspace.apply_edit"):
             raise InputError("the editor does not support workspace/applyEdit")
         result: dict[str, Any] = await self.fm.commands[params.command](params)
         return result
