@@ -411,6 +411,14 @@ def test_no_edit_is_made_for_a_text_that_is_not_known(editor, tmp_path, change):
     assert renamed(editor, other, (1, 8), "name") == "import a\nprint(a.name)\n"
 
 
+def test_an_editor_may_declare_what_a_later_protocol_adds(tmp_path):
+    process = Process(tmp_path)
+    later = {"symbol": {"symbolKind": {"valueSet": [999]}}, "other": {"markup": ["later"]}}
+    workspace = CAPABILITIES["workspace"] | later
+    process.editor.start(CAPABILITIES | {"workspace": workspace, "later": 7})
+    assert process.leave() == 0
+
+
 def test_an_editor_that_declares_nothing_gets_nothing_else(tmp_path):
     process = Process(tmp_path)
     editor = process.editor

@@ -38,6 +38,12 @@ from specedit.integrations.lsp.document_edits import Documents, Encoding
 MAX_MESSAGE_BYTES = 256 << 20
 # At the end of a line rather than all of it: what precedes it is the body of a damaged message.
 LENGTH = re.compile(rb"Content-Length:[ \t]*(\S*)[ \t]*\r?\n\Z", re.IGNORECASE)
+CAPABILITIES = {  # of an editor, by group
+    "workspace": ("applyEdit",),
+    "window": ("workDoneProgress",),
+    "textDocument": ("rename", "codeAction"),
+    "general": ("positionEncodings",),
+}
 ERROR, WARNING, INFO = types.MessageType.Error, types.MessageType.Warning, types.MessageType.Info
 
 Result = TypeVar("Result")
@@ -56,6 +62,18 @@ def in_thread(work: Callable[[], Result]) -> Awaitable[Result]:
 
     threading.Thread(target=run, daemon=True).start()
     return asyncio.wrap_future(future)
+
+
+def capabilities_read(declared: Any) -> Any:
+    """The capabilities that decide anything here. lsprotocol refuses values that a later version of
+    the protocol adds to others."""
+    if not isinstance(declared, dict):
+        return declared
+    return {
+        name: {key: group[key] for key in CAPABILITIES[name] if key in group}
+        for name, group in declared.items()
+        if name in CAPABILITIES and isinstance(group, dict)
+    }
 
 
 class MessageReader:
@@ -168,6 +186,9 @@ class Connection(LanguageServerProtocol):
                 raise JsonRpcInvalidRequest("the server is shutting down")
         elif not is_initialized and method != types.EXIT:
             return None
+        if method == types.INITIALIZE and isinstance(message.get("params"), dict):
+            capabilities = capabilities_read(message["params"].get("capabilities"))
+            message = {**message, "params": {**message["params"], "capabilities": capabilities}}
         if self.get_message_type(method) is not None:
             return super().structure_message(message)
         kind = JsonRPCRequestMessage if "id" in message else JsonRPCNotification
