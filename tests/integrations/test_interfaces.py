@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +63,20 @@ def hook(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> O
     return path.read_bytes().decode(), code in (0, 1)
 
 
-def language_server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
-    process = Process(folder, folder / "script.json")
-    editor = process.editor
-    editor.start()
+def language_server(
+    folder: Path, text: str, instruction: str, script: dict[str, Any], *, shared: Process
+) -> Outcome:
+    shared.play(**script)
+    editor = shared.editor
     uri = editor.open_file(folder / "a.py", text)
     number = editor.command(
         "specedit.edit", uri, [1, text.count("\n") + (text[-1] != "\n")], instruction
     )
     answer = editor.wait(number)
-    assert process.leave() == 0
     done = "result" in answer and answer["result"]["status"] in ("edited", "unchanged")
-    return editor.texts[uri], done
+    after = editor.texts[uri]
+    editor.close_all()
+    return after, done
 
 
 def server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
@@ -117,11 +120,13 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, bool]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda one: one.__name__)
-def test_every_interface_edits_alike(interface, case, tmp_path, script, monkeypatch):
+def test_every_interface_edits_alike(interface, case, tmp_path, script, monkeypatch, request):
     text, instruction, answer, wanted, done = CASES[case]
     script(**answer)
     monkeypatch.setenv("SPECEDIT_MODEL", "scripted")
     if interface is server:
         monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
         monkeypatch.setenv("SPECEDIT_SERVER", "auto")
+    if interface is language_server:
+        interface = partial(interface, shared=request.getfixturevalue("language_server"))
     assert interface(tmp_path, text, instruction, answer) == (wanted, done)

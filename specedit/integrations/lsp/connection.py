@@ -240,12 +240,9 @@ class Connection(LanguageServerProtocol):
         if token is None:
             yield lambda text: None
             return
-        loop, task, open_tokens = (
-            asyncio.get_running_loop(),
-            asyncio.current_task(),
-            self.progress.tokens,
-        )
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
+        open_tokens = self.progress.tokens
         begin = types.WorkDoneProgressBegin(title="specedit", cancellable=True)
         self.progress.begin(token, begin)
         open_tokens[token].add_done_callback(lambda _: task.cancel())

@@ -259,7 +259,8 @@ class Session(Connection):
             loop.call_soon_threadsafe(self.notify, REGIONS, sent)
 
         def work(progress: EditProgress) -> tuple[list[tuple[Document, Edit]], str]:
-            self._folder = tempfile.TemporaryDirectory(prefix="specedit-")
+            self._folder = self._folder or tempfile.TemporaryDirectory(prefix="specedit-")
+            self._trace().unlink(missing_ok=True)
             with closing(TraceWriter(self._trace())) as trace:
                 progress.opened, progress.trace = opened, trace
                 return [*edit(progress)], progress.model
