@@ -12,6 +12,7 @@ import hostile
 import pytest
 from git_repository import Repository
 from hostile import FRAMES, NAME, OTHER, Outcome, pieces
+from lsp_client import Process
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 SIZES = (60_000, 500_000)  # characters
@@ -73,14 +74,8 @@ def _hook(path: Path) -> int:
 
 def _lsp(path: Path) -> int:
     """A rename of the last name, asked for by an editor."""
-    from lsp_client import Editor
-
-    from specedit.integrations.lsp.lsp_session import Session
-    from specedit.settings import Settings
-
-    editor = Editor()
-    session = Session(Settings(server="off"), editor.inbox.put)
-    editor.post = session.receive
+    process = Process(path.parent)
+    editor = process.editor
     editor.start()
     text, uri = path.read_text(), path.as_uri()
     editor.open(uri, text)
@@ -88,7 +83,7 @@ def _lsp(path: Path) -> int:
     line = before.count("\n")
     number = editor.rename(uri, (line, len(before) - before.rfind("\n") - 1), OTHER)
     print(json.dumps(editor.wait(number, timeout_s=60))[:1000])
-    return 0
+    return process.leave()
 
 
 COMMANDS: dict[str, Callable[[Path], int]] = {

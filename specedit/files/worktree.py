@@ -17,6 +17,25 @@ def real(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def path_of_uri(uri: str) -> Path:
+    """The path that a `file:` URI names."""
+    from urllib.parse import unquote, urlsplit  # few commands have URIs
+
+    try:
+        parts = urlsplit(uri)
+        path = unquote(parts.path, errors="surrogateescape")
+        if parts.scheme == "file" and "\0" not in os.fsdecode(os.fsencode(path)):
+            if os.name == "nt":
+                from urllib.request import url2pathname
+
+                place = f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path
+                return Path(url2pathname(place))
+            return Path(path)
+    except ValueError:
+        pass  # it is not a URI, or not a name that a file can have
+    raise InputError(f"{uri} does not name a file")
+
+
 def top_of(folder: Path) -> Path | None:
     """The nearest folder, this one or one above it, that has a `.git` which can be one."""
     place = real(folder)

@@ -5,12 +5,12 @@ import subprocess
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from queue import Queue
 from typing import Any
 
 import pytest
 from faults import child, ended
 from killed_runs import NAMES, NEW, OLD, change, held, killed
+from lsp_client import Process
 
 from specedit.api import Editor
 from specedit.errors import InputError, UsageError
@@ -19,11 +19,8 @@ from specedit.files.recorder import Recorder
 from specedit.files.source import read
 from specedit.files.trial import Trial
 from specedit.files.undo import forget, recover, undo
-from specedit.integrations.lsp.lsp_session import Session
-from specedit.settings import resolve
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
-POSITION = {"line": 0, "character": 1}
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 
 
@@ -262,18 +259,14 @@ def test_the_next_command_reverts_it_and_says_so_in_one_line(tree, inside, scrip
 
 
 def test_a_language_server_that_runs_reverts_it_before_its_next_request(tree):
-    messages: Queue[dict[str, Any]] = Queue()
-    session = Session(resolve({}).values, messages.put)
-    session.receive({"id": 1, "method": "initialize", "params": {"capabilities": {}}})
-    messages.get(timeout=20)
+    process = Process(tree)
+    editor = process.editor
+    editor.start()
     killed(2, lambda: change(journal.home(), tree))
-    place = {"textDocument": {"uri": (tree / "c.py").as_uri()}, "position": POSITION}
-    params = {**place, "newName": "mail"}
-    session.receive({"id": 2, "method": "textDocument/rename", "params": params})
-    shown = messages.get(timeout=20)
-    assert shown["method"] == "window/showMessage" and "reverted" in shown["params"]["message"]
-    assert "result" in messages.get(timeout=20) and held(tree) == [OLD] * len(NAMES)
-    session.close(5)
+    answer = editor.wait(editor.rename((tree / "c.py").as_uri(), (0, 1), "mail"))
+    assert "result" in answer and held(tree) == [OLD] * len(NAMES)
+    assert "reverted" in editor.shown()[0]
+    assert process.leave() == 0
 
 
 def test_an_editor_from_python_reverts_it_and_warns(tree):

@@ -4,7 +4,9 @@ Shares no code with the server. An edit for another version than the document ha
 """
 
 import json
+import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -22,6 +24,7 @@ CAPABILITIES = {
     },
 }
 
+LINE_ENDS_OF_PYTHON = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # of str.splitlines, not of editors
 Position = tuple[int, int]
 
 
@@ -85,8 +88,6 @@ class Editor:
         self.notices: list[Any] = []
         self.edits: list[tuple[bool, Any]] = []  # accepted or not, and the edit
         self.tokens: list[Any] = []
-        self.questions: list[str] = []
-        self.agrees = True  # to a question: its first answer
         self._last_id = 0
 
     # what an editor sends
@@ -99,8 +100,7 @@ class Editor:
     def notify(self, method: str, params: object) -> None:
         self._send({"method": method, "params": params})
 
-    def start(self, capabilities: object = None) -> Any:
-        declared = CAPABILITIES if capabilities is None else capabilities
+    def start(self, declared: object = CAPABILITIES) -> Any:
         number = self.request("initialize", {"processId": None, "capabilities": declared})
         answer = self.wait(number)
         self.notify("initialized", {})
@@ -115,6 +115,15 @@ class Editor:
         """Open a file, whose text is the editor's; its URI."""
         self.open(path.as_uri(), text)
         return path.as_uri()
+
+    def close_all(self) -> None:
+        """Close every document, and forget what happened to it."""
+        for uri in self.texts:
+            self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        self.wait(self.request("specedit/status", None))
+        for happened in (self.texts, self.versions, self.answers, self.notices, self.edits):
+            happened.clear()
+        self.tokens.clear()
 
     def change(self, uri: str, start: Position, end: Position, text: str) -> None:
         span = {"start": place(start), "end": place(end)}
@@ -168,10 +177,6 @@ class Editor:
         elif method == "workspace/applyEdit":
             done = self.apply(message["params"]["edit"])
             self._send({"id": message["id"], "result": {"applied": done}})
-        elif method == "window/showMessageRequest":
-            self.questions.append(message["params"]["message"])
-            chosen = message["params"]["actions"][0] if self.agrees else None
-            self._send({"id": message["id"], "result": chosen})
         else:
             if method == "window/workDoneProgress/create":
                 self.tokens.append(message["params"]["token"])
@@ -202,17 +207,27 @@ def place(position: Position) -> dict[str, int]:
     return {"line": position[0], "character": position[1]}
 
 
-class Process:
-    """`specedit lsp` in a process of its own, and the editor that started it."""
+def interruptible() -> None:
+    """A shell's background job ignores Ctrl-C, and so would its child."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def __init__(self, cwd: Path, *options: str, python: str = sys.executable, **more: Any) -> None:
+
+class Process:
+    """`specedit lsp` in a process of its own, and the editor that started it. Its model plays the
+    script of `play`."""
+
+    def __init__(self, folder: Path, script: Path | None = None, **more: str) -> None:
+        self.folder = folder
+        self.script = script or folder.parent / f"{folder.name}.script.json"
+        env = {"TESTS_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off", **more}
         self.popen = subprocess.Popen(
-            [python, "-m", "specedit", "lsp", *options],
+            [sys.executable, "-m", "specedit", "lsp", "--model", "scripted"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=cwd,
-            **more,
+            cwd=folder,
+            env={**os.environ, **env},
+            preexec_fn=interruptible,
         )
         self.editor = Editor(self.post)
         self.errors: list[bytes] = []
@@ -222,6 +237,10 @@ class Process:
         ]
         for reader in self._readers:
             reader.start()
+
+    def play(self, **parts: object) -> None:
+        """Set the script of the model: `play(replace=[[OLD, NEW]])`, `play(answer=TEXT)`."""
+        self.script.write_text(json.dumps(parts), encoding="utf-8")
 
     def post(self, message: Any) -> None:
         body = json.dumps(message).encode()

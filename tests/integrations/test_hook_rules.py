@@ -52,7 +52,8 @@ def wanted(hooked: Hooked, globs: list[str], more: str = "") -> list[str]:
     """The files that a rule for these globs would change."""
     keys = f'rename = {{Old = "New"}}\nmode = "check"\nfiles = {json.dumps(globs)}\n{more}'
     code, _, text = run(hooked, keys)
-    names = re.findall(r"(?m)^specedit: (.+): “rename Old to New”: \+1 -1 \(check: not written\)", text)
+    line = r"(?m)^specedit: (.+): “rename Old to New”: \+1 -1 \(check: not written\)"
+    names = re.findall(line, text)
     assert code == bool(names), text
     return names
 

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import in_this_process
 from hook_repository import Hooked
-from test_lsp_session import editor_of
+from lsp_client import Process
 from warm_server import running
 
 from specedit import Editor, SpeceditError
-from specedit.settings import resolve
 
 FUNCTIONS = "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(6))
 SMALL = "a = 1\nb = a\nprint(b)\n"
@@ -63,17 +63,20 @@ def hook(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> O
     return path.read_bytes().decode(), code in (0, 1)
 
 
-def language_server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
-    editor, session = editor_of(resolve({}).values)
-    editor.start()
+def language_server(
+    folder: Path, text: str, instruction: str, script: dict[str, Any], *, shared: Process
+) -> Outcome:
+    shared.play(**script)
+    editor = shared.editor
     uri = editor.open_file(folder / "a.py", text)
     number = editor.command(
         "specedit.edit", uri, [1, text.count("\n") + (text[-1] != "\n")], instruction
     )
     answer = editor.wait(number)
-    assert session.close(10)
     done = "result" in answer and answer["result"]["status"] in ("edited", "unchanged")
-    return editor.texts[uri], done
+    after = editor.texts[uri]
+    editor.close_all()
+    return after, done
 
 
 def server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
@@ -117,11 +120,13 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, bool]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda one: one.__name__)
-def test_every_interface_edits_alike(interface, case, tmp_path, script, monkeypatch):
+def test_every_interface_edits_alike(interface, case, tmp_path, script, monkeypatch, request):
     text, instruction, answer, wanted, done = CASES[case]
     script(**answer)
     monkeypatch.setenv("SPECEDIT_MODEL", "scripted")
     if interface is server:
         monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
         monkeypatch.setenv("SPECEDIT_SERVER", "auto")
+    if interface is language_server:
+        interface = partial(interface, shared=request.getfixturevalue("language_server"))
     assert interface(tmp_path, text, instruction, answer) == (wanted, done)

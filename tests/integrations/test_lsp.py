@@ -1,211 +1,476 @@
-"""`specedit lsp` as a process, with the client of pygls and with an editor that leaves."""
+"""The language server with an editor that follows the specification."""
 
-import asyncio
-import json
-import os
-import sys
-from collections.abc import AsyncIterator
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from git_repository import Repository
-from lsp_client import Process
-
-pytestmark = pytest.mark.tools
-
-FILES = {
-    "shop/__init__.py": "",
-    "shop/user.py": "class User:\n    def __init__(self) -> None:\n        self.user_name = '🙂'\n",
-    "shop/page.py": (
-        "from shop.user import User\n\n\n"
-        "def title(user: User, user_name: str) -> str:\n"
-        "    return '🙂' + user.user_name + user_name\n"
-    ),
-    "notes.md": "`user_name` is a column.\n",
-}
+from lsp_client import CAPABILITIES, LINE_ENDS_OF_PYTHON, Editor, Process, edited, place, spans
 
 
-def run(work: Any) -> None:
-    asyncio.run(asyncio.wait_for(work, 60))
+def renamed(editor: Editor, uri: str, at: tuple[int, int], new: str) -> str:
+    answer = editor.wait(editor.rename(uri, at, new))
+    assert "result" in answer, answer
+    assert editor.apply(answer["result"])
+    return editor.texts[uri]
 
 
-class Desk:
-    """An editor with a repository open."""
-
-    def __init__(self, root: Path, script: dict[str, Any]) -> None:
-        self.root = root
-        self.repository = Repository.init(root)
-        for name, text in FILES.items():
-            self.repository.write(name, text)
-        self.repository.git("add", "-A")
-        self.script = root.parent / "script.json"
-        self.script.write_text(json.dumps(script))
-        self.applied: list[Any] = []
-        self.progress: list[Any] = []
-
-    async def open(self) -> AsyncIterator[Any]:
-        from lsprotocol import types as lsp
-        from pygls.lsp.client import LanguageClient
-
-        client = LanguageClient("editor", "1")
-
-        @client.feature(lsp.WORKSPACE_APPLY_EDIT)
-        def apply(params: lsp.ApplyWorkspaceEditParams) -> lsp.ApplyWorkspaceEditResult:
-            self.applied.append(params)
-            return lsp.ApplyWorkspaceEditResult(applied=True)
-
-        @client.feature(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE)
-        def create(params: lsp.WorkDoneProgressCreateParams) -> None:
-            self.token = params.token
-
-        @client.feature(lsp.PROGRESS)
-        def reported(params: lsp.ProgressParams) -> None:
-            self.progress.append(params.value)
-
-        @client.feature(lsp.WINDOW_SHOW_MESSAGE)
-        def message(params: lsp.ShowMessageParams) -> None:
-            pass
-
-        env = {**os.environ, "TESTS_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off"}
-        words = ("-m", "specedit", "lsp", "--model", "scripted")
-        await client.start_io(sys.executable, *words, cwd=str(self.root), env=env)
-        literals = lsp.ClientCodeActionLiteralOptions(lsp.ClientCodeActionKindOptions([]))
-        capabilities = lsp.ClientCapabilities(
-            workspace=lsp.WorkspaceClientCapabilities(apply_edit=True),
-            window=lsp.WindowClientCapabilities(work_done_progress=True),
-            text_document=lsp.TextDocumentClientCapabilities(
-                rename=lsp.RenameClientCapabilities(prepare_support=True),
-                code_action=lsp.CodeActionClientCapabilities(code_action_literal_support=literals),
-            ),
-        )
-        await client.initialize_async(
-            lsp.InitializeParams(capabilities=capabilities, root_uri=self.root.as_uri())
-        )
-        client.initialized(lsp.InitializedParams())
-        for name in ("shop/user.py", "shop/page.py"):
-            text = (self.root / name).read_text("utf-8")
-            item = lsp.TextDocumentItem(self.uri(name), "python", 1, text)
-            client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-        try:
-            yield client
-        finally:
-            await client.shutdown_async(None)
-            client.exit(None)
-            await client.stop()
-
-    def uri(self, name: str) -> str:
-        return (self.root / name).as_uri()
+def prepared(editor: Editor, uri: str, at: tuple[int, int]) -> Any:
+    params = {"textDocument": {"uri": uri}, "position": place(at)}
+    return editor.wait(editor.request("textDocument/prepareRename", params))["result"]
 
 
-def applied(desk: Desk, edit: Any) -> dict[str, str]:
-    """The texts after a workspace edit, by file."""
-    results = {}
-    for change in edit.document_changes:
-        name = Path(change.text_document.uri.removeprefix(desk.root.as_uri() + "/")).as_posix()
-        lines = FILES[name].splitlines(keepends=True)
-        for one in sorted(change.edits, key=lambda one: -one.range.start.line):
-            assert one.range.start.character == one.range.end.character == 0
-            lines[one.range.start.line : one.range.end.line] = [one.new_text]
-        results[name] = "".join(lines)
-    return results
+def actions(editor: Editor, uri: str, start: Any, end: Any, **context: object) -> Any:
+    span = {"start": place(start), "end": place(end)}
+    params = {
+        "textDocument": {"uri": uri},
+        "range": span,
+        "context": {"diagnostics": [], **context},
+    }
+    return editor.wait(editor.request("textDocument/codeAction", params))["result"]
 
 
-def test_rename_is_of_the_whole_work_tree(tmp_path):
-    desk = Desk(tmp_path / "repo", {"replace": []})
-
-    async def work() -> None:
-        from lsprotocol import types as lsp
-
-        async for client in desk.open():
-            document = lsp.TextDocumentIdentifier(desk.uri("shop/page.py"))
-            at = lsp.Position(4, 25)  # of `user.user_name`, behind a character of two units
-            asked = lsp.PrepareRenameParams(document, at)
-            prepared = await client.text_document_prepare_rename_async(asked)
-            assert prepared.placeholder == "user_name"
-            start, end = prepared.range.start.character, prepared.range.end.character
-            assert (start, end) == (23, 32)
-            params = lsp.RenameParams(document, at, "login")
-            edit = await client.text_document_rename_async(params)
-            assert applied(desk, edit) == {
-                "shop/user.py": FILES["shop/user.py"].replace("user_name", "login"),
-                "shop/page.py": FILES["shop/page.py"].replace("user.user_name", "user.login"),
-            }
-            with pytest.raises(Exception, match="keyword"):
-                await client.text_document_rename_async(lsp.RenameParams(document, at, "class"))
-            blank = lsp.PrepareRenameParams(document, lsp.Position(1, 0))
-            assert await client.text_document_prepare_rename_async(blank) is None
-
-    run(work())
+def begun(editor: Editor, uri: str, **params: Any) -> int:
+    """The number of an edit of line 1 that has reported its progress."""
+    params |= {"command": "specedit.edit", "arguments": [uri, [1, 1], "Do it."]}
+    number = editor.request("workspace/executeCommand", params)
+    editor.until(lambda: any(value["kind"] == "report" for value in editor.progress()))
+    return number
 
 
-def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path):
-    desk = Desk(tmp_path / "repo", {"replace": [["user_name", "login"]], "delay_s": 0.01})
-
-    async def work() -> None:
-        from lsprotocol import types as lsp
-
-        async for client in desk.open():
-            uri = desk.uri("shop/user.py")
-            span = lsp.Range(lsp.Position(1, 0), lsp.Position(3, 0))
-            result = await client.text_document_code_action_async(
-                lsp.CodeActionParams(
-                    lsp.TextDocumentIdentifier(uri), span, lsp.CodeActionContext([])
-                )
-            )
-            (action,) = result
-            assert action.title == "Edit with instruction…"
-            assert "specedit.edit" in str(action.command)
-            asked = lsp.ExecuteCommandParams("specedit.edit", [uri, [2, 3]])
-            with pytest.raises(Exception, match="no instruction"):  # as the action sends it: none
-                await client.workspace_execute_command_async(asked)
-            params = lsp.ExecuteCommandParams("specedit.edit", [uri, [2, 3], "Rename it."])
-            done = await client.workspace_execute_command_async(params)
-            assert done["status"] == "edited"
-            wanted = FILES["shop/user.py"].replace("user_name", "login")
-            assert applied(desk, desk.applied[0].edit) == {"shop/user.py": wanted}
-            kinds = [one["kind"] for one in map(plain, desk.progress)]
-            assert kinds[0] == "begin" and kinds[-1] == "end" and "report" in kinds
-            messages = [one.get("message") or "" for one in map(plain, desk.progress)]
-            assert any("login" in one for one in messages), "the text is shown as it grows"
-            version = lsp.VersionedTextDocumentIdentifier(version=2, uri=uri)
-            whole = lsp.TextDocumentContentChangeWholeDocument(wanted)
-            client.text_document_did_change(lsp.DidChangeTextDocumentParams(version, [whole]))
-            undo = lsp.ExecuteCommandParams("specedit.undo", [])
-            assert (await client.workspace_execute_command_async(undo))["undone"] == 1
-            (change,) = desk.applied[1].edit.document_changes
-            assert "user_name" in change.edits[0].new_text
-
-    run(work())
+# positions
 
 
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
-def test_the_server_ends_with_0_and_says_nothing(tmp_path, busy):
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps({"answer": "ab" * 50_000, "delay_s": 0.01}))
-    env = {**os.environ, "TESTS_SCRIPT": str(script), "SPECEDIT_SERVER": "off"}
-    process = Process(tmp_path, "--model", "scripted", env=env)
+@pytest.mark.parametrize("character", LINE_ENDS_OF_PYTHON, ids=ascii)
+def test_what_only_python_calls_a_line_end_moves_no_rename(editor, tmp_path, character):
+    text = f"# head {character} tail\ndef aa():\n    x = 1\n    return x\n"
+    uri = editor.open_file(tmp_path / "a.py", text)
+    wanted = text.replace("x = 1", "email = 1").replace("return x", "return email")
+    assert renamed(editor, uri, (2, 4), "email") == wanted
+
+
+@pytest.mark.parametrize("ends", ["\r", "\r\n", "\n\r", "\r\r\n", "\r\n\n\r"], ids=repr)
+def test_line_ends_of_the_protocol_are_counted_and_kept(editor, tmp_path, ends, play):
+    text = f"# 🙂{ends}def aa():{ends}    '🙂'; x = 1{ends}    return x{ends}"
+    line, last = len(spans(f"# 🙂{ends}def aa():{ends}")) - 1, len(spans(text)) - 1
+    uri = editor.open_file(tmp_path / "a.py", text)
+    wanted = text.replace("x = 1", "email = 1").replace("return x", "return email")
+    assert renamed(editor, uri, (line, 10), "email") == wanted
+    play(replace=[["email", "name"]])
+    answer = editor.wait(editor.command("specedit.edit", uri, [2, last], "Rename it."))
+    assert answer["result"] == {"status": "edited"}
+    assert editor.texts[uri] == wanted.replace("email", "name")
+
+
+def test_positions_past_an_end_are_that_end(editor, tmp_path):
+    uri = editor.open_file(tmp_path / "a.py", "🙂b\r\nc\rd")
+    words = {(0, 0): None, (0, 1): None, (0, 2): "b", (0, 3): "b", (0, 99): "b", (1, 5): "c"}
+    words |= {(2, 1): "d", (2, 9): "d", (3, 0): "d", (99, 99): "d"}
+    found = {at: prepared(editor, uri, at) for at in words}
+    assert {at: word and word["placeholder"] for at, word in found.items()} == words
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen", "column"),
+    [
+        (["utf-8", "utf-16"], "utf-8", 10),
+        (["utf-32", "utf-16"], "utf-32", 6),
+        (["utf-7"], "utf-16", 7),
+    ],
+    ids=["utf-8", "utf-32", "unknown"],
+)
+def test_the_editor_chooses_how_columns_are_counted(tmp_path, offered, chosen, column):
+    process = Process(tmp_path)
+    editor = process.editor
+    capabilities = editor.start(CAPABILITIES | {"general": {"positionEncodings": offered}})
+    assert capabilities["positionEncoding"] == chosen
+    uri = editor.open_file(tmp_path / "a.py", "'🙂é'; email")
+    span = {"start": place((0, column)), "end": place((0, column + 5))}
+    assert prepared(editor, uri, (0, column + 1)) == {"range": span, "placeholder": "email"}
+    edit = editor.wait(editor.rename(uri, (0, column), "name"))["result"]
+    assert edit["documentChanges"][0]["edits"][0]["range"]["end"] == span["end"]
+    assert process.leave() == 0
+
+
+def test_a_byte_order_mark_moves_no_rename(editor, tmp_path):
+    uri = editor.open_file(tmp_path / "a.py", "\ufeffx = 1; y = x\n")
+    assert renamed(editor, uri, (0, 1), "email") == "\ufeffemail = 1; y = email\n"
+
+
+def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(editor, tmp_path):
+    repository = Repository.init(tmp_path / "repository")
+    other = "from a import aa\r# 🙂\r\nprint(aa)\n".encode()
+    (repository.root / "b.py").write_bytes(b"\xef\xbb\xbf" + other)
+    repository.stage({"a.py": "def aa():\n    pass\n"})
+    text = "def aa():\r\n    return 1\r\n"  # the editor is ahead of the disk
+    uri = editor.open_file(repository.root / "a.py", text)
+    answer = editor.wait(editor.rename(uri, (0, 5), "name"))
+    changes = {
+        change["textDocument"]["uri"]: change for change in answer["result"]["documentChanges"]
+    }
+    assert {Path(uri).name for uri in changes} == {"a.py", "b.py"}
+    on_disk = changes.pop((repository.root / "b.py").as_uri())
+    assert on_disk["textDocument"]["version"] is None
+    assert edited(other.decode(), on_disk["edits"]) == other.decode().replace("aa", "name")
+    (opened,) = changes.values()
+    assert opened["textDocument"] == {"uri": uri, "version": 1}
+    assert edited(text, opened["edits"]) == text.replace("aa", "name")
+
+
+def test_the_selected_lines_are_those_of_the_action(editor, tmp_path):
+    uri = editor.open_file(tmp_path / "a.py", "a = 1\r# \u2028\nb = 2")
+    spans = [
+        ((0, 0), (2, 0)),
+        ((1, 1), (2, 1)),
+        ((1, 1), (9, 9)),
+        ((2, 1), (1, 1)),
+        ((1, 1), (1, 1)),
+    ]
+    lines = [
+        [action["command"]["arguments"][1] for action in actions(editor, uri, *span)]
+        for span in spans
+    ]
+    assert lines == [[[1, 2]], [[2, 3]], [[2, 3]], [[2, 3]], []]
+    kinds = {"": 1, "refactor": 1, "refactor.rewrite": 1, "refactor.rewrite.x": 0, "quickfix": 0}
+    for kind, number in kinds.items():
+        assert len(actions(editor, uri, (0, 0), (1, 0), only=[kind])) == number
+
+
+# edits
+
+
+def test_an_edit_shows_its_progress_is_applied_and_undone(editor, tmp_path, play):
+    play(replace=[["old", "new"]], delay_s=0.01)
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\nold = 1\n")
+    (action,) = actions(editor, uri, (1, 0), (2, 0))
+    command = action["command"]
+    asked = editor.wait(editor.request("workspace/executeCommand", command))
+    assert "no instruction" in asked["error"]["message"]
+    command["arguments"].append("Rename it.")
+    answer = editor.wait(editor.request("workspace/executeCommand", command))
+    assert answer["result"] == {"status": "edited"}
+    assert editor.texts[uri] == "x = 1\nnew = 1\n"
+    shown = editor.progress()[2:]  # those before are of the request without an instruction
+    assert [shown[0]["kind"], shown[-1]["kind"]] == ["begin", "end"]
+    assert any("new" in value.get("message", "") for value in shown), "the text as it grows"
+    assert editor.wait(editor.command("specedit.undo"))["result"] == {"undone": 1}
+    assert editor.texts[uri] == "x = 1\nold = 1\n"
+
+
+def test_an_instruction_may_be_a_comment_of_the_selection(editor, tmp_path, play):
+    play(replace=[["old", "new"]])
+    uri = editor.open_file(tmp_path / "a.py", "# specedit: Rename it.\nold = 1\n")
+    answer = editor.wait(editor.command("specedit.edit", uri, [1, 2]))
+    assert answer["result"] == {"status": "edited"}
+    assert editor.texts[uri] == "new = 1\n"
+
+
+# stale edits
+
+
+def test_an_edit_of_a_text_that_changed_meanwhile_is_not_sent(editor, tmp_path, play):
+    play(answer="new = 1\n```", delay_s=0.05)
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = editor.command("specedit.edit", uri, [1, 1], "Rename it.")
+    editor.change(uri, (0, 0), (0, 0), "# typed\n")
+    assert editor.wait(number)["result"]["status"] == "refused"
+    assert editor.edits == []
+    assert editor.shown() == ["specedit: the text changed meanwhile; nothing was edited"]
+    assert editor.texts[uri] == "# typed\nold = 1\n"
+
+
+def sent_edit(editor: Editor) -> Any:
+    """The edit that is on its way to the editor."""
+    while "applyEdit" not in (message := editor.inbox.get(timeout=30)).get("method", ""):
+        if "id" in message:
+            editor.handle(message)
+    return message
+
+
+def test_an_edit_has_the_version_that_it_was_made_from(editor, tmp_path, play):
+    play(answer="new = 1\n```")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = editor.command("specedit.edit", uri, [1, 1], "Rename it.")
+    sent = sent_edit(editor)
+    editor.change(uri, (0, 0), (0, 0), "# typed\n")
+    editor.handle(sent)
+    assert [fits for fits, _ in editor.edits] == [False]
+    assert editor.wait(number)["result"] == {"status": "refused"}
+    assert editor.texts[uri] == "# typed\nold = 1\n"
+    assert editor.wait(editor.command("specedit.undo"))["result"] == {"undone": 0}
+
+
+def test_an_edit_that_is_on_its_way_is_not_cancelled(editor, tmp_path, play):
+    play(answer="new = 1\n```")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = editor.command("specedit.edit", uri, [1, 1], "Rename it.")
+    sent = sent_edit(editor)
+    editor.notify("$/cancelRequest", {"id": number})
+    editor.handle(sent)
+    assert editor.wait(number)["result"] == {"status": "edited"}
+    assert editor.wait(editor.command("specedit.undo"))["result"] == {"undone": 1}
+    assert editor.texts[uri] == "old = 1\n"
+
+
+def test_an_edit_that_the_editor_answers_with_an_error_is_refused(editor, tmp_path, play):
+    play(answer="new = 1\n```")
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    for answer in ({"error": {"code": -1, "message": "no"}}, {"result": 7}, {"result": None}):
+        number = editor.command("specedit.edit", uri, [1, 1], "Rename it.")
+        editor.post({"jsonrpc": "2.0", "id": sent_edit(editor)["id"], **answer})
+        assert editor.wait(number)["result"] == {"status": "refused"}
+
+
+def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(editor, tmp_path):
+    repository = Repository.init(tmp_path / "repository")  # git is asked: that takes a while
+    repository.stage({"a.py": "x = 1\n"})
+    uri = editor.open_file(repository.root / "a.py", "x = 1\n" * 2000)
+    number = editor.rename(uri, (0, 0), "email")
+    editor.change(uri, (0, 0), (0, 0), "# typed\n")
+    assert editor.wait(number)["error"]["code"] == -32801
+
+
+# cancelling and leaving
+
+ENDLESS = {"answer": "ab" * 50_000, "delay_s": 0.005}  # minutes
+
+
+@pytest.mark.parametrize("how", ["request", "progress", "own progress"])
+def test_a_cancelled_edit_stops_decoding_and_sends_nothing(editor, tmp_path, play, how):
+    play(**ENDLESS, then=[{"answer": "new = 1\n```"}])
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = begun(editor, uri, **({"workDoneToken": "mine"} if how == "own progress" else {}))
+    if how == "request":
+        editor.notify("$/cancelRequest", {"id": number})
+    else:
+        token = "mine" if how == "own progress" else editor.tokens[0]
+        editor.notify("window/workDoneProgress/cancel", {"token": token})
+    assert editor.wait(number)["error"]["code"] == -32800
+    assert [value["kind"] for value in editor.progress()].count("end") == 1
+    editor.rest()
+    before = len(editor.notices)
+    again = editor.command("specedit.undo")  # answered while the cancelled one ends
+    assert editor.wait(again)["result"] == {"undone": 0}
+    editor.rest(0.1)
+    assert [notice["method"] for notice in editor.notices[before:]] == ["window/showMessage"]
+    assert editor.edits == []
+
+
+def test_an_edit_starts_when_a_cancelled_one_has_ended(editor, tmp_path, play):
+    play(**ENDLESS)
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = begun(editor, uri)
+    refused = editor.wait(editor.command("specedit.edit", uri, [1, 1], "Do it."))
+    assert refused["error"]["message"] == "an edit is running already; cancel it first"
+    editor.notify("$/cancelRequest", {"id": number})
+    play(replace=[["old", "new"]])
+    done = editor.wait(editor.command("specedit.edit", uri, [1, 1], "Do it."))
+    assert done["result"] == {"status": "edited"}
+    assert editor.texts[uri] == "new = 1\n"
+
+
+def test_requests_are_answered_while_an_edit_runs(editor, tmp_path, play):
+    play(**ENDLESS)
+    uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = begun(editor, uri)
+    assert prepared(editor, uri, (0, 0))["placeholder"] == "old"
+    assert renamed(editor, uri, (0, 0), "email") == "email = 1\n"
+    editor.notify("$/cancelRequest", {"id": number})
+    assert editor.wait(number)["error"]["code"] == -32800
+
+
+def test_leaving_stops_what_runs(tmp_path):
+    process = Process(tmp_path)
+    process.play(**ENDLESS)
     editor = process.editor
     editor.start()
     uri = editor.open_file(tmp_path / "a.py", "old = 1\n")
+    number = begun(editor, uri)
+    assert editor.wait(editor.request("shutdown", None))["result"] is None
+    assert editor.wait(number)["error"]["code"] == -32800
+    assert editor.wait(editor.rename(uri, (0, 0), "new"))["error"]["code"] == -32600
+    editor.notify("exit", None)
+    assert process.popen.wait(30) == 0
+    assert process.stderr == ""
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
+@pytest.mark.parametrize(
+    ("how", "code"), [("exit", 1), ("end of input", 1), ("interrupt", 130)], ids=lambda one: one
+)
+def test_the_server_ends_with_its_editor(tmp_path, how, code, busy):
+    process = Process(tmp_path)
+    process.play(**ENDLESS)
+    process.editor.start()
     if busy:
-        editor.command("specedit.edit", uri, [1, 1], "Do it.")
-        editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))
+        begun(process.editor, process.editor.open_file(tmp_path / "a.py", "old = 1\n"))
+    if how == "exit":
+        process.editor.notify("exit", None)
+    elif how == "interrupt":
+        process.popen.send_signal(signal.SIGINT)
+    else:
+        assert process.popen.stdin is not None
+        process.popen.stdin.close()
+    assert process.popen.wait(30) == code
+    assert "Traceback" not in process.stderr
+
+
+# errors
+
+
+def test_one_summary_is_shown_for_a_rename(editor, tmp_path):
+    repository = Repository.init(tmp_path / "repository")
+    repository.write(
+        "a.py", "".join(f"class {name}:\n    def title(self): pass\n" for name in "AB")
+    )
+    for number in range(40):
+        repository.write(f"use_{number}.py", "def use(thing):\n    return thing.title()\n")
+    repository.git("add", "-A")
+    uri = editor.open_file(repository.root / "a.py", (repository.root / "a.py").read_text())
+    assert renamed(editor, uri, (1, 10), "heading").count("title") == 1
+    editor.until(lambda: bool(editor.shown()))
+    editor.rest(0.1)
+    assert len(editor.shown()) == 1
+    (log,) = editor.shown("window/logMessage")
+    assert all(f"use_{number}.py" in log for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "problem"),
+    [
+        ("rename", {"position": {"line": -1, "character": 0}, "newName": "y"}, "position"),
+        ("rename", {"position": [0, 0], "newName": "y"}, "position"),
+        ("rename", {"position": {"line": 0, "character": 0}}, "new_name"),
+        ("prepareRename", {}, "position"),
+        ("codeAction", {"range": {"start": {"line": 0}}, "context": {}}, "range.end"),
+    ],
+    ids=["negative", "a list", "no name", "no position", "no end"],
+)
+def test_wrong_parameters_get_an_error_that_names_them(editor, tmp_path, method, params, problem):
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
+    params = {"textDocument": {"uri": uri}, **params}
+    error = editor.wait(editor.request(f"textDocument/{method}", params))["error"]
+    assert error["code"] == -32602 and problem in error["message"]
+    assert renamed(editor, uri, (0, 0), "y") == "y = 1\n"
+
+
+def test_ordinary_errors_are_answers_and_nothing_else(editor, tmp_path):
+    uri, missing = (tmp_path / "a.py").as_uri(), (tmp_path / "missing.py").as_uri()
+    editor.open(uri, "x = 1\ny = 2\nprint(x, y)\n")
+    errors = [
+        editor.wait(editor.rename(uri, (0, 0), "y")),
+        editor.wait(editor.rename(uri, (0, 0), "class")),
+        editor.wait(editor.rename(missing, (0, 0), "y")),
+        editor.wait(editor.rename("untitled:a", (0, 0), "y")),
+        editor.wait(editor.command("specedit.edit", uri, [1, 1])),
+        editor.wait(editor.command("specedit.edit", uri, [7, 9], "Do it.")),
+        editor.wait(editor.command("specedit.edit", uri, ["1", 1], "Do it.")),
+        editor.wait(editor.command("other.edit")),
+        editor.wait(editor.request("textDocument/hover", {})),
+        editor.wait(editor.request("specedit/unknown", {})),
+    ]
+    assert all(answer["error"]["message"] for answer in errors)
+    assert errors[-1]["error"]["code"] == -32601
+    assert editor.shown() == [], "the editor shows the reply"
+
+
+@pytest.mark.parametrize("other", ["untitled:one", "file:///%00", "file://[", "file:///\ud83d"])
+def test_what_is_open_and_not_a_file_ends_no_rename(editor, tmp_path, other):
+    repository = Repository.init(tmp_path / "repository")
+    repository.stage({"a.py": "x = 1\n", "b.py": "import a\nprint(a.x)\n"})
+    editor.open(other, "x")
+    uri = editor.open_file(repository.root / "b.py", "import a\nprint(a.x)\n")
+    assert renamed(editor, uri, (1, 8), "name") == "import a\nprint(a.name)\n"
+    assert (
+        "does not name a file" in editor.wait(editor.rename(other, (0, 0), "y"))["error"]["message"]
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"range": 5, "text": "y = 2\n"},
+        {"range": {"start": place((0, 0)), "end": place((0, 1))}, "text": "y"},
+        {},
+    ],
+    ids=["not a range", "a part", "no text"],
+)
+def test_no_edit_is_made_for_a_text_that_is_not_known(editor, tmp_path, change):
+    repository = Repository.init(tmp_path / "repository")
+    repository.stage({"a.py": "x = 1\n", "b.py": "import a\nprint(a.x)\n"})
+    uri, other = ((repository.root / name).as_uri() for name in ("a.py", "b.py"))
+    editor.open(uri, "x = 1\n")
+    editor.open(other, "import a\nprint(a.x)\n")
+    params = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [change]}
+    editor.notify("textDocument/didChange", params)
+    for document, place_of_x in ((uri, (0, 0)), (other, (1, 8))):
+        answer = editor.wait(editor.rename(document, place_of_x, "name"))
+        assert "error" in answer and "Traceback" not in str(answer)
+    editor.replace(uri, "x = 1\n")
+    assert renamed(editor, other, (1, 8), "name") == "import a\nprint(a.name)\n"
+
+
+def test_an_editor_may_declare_what_a_later_protocol_adds(tmp_path):
+    process = Process(tmp_path)
+    later = {"symbol": {"symbolKind": {"valueSet": [999]}}, "other": {"markup": ["later"]}}
+    workspace = CAPABILITIES["workspace"] | later
+    process.editor.start(CAPABILITIES | {"workspace": workspace, "later": 7})
+    assert process.leave() == 0
+
+
+def test_an_editor_that_declares_nothing_gets_nothing_else(tmp_path):
+    process = Process(tmp_path)
+    editor = process.editor
+    assert editor.start({})["renameProvider"] is True
+    uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
+    (command,) = actions(editor, uri, (0, 0), (1, 0))
+    assert command["command"] == "specedit.edit"
+    answer = editor.wait(editor.request("workspace/executeCommand", command))
+    assert "applyEdit" in answer["error"]["message"]
+    assert process.leave() == 0
+
+
+# damaged messages
+
+DAMAGED = [
+    b"Content-Length: -5\r\n\r\n",
+    b"Content-Length: -5\r\n\r\n{}",
+    b"Content-Length: 2x\r\n\r\n{}",
+    b"Content-Length:\r\n\r\n{}",
+    b"Content-Length: 99999999999\r\n\r\n{}",
+    b"Content-Length: 9\r\n\r\nnot JSON!",
+    b"Content-Length: 2\r\n\r\n\xff\xff",
+    b"Content-Length: 200000\r\n\r\n" + b"[" * 200_000,
+]
+
+
+def test_a_damaged_message_gets_an_error_and_the_next_is_read(language_server, editor):
+    for data in DAMAGED:
+        language_server.raw(data)
+        assert editor.wait(None)["error"]["code"] == -32700, data[:40]
+        assert "result" in editor.wait(editor.request("specedit/status", None)), data[:40]
+
+
+def test_headers_are_read_as_other_editors_write_them(language_server, editor):
+    body = '{"jsonrpc":"2.0","id":"é🙂","method":"specedit/status"}'.encode()
+    language_server.raw(b"content-length: %d\nContent-Type: x\r\n\r\n" % len(body) + body)
+    assert editor.wait("é🙂")["result"] is None
+
+
+def test_messages_that_do_not_fit_the_session_get_an_error(tmp_path):
+    process = Process(tmp_path)
+    editor = process.editor
+    editor.notify("textDocument/didOpen", {})
+    assert editor.wait(editor.request("textDocument/rename", {}))["error"]["code"] == -32002
+    editor.start()
+    again = editor.request("initialize", {"processId": None, "capabilities": {}})
+    assert editor.wait(again)["error"]["code"] == -32600
+    no_requests: list[Any] = [[], 7, {"id": 1}, {"id": None, "method": "shutdown"}]
+    for message in (*no_requests, *({"jsonrpc": "2.0", **part} for part in no_requests[2:])):
+        editor.post(message)
+        assert editor.wait(None)["error"]["code"] == -32600
+    editor.notify("other/unknown", {})
+    editor.post({"jsonrpc": "2.0", "id": "unknown", "result": 1})
     assert process.leave() == 0
     assert process.stderr == ""
-
-
-def test_a_lost_editor_ends_the_server(tmp_path):
-    process = Process(tmp_path)
-    process.editor.start()
-    assert process.popen.stdin is not None
-    process.popen.stdin.close()
-    assert process.popen.wait(60) == 1
-    assert process.stderr == ""
-
-
-def plain(value: Any) -> dict[str, Any]:
-    """A progress value, as whatever the client made of it."""
-    if isinstance(value, dict):
-        return value
-    return {name: getattr(value, name, None) for name in ("kind", "message")}

@@ -6,17 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from lsp_client import Editor, Position, edited, spans, units_of
-from test_lsp_session import LINE_ENDS_OF_PYTHON, editor_of
-
-from specedit.integrations.lsp.document_edits import Documents
+from lsp_client import LINE_ENDS_OF_PYTHON, Editor, Position, Process, spans, units_of
 
 Call = Callable[..., CompletedProcess[bytes]]
-Play = Callable[..., Path]
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 CHARACTERS = st.sampled_from("ab =\t🙂𝒳é漢\u0301\u200d" + LINE_ENDS_OF_PYTHON)
@@ -27,26 +24,26 @@ CHANGES = st.lists(st.tuples(PLACES, PLACES, ENDS | WORDS), max_size=5)
 PROPERTY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture
-def desk(tmp_path: Path, inside: Call, script: Play) -> Desk:
-    return Desk(tmp_path, inside, script)
-
-
 class Desk:
     """An editor and the command line, on the same bytes."""
 
-    def __init__(self, root: Path, inside: Call, script: Play) -> None:
-        self.root, self.inside, self.script = root, inside, script
+    def __init__(
+        self, root: Path, server: Process, inside: Call, play: Callable[..., Path]
+    ) -> None:
+        self.editor, self.root, self.server = server.editor, root, server
+        self.inside, self.play = inside, play
         self._files = 0
 
+    def script(self, **parts: object) -> None:
+        self.server.play(**parts)
+        self.play(**parts)
+
     def open(self, name: str, text: str) -> tuple[Editor, str]:
-        editor, self.session = editor_of()
-        editor.start()
         self._files += 1
         self.path = self.root / f"{self._files}" / name
         self.path.parent.mkdir()
-        editor.open(self.path.as_uri(), text)
-        return editor, self.path.as_uri()
+        self.editor.close_all()
+        return self.editor, self.editor.open_file(self.path, text)
 
     def cli(self, text: str, *arguments: str) -> str:
         """What the command line makes of the text."""
@@ -54,6 +51,13 @@ class Desk:
         done = self.inside(*(self.path if word == "FILE" else word for word in arguments))
         note(done.stderr.decode())
         return self.path.read_bytes().decode()
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, editor: Editor, language_server: Process, inside: Call, script: Any
+) -> Desk:
+    return Desk(tmp_path, language_server, inside, script)
 
 
 def whole(text: str, position: Position) -> Position:
@@ -74,22 +78,6 @@ def typed(editor: Editor, uri: str, changes: list[tuple[Position, Position, str]
         editor.change(uri, start, end, new)
 
 
-@given(text=WORDS, changes=CHANGES)
-def test_the_server_has_the_text_of_the_editor(text, changes):
-    uri, posted, editor = "file:///a.py", [], Editor()
-    editor.post = posted.append
-    editor.open(uri, text)
-    typed(editor, uri, changes)
-    documents = Documents()
-    documents.opened(posted[0]["params"])
-    for message in posted[1:]:
-        documents.changed(message["params"])
-    document = documents.get(uri)
-    assert document.version == editor.versions[uri]
-    assert document.text == editor.texts[uri]
-    assert edited(document.text, document.edit_to(text)["edits"]) == text
-
-
 @PROPERTY
 @given(text=WORDS, changes=CHANGES, first=st.integers(1, 6), count=st.integers(0, 4))
 def test_an_edit_is_the_command_lines(desk, text, changes, first, count):
@@ -99,8 +87,8 @@ def test_an_edit_is_the_command_lines(desk, text, changes, first, count):
     before, last = editor.texts[uri], first + count
     assume("\r\r\n" not in before)  # one line end to the command, two to an editor
     note(repr(before))
-    editor.wait(editor.command("specedit.edit", uri, [first, last], "Replace old."))
-    assert desk.session.close(30)
+    answer = editor.wait(editor.command("specedit.edit", uri, [first, last], "Replace old."))
+    note(str(answer))
     assert all(fits for fits, _ in editor.edits)
     lines = f"{first}:{last}"
     assert editor.texts[uri] == desk.cli(before, "edit", "Replace old.", "FILE", "--lines", lines)

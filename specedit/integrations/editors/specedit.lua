@@ -317,7 +317,7 @@ if wanted("mappings") then
   vim.keymap.set("n", "<leader>sr", ":SpeceditRename ", { desc = "specedit: rename" })
 end
 
--- `specedit lsp`, one for all buffers (pip install 'specedit[lsp]').
+-- `specedit lsp`, one for all buffers.
 local server = nil
 
 local function attach(buffer)

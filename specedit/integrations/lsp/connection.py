@@ -1,261 +1,274 @@
-"""The base of a session with an editor: JSON-RPC messages framed by `Content-Length`, checked
-fields, replies, our own requests, work in threads, progress.
+"""The connection to an editor: pygls, and what it leaves open.
 
-All state changes and all sending happen under one lock, so that nothing follows a cancellation.
+A message that is damaged or not valid is answered with an error and costs nothing but itself. Each
+request is a task of one event loop, which alone holds the state and sends; slow work runs in
+threads.
 """
 
 from __future__ import annotations
 
-import json
+import asyncio
 import re
 import threading
-import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import asynccontextmanager, suppress
+from typing import Any, BinaryIO, TypeVar
+
+from cattrs import Converter, transform_error
+from lsprotocol import types
+from pygls.capabilities import get_capability
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidRequest,
+    JsonRpcParseError,
+    JsonRpcServerNotInitialized,
+)
+from pygls.io_ import StdoutWriter
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol
 
 from specedit.errors import SpeceditError
 from specedit.files.startup import home
 from specedit.files.undo import recover
+from specedit.integrations.lsp.document_edits import Documents, Encoding
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
-INVALID_PARAMS, INTERNAL_ERROR, NOT_INITIALIZED = -32602, -32603, -32002
-CANCELLED, CONTENT_MODIFIED, REQUEST_FAILED = -32800, -32801, -32803
-
-LONGEST_HEADER = 1 << 16  # bytes of a header line
-MAX_MESSAGE_BYTES = 256 << 20  # bytes of a message
+MAX_MESSAGE_BYTES = 256 << 20
 # At the end of a line rather than all of it: what precedes it is the body of a damaged message.
 LENGTH = re.compile(rb"Content-Length:[ \t]*(\S*)[ \t]*\r?\n\Z", re.IGNORECASE)
+CAPABILITIES = {  # of an editor, by group
+    "workspace": ("applyEdit",),
+    "window": ("workDoneProgress",),
+    "textDocument": ("rename", "codeAction"),
+    "general": ("positionEncodings",),
+}
+ERROR, WARNING, INFO = types.MessageType.Error, types.MessageType.Warning, types.MessageType.Info
 
-Message = dict[str, Any]
-
-
-class Stopped(Exception):
-    """The work of a request was cancelled between two passes."""
-
-
-class RequestError(Exception):
-    """A request that gets an error reply."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
+Result = TypeVar("Result")
 
 
-def read_messages(stream: BinaryIO) -> Iterator[object]:
-    """Each message as JSON; a RequestError for one that cannot be read. Ends with the stream."""
-    length: bytes | None = None
-    while line := stream.readline(LONGEST_HEADER):
-        if (header := LENGTH.search(line)) is not None:
-            length = header[1]
-        elif not line.strip() and length is not None:
-            size = int(length) if re.fullmatch(rb"[0-9]{1,12}", length) else -1
-            shown, length = length.decode("ascii", "replace"), None
-            if not 0 <= size <= MAX_MESSAGE_BYTES:
-                problem = (
-                    f"Content-Length: {shown} is not a number of bytes up to {MAX_MESSAGE_BYTES}"
-                )
-                yield RequestError(PARSE_ERROR, problem)
-                continue
-            body = stream.read(size)
-            if len(body) < size:
-                return
+def in_thread(work: Callable[[], Result]) -> Awaitable[Result]:
+    """The result of slow work, in a thread that, unlike one of a pool, lets the process end."""
+    future = Future[Result]()
+    future.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as problem:
+            future.set_exception(problem)
+
+    threading.Thread(target=run, daemon=True).start()
+    return asyncio.wrap_future(future)
+
+
+def capabilities_read(declared: Any) -> Any:
+    """The capabilities that decide anything here. lsprotocol refuses values that a later version of
+    the protocol adds to others."""
+    if not isinstance(declared, dict):
+        return declared
+    return {
+        name: {key: group[key] for key in CAPABILITIES[name] if key in group}
+        for name, group in declared.items()
+        if name in CAPABILITIES and isinstance(group, dict)
+    }
+
+
+class MessageReader:
+    """stdin as pygls reads it. A length that is not valid is refused, and the next message read."""
+
+    def __init__(self, stream: BinaryIO, refuse: Callable[[str], None]) -> None:
+        self._stream = stream
+        self._refuse = refuse
+
+    async def readline(self) -> bytes:
+        """One line of a header, its length written as pygls expects it."""
+        line = await in_thread(self._stream.readline)
+        if (header := LENGTH.search(line)) is None:
+            return line
+        length = int(header[1]) if re.fullmatch(rb"[0-9]{1,12}", header[1]) else -1
+        if not 0 <= length <= MAX_MESSAGE_BYTES:
+            length_shown = header[1].decode("ascii", "replace")
+            self._refuse(f"a Content-Length of {length_shown!r}, not 0 to {MAX_MESSAGE_BYTES}")
+            return b"-\r\n"
+        return b"Content-Length: %d\r\n" % length
+
+    def readexactly(self, size: int) -> Awaitable[bytes]:
+        return in_thread(lambda: self._stream.read(size))
+
+
+class MessageWriter(StdoutWriter):
+    """stdout. An editor that is gone is no error: reading ends too."""
+
+    def write(self, data: bytes) -> None:
+        with suppress(OSError, ValueError):
+            super().write(data)
+
+
+class Connection(LanguageServerProtocol):
+    """The messages between an editor and us. `documents` takes the place of pygls' workspace."""
+
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
+        super().__init__(server, converter)
+        self.ended = threading.Event()  # the editor has sent `exit`
+        self.documents = Documents()
+        self.fm.builtin_features.update(
+            {
+                types.TEXT_DOCUMENT_DID_OPEN: self.documents.opened,
+                types.TEXT_DOCUMENT_DID_CHANGE: self.documents.changed,
+                types.TEXT_DOCUMENT_DID_CLOSE: self.documents.closed,
+                types.EXIT: lambda _: self.ended.set(),
+            }
+        )
+        self.fm.features[types.INITIALIZE] = self._initialize
+
+    def _initialize(self, _: types.InitializeParams) -> None:
+        self.documents.encoding = Encoding(self.workspace.position_encoding)
+
+    @property
+    def exit_code(self) -> int:
+        """0 after `shutdown`, else 1."""
+        return int(not self._shutdown)
+
+    # messages of the editor
+
+    def answer(self, method: str, handle: Callable[[Any], Awaitable[object]]) -> None:
+        """Answer the requests of a method. Only an unexpected error prints a traceback."""
+
+        async def answered(params: Any) -> object:
             try:
-                yield json.loads(body)
-            except (ValueError, RecursionError) as problem:
-                yield RequestError(PARSE_ERROR, f"not JSON: {problem}")
-
-
-def framed(message: Mapping[str, Any]) -> bytes:
-    """One message as it is sent; ASCII, so that any text survives."""
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
-    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
-
-
-def param(holder: object, name: str, kind: type) -> Any:
-    """A field of the parameters; an error where it is missing or of another type."""
-    value = holder.get(name) if isinstance(holder, dict) else None
-    return checked(value, name, kind)
-
-
-def checked(value: object, name: str, kind: type) -> Any:
-    """The value, or an error if it is of another type."""
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise RequestError(INVALID_PARAMS, f"{name} must be of type {kind.__name__}")
-    return value
-
-
-def position_of(holder: object, name: str) -> tuple[int, int]:
-    """A position of the parameters: line and UTF-16 column, from 0."""
-    place = param(holder, name, dict)
-    line, character = param(place, "line", int), param(place, "character", int)
-    if line < 0 or character < 0:
-        raise RequestError(INVALID_PARAMS, f"{name} must not be negative")
-    return line, character
-
-
-def range_of(holder: object, name: str) -> tuple[tuple[int, int], tuple[int, int]]:
-    """A range of the parameters, its start first."""
-    value = param(holder, name, dict)
-    first, last = sorted((position_of(value, "start"), position_of(value, "end")))
-    return first, last
-
-
-ERROR, WARNING, INFO = 1, 2, 3  # types of a shown message
-
-
-@dataclass
-class Pending:
-    """A request that is answered later. `stopped` is set when its result is no longer wanted."""
-
-    id: int | str
-    edits: bool
-    token: object = None  # of its progress
-    shown: bool = False  # the editor shows the progress
-    sent: bool = False  # the result is on its way: too late to cancel
-    stopped: threading.Event = field(default_factory=threading.Event)
-
-
-class Connection:
-    """The requests of an editor that are not answered yet, and ours that it has not answered."""
-
-    def __init__(self, send: Callable[[Message], None]) -> None:
-        self._send = send
-        self._lock = threading.RLock()
-        self._capabilities: object = None  # of the editor; None before `initialize`
-        self._running: dict[int | str, Pending] = {}
-        self._responses: dict[str, Callable[[Message], None]] = {}  # by the id of our request
-        self._threads: list[threading.Thread] = []
-
-    def close(self, timeout_s: float) -> bool:
-        """Cancel all requests; returns whether their threads ended in time."""
-        with self._lock:
-            for request in list(self._running.values()):
-                self._cancel(request)
-        end = time.monotonic() + timeout_s
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
-        return not any(thread.is_alive() for thread in self._threads)
-
-    def _start(self, request: Pending, work: Callable[[Pending], None]) -> None:
-        def run() -> None:
-            try:
-                for line in recover(home()):
-                    with self._lock:
-                        self._show(INFO, line)
-                work(request)
-            except Stopped:
-                pass  # answered already
+                return await handle(params)
+            except SpeceditError as problem:
+                code = types.LSPErrorCodes.RequestFailed
+                raise JsonRpcException(str(problem), code) from problem
             except Exception as problem:
-                self._finish(request, error=problem)
+                if not isinstance(problem, JsonRpcException):
+                    traceback.print_exception(problem)
+                raise
 
-        self._running[request.id] = request
-        thread = threading.Thread(target=run, daemon=True)
-        self._threads = [*(running for running in self._threads if running.is_alive()), thread]
-        thread.start()
+        self.fm.add_builtin_feature(method, answered)
 
-    def _finish(
-        self, request: Pending, result: object = None, error: Exception | None = None
-    ) -> bool:
-        """Answer a request, unless it was cancelled."""
-        with self._lock:
-            if self._running.pop(request.id, None) is None:
-                return False
-            stopped = request.stopped.is_set()
-            self._end_progress(request, "cancelled" if stopped else "failed" if error else "done")
-            if error is not None:
-                self._refuse(request.id, error)
-            else:
-                self._reply(request.id, result)
-            return True
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A message as it came: only `handle_message` can answer one that is not valid."""
+        return data
 
-    def _cancel(self, request: Pending) -> None:
-        if not request.sent:
-            request.stopped.set()
-            self._finish(request, error=RequestError(CANCELLED, "cancelled"))
+    def handle_message(self, message: Any) -> None:
+        """Handle one message; one that is not valid is answered with an error."""
+        try:
+            structured = self._structured(message)
+        except JsonRpcException as problem:
+            self._refuse(message, problem)
+            return
+        if structured is not None:
+            with suppress(InvalidStateError):  # the response to a request that was cancelled
+                super().handle_message(structured)
 
-    def _cancel_request(self, params: object) -> None:
-        number = params.get("id") if isinstance(params, dict) else None
-        if isinstance(number, int | str) and number in self._running:
-            self._cancel(self._running[number])
+    def _structured(self, message: Any) -> Any:
+        """A message as an object; None for a notification that comes too early. The parameters of
+        methods that are not of the protocol stay JSON."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
+            raise JsonRpcInvalidRequest("not a message of JSON-RPC 2.0")
+        if "id" in message and not isinstance(message["id"], int | str):
+            raise JsonRpcInvalidRequest("the id is not a number or string")
+        method, is_initialized = message.get("method"), self._workspace is not None
+        if "id" in message and ("result" in message or "error" in message):
+            return super().structure_message(message)
+        if not isinstance(method, str):
+            raise JsonRpcInvalidRequest("neither a request, a notification nor a response")
+        if "id" in message:
+            if is_initialized and method == types.INITIALIZE:
+                raise JsonRpcInvalidRequest("`initialize` comes once")
+            if not is_initialized and method != types.INITIALIZE:
+                raise JsonRpcServerNotInitialized("`initialize` comes first")
+            if self._shutdown:
+                raise JsonRpcInvalidRequest("the server is shutting down")
+        elif not is_initialized and method != types.EXIT:
+            return None
+        if method == types.INITIALIZE and isinstance(message.get("params"), dict):
+            capabilities = capabilities_read(message["params"].get("capabilities"))
+            message = {**message, "params": {**message["params"], "capabilities": capabilities}}
+        if self.get_message_type(method) is not None:
+            return super().structure_message(message)
+        kind = JsonRPCRequestMessage if "id" in message else JsonRPCNotification
+        return kind(**{"params": None, **message})
 
-    def _cancel_progress(self, params: object) -> None:
-        token = params.get("token") if isinstance(params, dict) else None
-        for request in list(self._running.values()):
-            if token is not None and request.token == token:
-                self._cancel(request)
+    def _refuse(self, message: Any, problem: JsonRpcException) -> None:
+        """Answer a message that is not valid."""
+        error = problem.to_response_error()
+        if problem.__cause__ is not None:
+            error.code = types.ErrorCodes.InvalidParams
+            error.message = "; ".join(transform_error(problem.__cause__))
+        fields = message if isinstance(message, dict) else {}
+        number: Any = fields.get("id")
+        if "method" in fields and "id" not in fields:
+            self.documents.forget(fields.get("params"))
+            self.log(f"{fields['method']}: {error.message}")
+        elif "result" in fields or "error" in fields:
+            self._handle_response(number, error=error)
+        else:
+            is_known = "method" in fields and isinstance(number, int | str)
+            self._send_error(number if is_known else None, error)
 
-    # progress
+    def refuse_unread(self, problem: object, _: object = None) -> None:
+        """Answer a message that cannot be read."""
+        self._send_error(None, JsonRpcParseError.of(problem).to_response_error())
 
-    def _begin_progress(self, request: Pending) -> None:
-        """With the token of the request; else with one of ours, where the editor accepts it."""
+    def _send_error(self, number: Any, error: types.ResponseError) -> None:
+        """Send an error as an answer; `number` is None where the message has no id."""
+        self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
 
-        def begin() -> None:
-            if request.id in self._running:
-                request.shown = True
-                self._progress(request, "begin", title="specedit", cancellable=True)
+    # work that takes time
 
-        def created(response: Message) -> None:
-            if "error" not in response:
-                begin()
+    async def in_thread(self, work: Callable[[], Result]) -> Result:
+        """The result of slow work, after changes that were interrupted are completed."""
+        for line in await in_thread(lambda: recover(home())):
+            self.show(INFO, line)
+        return await in_thread(work)
 
-        if request.token is not None:
-            begin()
-        elif self._can("window", "workDoneProgress"):
-            request.token = str(uuid.uuid4())
-            params = {"token": request.token}
-            self._ask("window/workDoneProgress/create", params, created)
+    @asynccontextmanager
+    async def progress_of(self, token: Any) -> AsyncIterator[Callable[[str], object]]:
+        """Progress with the token of a request, else with one of ours where the editor accepts it.
+        The function reports from any thread. An editor that cancels it cancels the request."""
+        if token is None and self.editor_has("window.work_done_progress"):
+            token = str(uuid.uuid4())
+            try:
+                await self.progress.create_async(token)
+            except JsonRpcException:
+                token = None
+        if token is None:
+            yield lambda text: None
+            return
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        open_tokens = self.progress.tokens
+        begin = types.WorkDoneProgressBegin(title="specedit", cancellable=True)
+        self.progress.begin(token, begin)
+        open_tokens[token].add_done_callback(lambda _: task.cancel())
 
-    def _progress(self, request: Pending, kind: str, **value: object) -> None:
-        with self._lock:
-            if request.shown and not request.stopped.is_set():
-                value = {"kind": kind, **value}
-                self._notify("$/progress", {"token": request.token, "value": value})
+        def report(text: str) -> None:
+            if token in open_tokens:
+                self.progress.report(token, types.WorkDoneProgressReport(message=text))
 
-    def _end_progress(self, request: Pending, outcome: str) -> None:
-        if request.shown:
-            request.shown = False
-            value = {"kind": "end", "message": outcome}
-            self._notify("$/progress", {"token": request.token, "value": value})
+        outcome = "failed"
+        try:
+            yield lambda text: loop.call_soon_threadsafe(report, text)
+            outcome = "done"
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            raise
+        finally:
+            open_tokens.pop(token, None)
+            self.progress.end(token, types.WorkDoneProgressEnd(message=outcome))
 
-    # sending
+    def editor_has(self, capability: str) -> bool:
+        """Whether the editor declares a capability, named as in `ClientCapabilities`."""
+        return bool(get_capability(self.client_capabilities, capability))
 
-    def _can(self, *names: str) -> bool:
-        """Whether the editor declares a capability."""
-        value = self._capabilities
-        for name in names:
-            value = value.get(name) if isinstance(value, dict) else None
-        return bool(value)
+    def show(self, kind: types.MessageType, text: str) -> None:
+        params = types.ShowMessageParams(kind, f"specedit: {text}")
+        self.notify(types.WINDOW_SHOW_MESSAGE, params)
 
-    def _reply(self, number: int | str, result: object) -> None:
-        self._send({"jsonrpc": "2.0", "id": number, "result": result})
-
-    def _refuse(self, number: int | str | None, problem: Exception) -> None:
-        self._send({"jsonrpc": "2.0", "id": number, "error": error_of(problem)})
-
-    def _ask(self, method: str, params: object, answered: Callable[[Message], None]) -> None:
-        number = str(uuid.uuid4())
-        self._responses[number] = answered
-        self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-
-    def _notify(self, method: str, params: object) -> None:
-        self._send({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def _show(self, kind: int, text: str) -> None:
-        self._notify("window/showMessage", {"type": kind, "message": f"specedit: {text}"})
-
-    def _log(self, text: str) -> None:
-        self._notify("window/logMessage", {"type": INFO, "message": f"specedit: {text}"})
-
-
-def error_of(problem: Exception) -> Message:
-    """The error of a reply. Only an unexpected error prints a traceback."""
-    if isinstance(problem, RequestError):
-        return {"code": problem.code, "message": problem.message}
-    if isinstance(problem, SpeceditError):
-        return {"code": REQUEST_FAILED, "message": str(problem)}
-    traceback.print_exception(problem)
-    return {"code": INTERNAL_ERROR, "message": f"{type(problem).__name__}: {problem}"}
+    def log(self, text: str) -> None:
+        self.notify(types.WINDOW_LOG_MESSAGE, types.LogMessageParams(INFO, f"specedit: {text}"))

@@ -5,57 +5,57 @@ The instruction of an edit is an argument, or a comment in the selection that be
 `specedit:`; the edit can be stopped between two passes. A rename changes all files of the work
 tree, and no model is asked.
 
-A line of the protocol ends with "\\n", "\\r\\n" or "\\r" and with nothing else; a column counts
-UTF-16 code units.
+A line of the protocol ends with "\\n", "\\r\\n" or "\\r" and with nothing else; a column counts the
+code units that the editor prefers: of UTF-16, UTF-8 or UTF-32.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
 from specedit.connect import connect
 from specedit.decode import Tally
 from specedit.edit.apply.apply_plan import changes_of, parts_by_file, parts_of, plan_apply
 from specedit.edit.apply.change import Part
-from specedit.edit.backend import Answer, Loading, Ready, Written
+from specedit.edit.backend import Loading, Ready, Written
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.report import Edit, Trying
+from specedit.edit.report import Edit
 from specedit.edit.request import Planner, Request
 from specedit.edit.run import run_edit
-from specedit.edit.sink import Sink
+from specedit.edit.sink import EditEvent, Planned, Sink
 from specedit.edit.splice import whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.files.source import Source, read
-from specedit.integrations.lsp.connection import (
-    INVALID_PARAMS,
-    REQUEST_FAILED,
-    RequestError,
-    Stopped,
-    param,
-)
+from specedit.files.source import LINE_END, Source, read
+from specedit.files.worktree import path_of_uri, real
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
 from specedit.settings import Settings
 from specedit.syntax.lines import opcodes
 from specedit.view.colours import count
-from specedit.view.trace import TraceWriter
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
 BOM = "\ufeff"
+CHANGED = "the text changed meanwhile; nothing was edited"
 
-Place = tuple[int, int]  # a line, and a column in characters or UTF-16 units, from 0
+Place = tuple[int, int]  # a line, and a column in characters, from 0
+Encoding = types.PositionEncodingKind
+CODE_UNITS = {  # the codec, and the bytes of a unit
+    Encoding.Utf8: ("utf-8", 1),
+    Encoding.Utf16: ("utf-16-le", 2),
+    Encoding.Utf32: ("utf-32-le", 4),
+}
 
 
 @dataclass(frozen=True)  # its cached properties need no slots
@@ -65,16 +65,14 @@ class Document:
     uri: str
     version: int | None  # None: it is not open, and the file on disk is the truth
     lines: tuple[str, ...]  # with their ends; the last line has none and may be empty
+    encoding: Encoding  # whose code units the columns of the protocol count
 
     @classmethod
-    def of(cls, uri: str, version: int | None, text: str) -> Document:
-        return cls(uri, version, tuple(split(text)))
-
-    @classmethod
-    def on_disk(cls, uri: str) -> Document:
+    def on_disk(cls, uri: str, encoding: Encoding) -> Document:
         """A file that is not open in the editor."""
-        source = read(path_of(uri))
-        return cls.of(uri, None, source.data[len(source.bom) :].decode(source.encoding))
+        source = read(path_of_uri(uri))
+        text = source.data[len(source.bom) :].decode(source.encoding)
+        return cls(uri, None, split(text), encoding)
 
     @cached_property
     def text(self) -> str:
@@ -82,132 +80,124 @@ class Document:
 
     @cached_property
     def source(self) -> Source:
-        return Source.from_bytes(path_of(self.uri).name, self.text.encode("utf-8", "surrogatepass"))
+        name = path_of_uri(self.uri).name
+        return Source.from_bytes(name, self.text.encode("utf-8", "surrogatepass"))
 
     def line_of_source(self, line: int) -> int:
         """The line of `source`, from 1, that a line, from 0, is in. "\\r\\r\\n" ends one there."""
         pairs = pairwise(self.lines[: line + 1])
         return line + 1 - sum(a.endswith("\r") and b == "\r\n" for a, b in pairs)
 
-    def place(self, position: Place) -> Place:
+    def place(self, position: types.Position) -> Place:
         """A position with its column in characters. Past the end of a line or of the text it is
-        that end; inside a surrogate pair it is the start of the pair."""
-        line, units = position
+        that end; inside a character it is the start of it."""
+        line, units = position.line, position.character
         if line >= len(self.lines):
             return len(self.lines) - 1, len(self.lines[-1])
         content = self.lines[line].rstrip("\r\n")
         if content.isascii():
             return line, min(units, len(content))
         for column, character in enumerate(content):
-            units -= utf16(character)
+            units -= self._units(character)
             if units < 0:
                 return line, column
         return line, len(content)
 
-    def position(self, place: Place) -> dict[str, int]:
-        """The protocol's position of a line and a column in characters."""
-        line, column = place
-        if line >= len(self.lines):
-            line, column = len(self.lines) - 1, len(self.lines[-1])
-        return {"line": line, "character": utf16(self.lines[line][:column])}
+    def range(self, start: Place, end: Place) -> types.Range:
+        return types.Range(self._position(*start), self._position(*end))
 
-    def range(self, start: Place, end: Place) -> dict[str, Any]:
-        return {"start": self.position(start), "end": self.position(end)}
-
-    def edit_to(self, text: str) -> dict[str, Any]:
-        """A TextDocumentEdit that makes this version `text`: whole lines, for this version only."""
+    def edit_to(self, text: str) -> types.TextDocumentEdit:
+        """The edit that makes this version `text`: whole lines, for this version only."""
         new = split(text)
         edits = [
-            {"range": self.range((a, 0), (b, 0)), "newText": "".join(new[c:d])}
+            types.TextEdit(self.range((a, 0), (b, 0)), "".join(new[c:d]))
             for tag, a, b, c, d in opcodes(self.lines, new)
             if tag != "equal"
         ]
-        return {"textDocument": {"uri": self.uri, "version": self.version}, "edits": edits}
+        document = types.OptionalVersionedTextDocumentIdentifier(self.uri, self.version)
+        return types.TextDocumentEdit(document, edits)
+
+    def _position(self, line: int, column: int) -> types.Position:
+        if line >= len(self.lines):
+            line, column = len(self.lines) - 1, len(self.lines[-1])
+        return types.Position(line, self._units(self.lines[line][:column]))
+
+    def _units(self, text: str) -> int:
+        codec, size = CODE_UNITS[self.encoding]
+        return len(text.encode(codec, "surrogatepass")) // size
 
 
 class Documents:
     """The documents that the editor has open, as its notifications describe them."""
 
     def __init__(self) -> None:
+        self.encoding: Encoding = Encoding.Utf16
         self._open: dict[str, Document | None] = {}  # None: a change of it could not be applied
-        self._first: dict[str, str] = {}  # the text when it was opened
 
-    def opened(self, params: object) -> None:
-        item = param(params, "textDocument", dict)
-        uri, version = param(item, "uri", str), param(item, "version", int)
-        self._open[uri] = Document.of(uri, version, param(item, "text", str))
-        self._first[uri] = param(item, "text", str)
+    def opened(self, params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        lines = split(document.text)
+        self._open[document.uri] = Document(document.uri, document.version, lines, self.encoding)
 
-    def changed(self, params: object) -> None:
-        document = self.open(uri_of(params))
-        self._open[document.uri] = None
-        version = param(param(params, "textDocument", dict), "version", int)
-        text = document.text
-        for change in param(params, "contentChanges", list):
-            text = param(change, "text", str)
-            if change.get("range") is not None:
-                raise RequestError(INVALID_PARAMS, "a change must be the whole text")
-        self._open[document.uri] = Document.of(document.uri, version, text)
+    def changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Whole texts were agreed on: after a change of a part, the text is not known."""
+        uri, version = params.text_document.uri, params.text_document.version
+        document = self._open.get(uri)
+        lines = document.lines if document else None
+        for change in params.content_changes:
+            is_part = isinstance(change, types.TextDocumentContentChangePartial)
+            lines = None if is_part else split(change.text)
+        self._open[uri] = Document(uri, version, lines, self.encoding) if lines else None
 
-    def closed(self, params: object) -> None:
-        self._open.pop(uri_of(params), None)
-        self._first.pop(uri_of(params), None)
+    def closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        self._open.pop(params.text_document.uri, None)
 
-    def when_opened(self, uri: str) -> str | None:
-        """The text of a document when it was opened; None where it is not open."""
-        return self._first.get(uri)
+    def forget(self, params: Any) -> None:
+        """The text of a document is no longer known, because what is said about it is not valid."""
+        item = params.get("textDocument") if isinstance(params, dict) else None
+        uri = item.get("uri") if isinstance(item, dict) else None
+        if isinstance(uri, str) and uri in self._open:
+            self._open[uri] = None
 
     def open(self, uri: str) -> Document:
         document = self._open.get(uri)
         if document is None:
-            raise RequestError(REQUEST_FAILED, f"the text of {uri} is not known: open it again")
+            raise InputError(f"the text of {uri} is not known: open it again")
         return document
 
     def get(self, uri: str) -> Document:
         """The document as it is open, or else as it is on disk."""
-        return self.open(uri) if uri in self._open else Document.on_disk(uri)
+        return self.open(uri) if uri in self._open else Document.on_disk(uri, self.encoding)
 
     def files(self) -> tuple[Document, ...]:
         """The open documents that are files."""
-        shown = filter(None, self._open.values())
-        return tuple(document for document in shown if document.uri.startswith("file:"))
+        return tuple(filter(None, self._by_path().values()))
+
+    def _by_path(self) -> dict[Path, Document | None]:
+        documents = {}
+        for uri, document in self._open.items():
+            with suppress(InputError):  # an editor may have other things open
+                documents[path_of_uri(uri)] = document
+        return documents
+
+    def check_current(self, documents: Iterable[Document]) -> None:
+        """An error where one of these versions is not current any more."""
+        if not all(map(self.is_current, documents)):
+            raise JsonRpcContentModified(CHANGED)
 
     def is_current(self, document: Document) -> bool:
         """Whether this version is still what the editor shows, or what is on disk."""
         if document.version is not None:
             return self._open.get(document.uri) is document
-        path = path_of(document.uri)
-        if any(path_of(uri) == path for uri in self._open if uri.startswith("file:")):
+        if path_of_uri(document.uri) in self._by_path():
             return False
-        return Document.on_disk(document.uri).text == document.text
+        return Document.on_disk(document.uri, self.encoding).text == document.text
 
 
-def split(text: str) -> list[str]:
+def split(text: str) -> tuple[str, ...]:
     """The lines of a text with their ends: always one more than there are ends."""
     lines = LINE.findall(text)
-    return [*lines, text[sum(map(len, lines)) :]]
-
-
-def utf16(text: str) -> int:
-    """The number of UTF-16 code units."""
-    if text.isascii():
-        return len(text)
-    return len(text) + sum(character > "\uffff" for character in text)
-
-
-def path_of(uri: str) -> Path:
-    parts = urlsplit(uri)
-    if parts.scheme != "file" or "%00" in parts.path:
-        raise RequestError(INVALID_PARAMS, f"{uri} does not name a file")
-    if os.name == "nt":
-        return Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
-    return Path(unquote(parts.path, errors="surrogateescape"))
-
-
-def uri_of(params: object) -> str:
-    """The document that the parameters name."""
-    uri: str = param(param(params, "textDocument", dict), "uri", str)
-    return uri
+    return (*lines, text[sum(map(len, lines)) :])
 
 
 COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
@@ -262,7 +252,7 @@ def change_documents(
     elif document is None:
         raise InputError("the change names no file", hint="Open the file that it is for.")
     else:
-        parts = [(document, parts_of(changes, str(path_of(document.uri))))]
+        parts = [(document, parts_of(changes, str(path_of_uri(document.uri))))]
     for changed, own in parts:
 
         def planner(source: Source, own: tuple[Part, ...] = own) -> Job | Edit:
@@ -289,74 +279,47 @@ def _edited(
     return edit
 
 
-class EditProgress(Sink):
-    """Reports an edit to the editor pass by pass, and ends it once `flag` is set. `opened` gets the
-    regions that may change before the model is asked; `trace`: a file of the passes."""
+class Stopped(Exception):
+    """The edit was cancelled between two passes."""
 
-    def __init__(
-        self,
-        flag: Flag,
-        report: Callable[[str], None],
-        opened: Callable[[Sequence[RegionLines]], None] = lambda _: None,
-        trace: Path | None = None,
-    ) -> None:
-        self._flag = flag
-        self._report = report
-        self._opened = opened
-        self._trace = TraceWriter(trace) if trace else None
-        self._text = ""  # the end of what is written
-        self._passes = 0
-        self._drafted = Tally()
-        self.model = ""
+
+@dataclass
+class EditProgress(Sink):
+    """Reports an edit to the editor pass by pass, and ends it once `stopped` is set. `opened` gets
+    the regions that may change before the model is asked; `trace` gets the events, too."""
+
+    stopped: Flag
+    report: Callable[[str], object]
+    opened: Callable[[Sequence[RegionLines]], object] = lambda _: None
+    trace: Sink = field(default_factory=Sink)
+    model: str = ""
+    _text: str = ""  # the end of what is written
+    _passes: int = 0
+    _drafted: Tally = field(default_factory=Tally)
 
     def _send(self, text: str) -> None:
-        if self._flag.is_set():
+        if self.stopped.is_set():
             raise Stopped
-        self._report(text)
+        self.report(text)
 
-    def file(self, name: str) -> None:
-        if self._trace:
-            self._trace.file(name)
-
-    def planned(self, job: Job) -> None:
-        self._opened(regions_of(job))
-        if self._trace:
-            self._trace.planned(job)
-
-    def loading(self, event: Loading) -> None:
-        self._send(event.what)
-
-    def ready(self, event: Ready) -> None:
-        self.model = event.model.name
-        if self._trace:
-            self._trace.ready(event)
-
-    def prefill(self, event: Prefill) -> None:
-        self._send(f"read {event.done} of {event.total} tokens")
-        if self._trace:
-            self._trace.prefill(event)
-
-    def written(self, event: Written) -> None:
-        self._passes += 1
-        self._drafted += Tally(event.chunk.proposed, event.chunk.accepted)
-        self._text = (self._text + event.text)[-1000:]
-        line = next((line for line in reversed(self._text.split("\n")) if line.strip()), "")
-        share = f", {self._drafted.rate:.0%} accepted" if self._drafted.proposed else ""
-        self._send(f"{count(self._passes, 'pass', 'passes')}{share} · {line.strip()}")
-        if self._trace:
-            self._trace.written(event)
-
-    def answered(self, answer: Answer) -> None:
-        if self._trace:
-            self._trace.answered(answer)
-
-    def trying(self, attempt: Trying) -> None:
-        if self._trace:
-            self._trace.trying(attempt)
-
-    def close(self) -> None:
-        if self._trace:
-            self._trace.close()
+    def emit(self, event: EditEvent) -> None:
+        match event:
+            case Planned() if not self.stopped.is_set():
+                self.opened(regions_of(event.job))
+            case Loading():
+                self._send(event.what)
+            case Ready():
+                self.model = event.model.name
+            case Prefill():
+                self._send(f"read {event.done} of {event.total} tokens")
+            case Written():
+                self._passes += 1
+                self._drafted += Tally(event.chunk.proposed, event.chunk.accepted)
+                self._text = (self._text + event.text)[-1000:]
+                line = next((line for line in reversed(self._text.split("\n")) if line.strip()), "")
+                share = f", {self._drafted.rate:.0%} accepted" if self._drafted.proposed else ""
+                self._send(f"{count(self._passes, 'pass', 'passes')}{share} · {line.strip()}")
+        self.trace.emit(event)
 
 
 RegionLines = dict[str, Any]  # `lines` (from 1, both ends in), `symbol`, `why`
@@ -422,9 +385,8 @@ def rename_at(
             by_name[name] = opened_document
             tree.project.hold(name, searched_text(opened_document))
     name = tree.path(str(path))
-    rows = searched_text(document).split("\n")[: document.line_of_source(line) - 1]
-    start = sum(len(before) + 1 for before in rows) + identifier.start()
-    start -= line == 0 and document.text.startswith(BOM)
+    before = "".join(document.lines[:line]) + document.lines[line][: identifier.start()]
+    start = len(LINE_END.sub("\n", before.removeprefix(BOM)))
     paths = [name]
     if tree.tracks:
         paths += tree.holding(old, derived=settings.scope == "derived")
@@ -435,7 +397,7 @@ def rename_at(
     return TreeEdit(
         old,
         tuple(
-            _changed(tree, name, by_name.get(name), guess.text)
+            _changed(tree, name, by_name.get(name), guess.text, document.encoding)
             for name, guess in result.files.items()
         ),
         (
@@ -449,9 +411,11 @@ def rename_at(
     )
 
 
-def _changed(tree: Tree, name: str, opened: Document | None, text: str) -> tuple[Document, str]:
+def _changed(
+    tree: Tree, name: str, opened: Document | None, text: str, encoding: Encoding
+) -> tuple[Document, str]:
     """A document, or the file of this name, and its new text with the line ends that it had."""
-    document = opened or Document.on_disk((tree.root / name).as_uri())
+    document = opened or Document.on_disk((tree.root / name).as_uri(), encoding)
     if document.source.text != tree.project.text(name):
         raise InputError("modified by another program since it was read", file=name)
     return document, document.source.encode(text).decode("utf-8")
@@ -459,8 +423,8 @@ def _changed(tree: Tree, name: str, opened: Document | None, text: str) -> tuple
 
 def path_in_tree(document: Document) -> Path:
     """Where a document is, with the links of its folder followed, as git names files."""
-    path = path_of(document.uri)
-    return path.parent.resolve() / path.name
+    path = path_of_uri(document.uri)
+    return real(path.parent) / path.name
 
 
 def searched_text(document: Document) -> str:

@@ -29,8 +29,7 @@ from specedit.errors import InputError, UsageError, listed
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
-from specedit.files.worktree import real
-from specedit.integrations.lsp.document_edits import path_of
+from specedit.files.worktree import path_of_uri, real
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 from specedit.view.colours import count
@@ -48,7 +47,7 @@ class Workspace:
     def of_client(cls, uris: Iterable[str]) -> Workspace:
         """The folders on this machine among the roots of a client."""
         own = (uri for uri in uris if urlsplit(uri)[:2] in (("file", ""), ("file", "localhost")))
-        roots = tuple(dict.fromkeys(real(path_of(uri)) for uri in own if "%00" not in uri))
+        roots = tuple(dict.fromkeys(real(path_of_uri(uri)) for uri in own if "%00" not in uri))
         if not (roots := tuple(root for root in roots if root.is_dir())):
             raise UsageError(
                 "The client names no folder as a workspace root.",
