@@ -227,7 +227,7 @@ class Process:
             stderr=subprocess.PIPE,
             cwd=folder,
             env={**os.environ, **env},
-            preexec_fn=interruptible,
+            preexec_fn=interruptible if os.name == "posix" else None,
         )
         self.editor = Editor(self.post)
         self.errors: list[bytes] = []
