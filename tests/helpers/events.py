@@ -5,20 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from specedit.edit.backend import Answer, Backend, Event, Loading, Plan, Progress, Ready, Written
-from specedit.edit.job import Job
 from specedit.edit.sink import Sink
 from specedit.engines.base import Prefill
 
 
 class Recorded(Sink):
-    """Keeps every event of a model's run, and the Jobs that were asked."""
+    """Keeps every event of a model's run."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.jobs: list[Job] = []
-
-    def planned(self, job: Job) -> None:
-        self.jobs.append(job)
 
     def loading(self, event: Loading) -> None:
         self.events.append(event)
