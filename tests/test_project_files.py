@@ -37,3 +37,12 @@ def test_one_version_everywhere():
     assert versions == {VERSION}
     assert citation["license"] == PROJECT["project"]["license"]
     assert VERSION in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_shipped_weights_of_the_confidence_are_those_of_its_signals():
+    from specedit.edit import confidence
+
+    data = json.loads(Path(confidence.__file__).with_name("confidence.json").read_text("utf-8"))
+    assert data["signals"] == list(confidence.SIGNALS) and data["models"]
+    for fit in data["models"].values():
+        assert len(fit["weights"]) == len(confidence.SIGNALS) and 0 < fit["sure"] < 1

@@ -113,6 +113,15 @@ def test_a_word_with_another_ending_is_evidence():
     assert likeliest["symbol"] == "cached_price"
 
 
+def test_a_quoted_text_of_many_places_is_evidence_for_each():
+    checks = [f"check_{n}" for n in range(4)]
+    text = python() + "".join(
+        f'\n\ndef {n}(x):\n    raise ValueError("not even")\n' for n in checks
+    )
+    edited = edit('The message "not even" is wrong', text, places="check_2")
+    assert {*checks} <= {*edited.symbols}
+
+
 def test_an_answer_counts_as_far_as_it_names_what_exists():
     answer = "1. `weigh_lemon_4`\n- weigh_banana_1: def weigh\nweigh_nothing\nThe first one.\n"
     instruction = "Mend weigh_banana_1(), weigh_lemon_4() and weigh_olive_7()"

@@ -5,22 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from specedit.edit.backend import Answer, Backend, Event, Loading, Plan, Ready, Written
-from specedit.edit.job import Job
-from specedit.edit.sink import Answered, Begun, EditEvent, Planned, Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Sink
 from specedit.engines.base import Prefill
 
 
 class Recorded(Sink):
-    """Keeps every event of a model's run, and the Jobs that were asked."""
+    """Keeps every event of a model's run."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.jobs: list[Job] = []
 
     def emit(self, event: EditEvent) -> None:
         match event:
-            case Planned():
-                self.jobs.append(event.job)
             case Answered():
                 self.events.append(event.answer)
             case Loading() | Ready() | Prefill() | Written():

@@ -1,7 +1,7 @@
 """An engine that plays a script, for tests and `benchmarks.replay`: no model, no torch.
 
-A test in this process builds a ScriptedEngine, takes `scripted_backend.Scripted`, or uses the
-fixture `script`. A test that starts a process sets `TESTS_SCRIPT` to the path of a script in its
+A test in this process builds a ScriptedEngine, uses the fixture `script`, or calls
+`one_edit.edit`. A test that starts a process sets `TESTS_SCRIPT` to the path of a script in its
 environment; `start/sitecustomize.py`, which conftest.py puts on PYTHONPATH, does the rest. An
 environment that is made anew needs `PYTHONPATH=START` (of `hook_repository`).
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fruits import python
 from hook_repository import START
 from model_sources import tiny_gguf
 from warm_server import plan, process, until
@@ -391,6 +392,17 @@ def test_warm_reads_a_file_for_the_edit_that_comes(specedit, place, user):
     report = edit(specedit, user)
     tokens = report["files"][0]["tokens"]
     assert report["server"] and tokens["reused"] >= len(TEXT)
+
+
+def test_warm_reads_the_outline_of_a_large_file(specedit, place, user):
+    user.with_name("large.py").write_text(python())
+    assert specedit("warm", "large.py").returncode == 0
+    done = specedit("edit", "Mend the crash", "large.py", "--check", "--json")
+    (file,) = json.loads(done.stdout)["files"]
+    outline = sum(line.startswith("def ") for line in python().splitlines()) * len(
+        "weigh_apple_0: "
+    )
+    assert file["tokens"]["reused"] > outline, done.stdout
 
 
 def test_a_client_of_a_server_loads_nothing_heavy(specedit, place, user):
