@@ -114,13 +114,12 @@ def drops(*symbols: str) -> Predicate:
 
 
 def imports(*names: str) -> Predicate:
-    """Each name is bound by an import."""
+    """Each name stands in an import."""
 
     @_labelled("imports", *names)
     def holds(edited: Edited) -> bool:
-        found = {one.bound for one in edited.after.imports}
-        found |= {part for one in edited.after.imports for part in one.key}
-        return set(names) <= found
+        text = "\n".join(edited.after.import_lines)
+        return all(re.search(rf"(?<![\w/]){re.escape(name)}(?![\w/])", text) for name in names)
 
     return holds
 
