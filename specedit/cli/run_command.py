@@ -192,7 +192,7 @@ class Display(ExitStack, Sink):
 
             from specedit.view.screen import Screen
 
-            import_module("specedit.edit.imports.completion")  # while the model loads
+            import_module("specedit.check.answer")  # while the model loads
             self._meanwhile()
             self._created = self.enter_context(Screen(self._settings, self._names))
         while self._waiting:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Message, Plan
-from specedit.edit.outcome import Judge, Judged, checks_of, guarded
+from specedit.edit.outcome import Judge, checks_of, guarded
 from specedit.edit.regions.together import Group, RegionJob, all_numbers, all_shown, groups_of
 from specedit.edit.splice import CONTEXT_LINES, Region, around, dedented, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
@@ -105,8 +105,7 @@ def plan_edit(
         checks_of(settings), shown=tuple((source.name, source.text) for source in beside)
     )
     planned = make_job(source, region, instruction, settings, known, checks, beside)
-    judge = partial(judged_with_imports, source, instruction, checks)
-    planned = replace(planned, judge=judge, tidies=True, findings=focused)
+    planned = replace(planned, tidies=True, findings=focused)
     if settings.prompt_form or form_of(settings.model):
         from specedit.edit.prompt_form import chosen_form, in_form
 
@@ -119,13 +118,6 @@ def plan_edit(
     if exact is None:
         return planned
     return replace(planned, known=exact[0], findings=(exact[1],), tidies=False)
-
-
-def judged_with_imports(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
-    """`text` with its imports completed, and what the checks found."""
-    from specedit.edit.imports import completion  # with the checks 17 ms, while a model works
-
-    return completion.judged_with_imports(source, instruction, checks, text)
 
 
 def refuse_question(instruction: str, name: str, settings: Settings) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from specedit.edit.job import Job, judged_with_imports, plan_edit, refuse_question
+from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.outcome import Judged, guarded
 from specedit.edit.prompt import Beside
 from specedit.edit.regions.assemble import part_of_changed
@@ -120,7 +120,7 @@ def plan_refine(
             return guarded(source, instruction, checks, text)
         if text == before.text:
             return Judged(text)  # all of it taken back is a change like any other
-        return judged_with_imports(before, instruction, checks, text)
+        return guarded(before, instruction, checks, text)
 
     plan = job.plan
     if plan.prediction is not None:

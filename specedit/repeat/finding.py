@@ -18,7 +18,6 @@ from specedit.check.finding import (
     verdicts,
 )
 from specedit.edit.backend import Plan
-from specedit.edit.imports.completion import completed_imports
 from specedit.edit.job import Job
 from specedit.edit.outcome import Judged, guarded, outcome
 from specedit.edit.report import Edit, Replaced
@@ -214,7 +213,7 @@ def new_text(
     text = applied(source.text, places)
     if not (lacks_names(source.text, rules) or _frees_imports(text, rules)):
         return text, ()
-    return completed_imports(source, text)
+    return text, ()
 
 
 def lacks_names(text: str, rules: Sequence[RepeatRule]) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from specedit.check.language_tables import language_facts
 from specedit.check.parsed import ParsedText
 from specedit.errors import TooComplex
+from specedit.scoping.builtin_names import BUILTINS
 from specedit.scoping.languages import rules_of
 from specedit.scoping.scope import Declared
 from specedit.syntax.branch import Branch
@@ -66,16 +66,20 @@ class Origins:
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name is the language's own."""
-        rules, facts = rules_of(self._language), language_facts(self._language)
+        rules = rules_of(self._language)
         own = rules is not None and name in rules.builtins | rules.keywords
-        return own or (facts is not None and name in facts.builtins)
+        return own or name in BUILTINS.get(self._language, ())
 
     @cached_property
     def _known(self) -> dict[str, str]:
         result: dict[str, str] = {}
         try:
-            imports = [(declared.name, module) for declared, module in self._parsed.imports]
             typing = self._parsed._typing
+            imports = [
+                (declared.name, typing.rules.module_of(typing.scopes, declared))
+                for declared in (typing.scopes.by_leaf.values() if typing is not None else ())
+                if typing is not None and declared.kind == "import"
+            ]
         except (TooComplex, RecursionError):
             return {}
         if typing is not None:
