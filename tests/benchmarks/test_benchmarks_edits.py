@@ -10,15 +10,7 @@ import pytest
 
 from benchmarks.edits import __main__ as script_module
 from benchmarks.edits.case import Case, Original, judged, original, replaced
-from benchmarks.edits.cases import all_cases, half
-from benchmarks.edits.checkers import (
-    contains,
-    defines,
-    keeps_lines,
-    only,
-    parameters,
-    passes,
-)
+from benchmarks.edits.cases import all_cases, half, predicate
 from benchmarks.edits.code import Code
 
 DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -96,7 +88,7 @@ def load(path: str) -> Any:
         return json.load(file)
 '''
 FILE = Original("shop.py", SHOP)
-ASKED = (contains("Cart.total", r"\* 2"),)
+ASKED = (predicate(("contains", "Cart.total", r"\* 2")),)
 DOUBLE = ("return sum(items)", "return sum(items) * 2")
 
 
@@ -185,7 +177,8 @@ def test_an_answer_is_judged_by_what_changed_and_where(where, more, verdict):
 
 def test_brackets_may_be_wrapped():
     answer = SHOP.replace("sum(items)", "sum(\n            items,\n        ) * 2")
-    wanted = Case("x", "", "", "", (), ("total",), (contains("total", r"sum\(items\) \* 2"),))
+    asked = (predicate(("contains", "total", r"sum\(items\) \* 2")),)
+    wanted = Case("x", "", "", "", (), ("total",), asked)
     assert judged(wanted, FILE, answer).verdict == "right"
 
 
@@ -193,12 +186,10 @@ def test_an_unasked_change_inside_the_place_is_found_by_keeps():
     answer = replaced(
         SHOP, (DOUBLE, ("items: list[int]", "things: list[int]"), ("sum(items)", "sum(things)"))
     )
-    for predicate in (keeps_lines("total", "return"), only("total", (r"\)$", ") * 2"))):
-        assert judged(case("total", keeps=(predicate,)), FILE, answer).verdict == "partly"
-        assert (
-            judged(case("total", keeps=(predicate,)), FILE, replaced(SHOP, (DOUBLE,))).verdict
-            == "right"
-        )
+    for parts in (("keeps_lines", "total", "return"), ("only", "total", (r"\)$", ") * 2"))):
+        wanted = case("total", keeps=(predicate(parts),))
+        assert judged(wanted, FILE, answer).verdict == "partly"
+        assert judged(wanted, FILE, replaced(SHOP, (DOUBLE,))).verdict == "right"
 
 
 def test_comments_are_not_code():
@@ -209,9 +200,8 @@ def test_comments_are_not_code():
 
 
 def test_pure_functions_can_be_run():
-    made = Case(
-        "python-shop", "", "guard", "", (), ("load",), (passes("assert LIMIT == 4", "LIMIT"),)
-    )
+    asked = (predicate(("passes", "assert LIMIT == 4", "LIMIT")),)
+    made = Case("python-shop", "", "guard", "", (), ("load",), asked)
     assert judged(made, FILE, SHOP.replace("LIMIT = 3", "LIMIT = 4")).verdict == "partly"
     assert judged(made, FILE, SHOP.replace("LIMIT = 3", "LIMIT = 5")).verdict == "wrong"
 
@@ -250,7 +240,7 @@ def test_definitions_that_javascript_assigns_have_names():
 def test_a_new_last_member_may_need_a_comma_before_it(place, verdict):
     added = "{ return 1 },\n  write: function () {}\n})"
     answer = replaced(JAVASCRIPT, (("{ return 1 }\n})", added),))
-    made = Case("x", "", "", "", (), (place,), (defines("Store.Memory.write"),))
+    made = Case("x", "", "", "", (), (place,), (predicate(("defines", "Store.Memory.write")),))
     assert judged(made, Original("a.js", JAVASCRIPT), answer).verdict == verdict
 
 
@@ -274,7 +264,7 @@ def test_a_new_last_member_may_need_a_comma_before_it(place, verdict):
 )
 def test_parameters_are_read_in_every_language(name, text, symbol, names):
     file = Original(name, "")
-    wanted = Case("x", "", "", "", (), ("*",), (parameters(symbol, names),))
+    wanted = Case("x", "", "", "", (), ("*",), (predicate(("parameters", symbol, names)),))
     assert judged(wanted, file, text).verdict == "right"
 
 
