@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from specedit import Editor
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.settings import Settings, resolve
@@ -69,6 +73,27 @@ def recorded(
                 with out.open("a", encoding="utf-8", errors="surrogatepass") as file:
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
         yield row
+
+
+def edited_alone(
+    editor: Editor, instruction: str, name: str, text: str, files: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """One edit of a file that is alone in a folder but for `files`: its status, the new text or the
+    refused one (`answer`; None where nothing changed), the seconds, and its figures."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for path, content in {**(files or {}), name: text}.items():
+            Path(path).write_bytes(content.encode("utf-8", "surrogatepass"))
+        started = time.perf_counter()
+        row: dict[str, Any]
+        try:
+            edit = editor.edit(instruction, Path(name))
+        except SpeceditError as problem:
+            row = {"status": "failed", "problems": [str(problem)], "answer": None}
+        else:
+            data = Path(edit.kept).read_bytes() if edit.kept else edit.after
+            answer = data.decode("utf-8", "surrogatepass") if edit.kept or edit.changed else None
+            row = {"status": edit.status, "answer": answer, **figures_of(edit)}
+        return {**row, "seconds": round(time.perf_counter() - started, 2)}
 
 
 def figures_of(edit: Edit) -> dict[str, Any]:

@@ -12,54 +12,38 @@ command. A file that is refused stays as it was.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import shlex
 import sys
-import tempfile
-import time
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from benchmarks import sandbox
-from benchmarks.common import figures_of, parser, part, recorded, rows, run, settings_of
+from benchmarks.common import edited_alone, parser, part, recorded, rows, run, settings_of
 from benchmarks.speed.cases import Case, read_cases
 from specedit import Editor
-from specedit.errors import SpeceditError
 
 CASE_FILE = "case.json"
 
 
 def edited(editor: Editor, case: Case) -> dict[str, Any]:
     """One edit in a folder of its own, and what its tests say."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        path = Path(Path(case.filename).name)
-        path.write_bytes(case.before.encode("utf-8"))
-        record = {"file": path.name, "tests": case.tests, "context": case.context}
-        Path(CASE_FILE).write_text(json.dumps(record), encoding="utf-8")
-        started = time.perf_counter()
-        try:
-            edit = editor.edit(case.instruction, path)
-        except SpeceditError as problem:
-            return {**_row("failed", case.before, started), "problems": [str(problem)]}
-        accepted = edit.status in ("would-edit", "edited", "unchanged")
-        text = edit.after.decode("utf-8", "surrogateescape") if edit.changed else case.before
-        refused = Path(edit.kept).read_text("utf-8") if edit.kept else None
-        row = _row(edit.status, text, started)
+    name = Path(case.filename).name
+    record = {"file": name, "tests": case.tests, "context": case.context}
+    files = {CASE_FILE: json.dumps(record)}
+    row = edited_alone(editor, case.instruction, name, case.before, files)
+    answer = row.pop("answer")
+    accepted = row["status"] in ("would-edit", "edited", "unchanged")
+    text = answer if accepted and answer is not None else case.before
     verdict = tested(case, text)
     return {
         **row,
-        "passed": verdict.passed,
+        "text": text,
+        "passed": verdict.passed and row["status"] != "failed",
         "reason": verdict.reason,
-        "refused_passed": not accepted and refused is not None and tested(case, refused).passed,
-        **figures_of(edit),
+        "refused_passed": not accepted and answer is not None and tested(case, answer).passed,
     }
-
-
-def _row(status: str, text: str, started: float) -> dict[str, Any]:
-    seconds = round(time.perf_counter() - started, 2)
-    return {"status": status, "text": text, "seconds": seconds, "passed": False}
 
 
 def tested(case: Case, text: str) -> sandbox.Verdict:

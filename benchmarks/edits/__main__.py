@@ -12,20 +12,16 @@ is alone in a temporary folder, without a test command.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import HALVES, figures_of, parser, recorded, rows, run, settings_of
+from benchmarks.common import HALVES, edited_alone, parser, recorded, rows, run, settings_of
 from benchmarks.edits.case import Case, Judgement, judged, original
 from benchmarks.edits.cases import all_cases, half
 from benchmarks.edits.table import tables
 from specedit import Editor
-from specedit.errors import SpeceditError
 
 SHOWN = 60  # lines of a diff
 
@@ -33,26 +29,9 @@ SHOWN = 60  # lines of a diff
 def edited(editor: Editor, case: Case, data: Path) -> dict[str, Any]:
     """One edit, and what it is worth."""
     file = original(data, case.file)
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        path = Path(file.name)
-        path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-        started = time.perf_counter()
-        row: dict[str, Any]
-        try:
-            edit = editor.edit(case.instruction, path)
-        except SpeceditError as problem:
-            row = {"status": "failed", "problems": [str(problem)], "answer": None}
-        else:
-            row = {
-                "status": edit.status,
-                "answer": edit.after.decode("utf-8", "surrogatepass") if edit.changed else None,
-                **figures_of(edit),
-            }
-            if edit.kept:
-                row["answer"] = Path(edit.kept).read_bytes().decode("utf-8", "surrogatepass")
-        seconds = round(time.perf_counter() - started, 2)
-    row = {"kind": case.kind, "language": case.language, **row, "seconds": seconds}
-    return {**row, "lines": file.text.count("\n"), **verdict(case, data, row)}
+    row = edited_alone(editor, case.instruction, file.name, file.text)
+    row = {"kind": case.kind, "language": case.language, **row, "lines": file.text.count("\n")}
+    return {**row, **verdict(case, data, row)}
 
 
 def verdict(case: Case, data: Path, row: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Predicates over a file before and after an edit.
 
-Patterns search the code without comments, doc strings included, unless a name says otherwise. A
-predicate's `__name__` is what a report shows.
+Patterns search the code without comments, doc strings included, unless a name says otherwise.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,142 +21,75 @@ if TYPE_CHECKING:
 RECEIVERS = frozenset({"self", "cls", "this", "*", "/"})
 
 
-def _labelled(name: str, *values: object) -> Callable[[Predicate], Predicate]:
-    def label(predicate: Predicate) -> Predicate:
-        predicate.__name__ = f"{name}({', '.join(repr(one) for one in values)})"
-        return predicate
-
-    return label
-
-
-def contains(symbol: str | None, pattern: str, count: int = 1) -> Predicate:
+def contains(edited: Edited, symbol: str | None, pattern: str, count: int = 1) -> bool:
     """The definition's code has at least `count` matches, however its brackets are wrapped."""
-
-    @_labelled("contains", symbol, pattern)
-    def holds(edited: Edited) -> bool:
-        text = edited.symbol(symbol)
-        return any(
-            len(re.findall(pattern, one, re.MULTILINE)) >= count for one in (text, _unwrapped(text))
-        )
-
-    return holds
+    text = edited.symbol(symbol)
+    return any(
+        len(re.findall(pattern, one, re.MULTILINE)) >= count for one in (text, _unwrapped(text))
+    )
 
 
-def lacks(symbol: str | None, pattern: str) -> Predicate:
+def lacks(edited: Edited, symbol: str | None, pattern: str) -> bool:
     """The definition is there, and its code has no match."""
-
-    @_labelled("lacks", symbol, pattern)
-    def holds(edited: Edited) -> bool:
-        text = edited.symbol(symbol)
-        return bool(text) and re.search(pattern, text, re.MULTILINE) is None
-
-    return holds
+    text = edited.symbol(symbol)
+    return bool(text) and re.search(pattern, text, re.MULTILINE) is None
 
 
-def occurs(symbol: str | None, pattern: str, count: int) -> Predicate:
+def occurs(edited: Edited, symbol: str | None, pattern: str, count: int) -> bool:
     """The definition's code has exactly `count` matches."""
-
-    @_labelled("occurs", symbol, pattern, count)
-    def holds(edited: Edited) -> bool:
-        return len(re.findall(pattern, edited.symbol(symbol), re.MULTILINE)) == count
-
-    return holds
+    return len(re.findall(pattern, edited.symbol(symbol), re.MULTILINE)) == count
 
 
-def mentions(symbol: str | None, pattern: str) -> Predicate:
+def mentions(edited: Edited, symbol: str | None, pattern: str) -> bool:
     """The definition has a match, its comments and those directly above it included."""
-
-    @_labelled("mentions", symbol, pattern)
-    def holds(edited: Edited) -> bool:
-        text = edited.symbol(symbol, comments=True)
-        return re.search(pattern, text, re.MULTILINE) is not None
-
-    return holds
+    text = edited.symbol(symbol, comments=True)
+    return re.search(pattern, text, re.MULTILINE) is not None
 
 
-def omits(symbol: str | None, pattern: str) -> Predicate:
+def omits(edited: Edited, symbol: str | None, pattern: str) -> bool:
     """Like `lacks`, comments included."""
-
-    @_labelled("omits", symbol, pattern)
-    def holds(edited: Edited) -> bool:
-        text = edited.symbol(symbol, comments=True)
-        return bool(text) and re.search(pattern, text, re.MULTILINE) is None
-
-    return holds
+    text = edited.symbol(symbol, comments=True)
+    return bool(text) and re.search(pattern, text, re.MULTILINE) is None
 
 
-def either(*predicates: Predicate) -> Predicate:
+def either(edited: Edited, *predicates: Predicate) -> bool:
     """At least one of them holds."""
-
-    @_labelled("either", *(getattr(predicate, "__name__", "?") for predicate in predicates))
-    def holds(edited: Edited) -> bool:
-        return any(predicate(edited) for predicate in predicates)
-
-    return holds
+    return any(predicate(edited) for predicate in predicates)
 
 
-def defines(*symbols: str) -> Predicate:
-    @_labelled("defines", *symbols)
-    def holds(edited: Edited) -> bool:
-        return all(edited.after.named(symbol) for symbol in symbols)
-
-    return holds
+def defines(edited: Edited, *symbols: str) -> bool:
+    return all(edited.after.named(symbol) for symbol in symbols)
 
 
-def drops(*symbols: str) -> Predicate:
-    @_labelled("drops", *symbols)
-    def holds(edited: Edited) -> bool:
-        return not any(edited.after.named(symbol) for symbol in symbols)
-
-    return holds
+def drops(edited: Edited, *symbols: str) -> bool:
+    return not any(edited.after.named(symbol) for symbol in symbols)
 
 
-def imports(*names: str) -> Predicate:
-    """Each name is bound by an import."""
-
-    @_labelled("imports", *names)
-    def holds(edited: Edited) -> bool:
-        found = {one.bound for one in edited.after.imports}
-        found |= {part for one in edited.after.imports for part in one.key}
-        return set(names) <= found
-
-    return holds
+def imports(edited: Edited, *names: str) -> bool:
+    """Each name stands in an import."""
+    text = "\n".join(edited.after.import_lines)
+    return all(re.search(rf"(?<![\w/]){re.escape(name)}(?![\w/])", text) for name in names)
 
 
-def before(symbol: str | None, first: str, second: str) -> Predicate:
+def before(edited: Edited, symbol: str | None, first: str, second: str) -> bool:
     """The first match of `first` stands before the first match of `second`."""
-
-    @_labelled("before", symbol, first, second)
-    def holds(edited: Edited) -> bool:
-        text = edited.symbol(symbol)
-        one, two = (re.search(pattern, text, re.MULTILINE) for pattern in (first, second))
-        return one is not None and two is not None and one.start() < two.start()
-
-    return holds
+    text = edited.symbol(symbol)
+    one, two = (re.search(pattern, text, re.MULTILINE) for pattern in (first, second))
+    return one is not None and two is not None and one.start() < two.start()
 
 
-def renames(symbol: str | None, old: str, new: str) -> Predicate:
+def renames(edited: Edited, symbol: str | None, old: str, new: str) -> bool:
     """Every `old` of the definition's code, comments and doc strings aside, is called `new`."""
-
-    @_labelled("renames", symbol, old, new)
-    def holds(edited: Edited) -> bool:
-        was, now = edited.before.bare(symbol), edited.after.bare(symbol)
-        count = sum(len(_words(was, one)) for one in (old, new))
-        return not _words(now, old) and len(_words(now, new)) == count > 0
-
-    return holds
+    was, now = edited.before.bare(symbol), edited.after.bare(symbol)
+    count = sum(len(_words(was, one)) for one in (old, new))
+    return not _words(now, old) and len(_words(now, new)) == count > 0
 
 
-def only_renames(symbol: str | None, old: str, new: str) -> Predicate:
+def only_renames(edited: Edited, symbol: str | None, old: str, new: str) -> bool:
     """Nothing but this name changed; it may have changed in comments too."""
-
-    @_labelled("only_renames", symbol, old, new)
-    def holds(edited: Edited) -> bool:
-        texts = (edited.old(symbol, comments=True), edited.symbol(symbol, comments=True))
-        was, now = (re.sub(_word_pattern(old), new, text) for text in texts)
-        return was == now
-
-    return holds
+    texts = (edited.old(symbol, comments=True), edited.symbol(symbol, comments=True))
+    was, now = (re.sub(_word_pattern(old), new, text) for text in texts)
+    return was == now
 
 
 def _words(text: str, name: str) -> list[str]:
@@ -169,89 +100,54 @@ def _word_pattern(name: str) -> str:
     return rf"(?<![\w$]){re.escape(name)}(?![\w$])"
 
 
-def changed_lines_at_most(symbol: str | None, count: int) -> Predicate:
+def changed_lines_at_most(edited: Edited, symbol: str | None, count: int) -> bool:
     """At most `count` lines of the definition's new text are not in its old text."""
-
-    @_labelled("changed_lines_at_most", symbol, count)
-    def holds(edited: Edited) -> bool:
-        old, new = (_stripped(text) for text in (edited.old(symbol), edited.symbol(symbol)))
-        return sum(line not in old for line in new) <= count
-
-    return holds
+    old, new = (_stripped(text) for text in (edited.old(symbol), edited.symbol(symbol)))
+    return sum(line not in old for line in new) <= count
 
 
-def keeps_lines(symbol: str | None, but: str = r"(?!)") -> Predicate:
+def keeps_lines(edited: Edited, symbol: str | None, but: str = r"(?!)") -> bool:
     """Every old line, indentation aside, is still there in order, but for those that match `but`.
     Comments count."""
-
-    @_labelled("keeps_lines", symbol, but)
-    def holds(edited: Edited) -> bool:
-        old = _stripped(edited.old(symbol, comments=True))
-        new = iter(_stripped(edited.symbol(symbol, comments=True)))
-        return all(line in new for line in old if not re.search(but, line))
-
-    return holds
+    old = _stripped(edited.old(symbol, comments=True))
+    new = iter(_stripped(edited.symbol(symbol, comments=True)))
+    return all(line in new for line in old if not re.search(but, line))
 
 
-def keeps_code(symbol: str | None) -> Predicate:
+def keeps_code(edited: Edited, symbol: str | None) -> bool:
     """Only comments, doc strings and white space of the definition changed."""
-
-    @_labelled("keeps_code", symbol)
-    def holds(edited: Edited) -> bool:
-        return _tokens(edited.before, symbol) == _tokens(edited.after, symbol)
-
-    return holds
+    return _tokens(edited.before, symbol) == _tokens(edited.after, symbol)
 
 
-def only(symbol: str | None, *substitutions: tuple[str, str]) -> Predicate:
+def only(edited: Edited, symbol: str | None, *substitutions: tuple[str, str]) -> bool:
     """The definition is the old one after these substitutions (pattern, replacement), but for white
     space, quotes and comments."""
-
-    @_labelled("only", symbol, *substitutions)
-    def holds(edited: Edited) -> bool:
-        text = edited.old(symbol)
-        for pattern, replacement in substitutions:
-            text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-        return _plain(text) == _plain(edited.symbol(symbol))
-
-    return holds
+    text = edited.old(symbol)
+    for pattern, replacement in substitutions:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return _plain(text) == _plain(edited.symbol(symbol))
 
 
-def signature(symbol: str, pattern: str) -> Predicate:
+def signature(edited: Edited, symbol: str, pattern: str) -> bool:
     """The definition's heading, white space squeezed to single spaces, has a match."""
-
-    @_labelled("signature", symbol, pattern)
-    def holds(edited: Edited) -> bool:
-        return any(
-            re.search(pattern, " ".join(heading(edited.after, node).split()))
-            for node in _functions(edited.after, symbol)
-        )
-
-    return holds
+    return any(
+        re.search(pattern, " ".join(heading(edited.after, node).split()))
+        for node in _functions(edited.after, symbol)
+    )
 
 
-def parameters(symbol: str, names: list[str]) -> Predicate:
+def parameters(edited: Edited, symbol: str, names: list[str]) -> bool:
     """The definition takes exactly these parameters in this order, the receiver left out."""
-
-    @_labelled("parameters", symbol, names)
-    def holds(edited: Edited) -> bool:
-        return any(parameter_names(node) == names for node in _functions(edited.after, symbol))
-
-    return holds
+    return any(parameter_names(node) == names for node in _functions(edited.after, symbol))
 
 
-def passes(tests: str, *symbols: str, prelude: str = "") -> Predicate:
+def passes(edited: Edited, tests: str, *symbols: str, prelude: str = "") -> bool:
     """Python: the statements of `tests` pass behind `prelude` and these definitions."""
-
-    @_labelled("passes", tests)
-    def holds(edited: Edited) -> bool:
-        sources = [textwrap.dedent(edited.symbol(symbol)) for symbol in symbols]
-        if not all(sources):
-            return False
-        text = "from __future__ import annotations\n" + "\n".join([prelude, *sources, tests])
-        return _runs(text)
-
-    return holds
+    sources = [textwrap.dedent(edited.symbol(symbol)) for symbol in symbols]
+    if not all(sources):
+        return False
+    text = "from __future__ import annotations\n" + "\n".join([prelude, *sources, tests])
+    return _runs(text)
 
 
 @lru_cache(maxsize=1024)

@@ -9,20 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from benchmarks.edits.imports import (
-    IMPORTS,
-    JAVASCRIPT,
-    Imported,
-    imported,
-    python_tree,
-    requires,
-    text_of,
-)
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import CALLABLE, KINDS, outline
 from specedit.syntax.trees import dialect, errors, parse, walk
@@ -30,6 +22,16 @@ from specedit.syntax.trees import dialect, errors, parse, walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+IMPORTS = frozenset(
+    {
+        *("import_statement", "import_from_statement", "future_import_statement"),
+        *("import_declaration", "using_directive"),
+        *("use_declaration", "extern_crate_declaration"),
+    }
+)
+KEYWORDS = frozenset({"import", "from", "as", "using", "use", "static", "const", "require", "type"})
+JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
+_WORD = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 ATTRIBUTES = frozenset({"attribute_item", "inner_attribute_item"})
 UNNAMED = frozenset({"module", "exports", "prototype", "this", "window", "self"})
 LOCAL = frozenset({"arrow_function", "function_expression", "function", "lambda", "func_literal"})
@@ -276,26 +278,37 @@ class Code:
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
-            if (
-                node.type in IMPORTS
-                and not (node.type == "import_declaration" and self.language.name == "go")
-            ) or (self.language.name in JAVASCRIPT and requires(node)):
+            if node.type in IMPORTS or (self.language.name in JAVASCRIPT and _requires(node)):
                 found.append(node)
             elif node.type not in FUNCTIONS:
                 waiting.extend(reversed(node.named_children))
         return tuple(found)
 
     @cached_property
-    def imports(self) -> frozenset[Imported]:
+    def import_lines(self) -> dict[str, range]:
+        """The lines of import statements, each statement with its rows; of a block of Go, the rows
+        of each import and of its brackets."""
+        return {
+            "\n".join(self.lines[rows.start : rows.stop]): rows
+            for rows in map(_rows, self.import_nodes)
+        }
+
+    @cached_property
+    def imports(self) -> frozenset[frozenset[str]]:
+        """The words of each import statement."""
         return frozenset(
-            one for node in self.import_nodes for one in imported(node, self.language.name)
+            frozenset(_WORD.findall(text_of(node))) - KEYWORDS for node in self.import_nodes
         )
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        return frozenset().union(*self.imports)
 
     @cached_property
     def used(self) -> frozenset[str]:
         """Every word of the code outside imports."""
         body = self.blanked((*self.comments, *self.import_nodes))
-        return frozenset(re.findall(r"[^\W\d][\w$]*|\$[\w$]*", body))
+        return frozenset(_WORD.findall(body))
 
 
 def _last_row(node: Node) -> int:
@@ -319,3 +332,27 @@ def _is_docstring(node: Node) -> bool:
         owner is not None and owner.type in ("function_definition", "class_definition")
     )
     return is_body and siblings[0].start_byte == node.start_byte
+
+
+def _requires(node: Node) -> bool:
+    if node.type not in ("lexical_declaration", "variable_declaration"):
+        return False
+    values = [
+        child.child_by_field_name("value")
+        for child in node.named_children
+        if child.type == "variable_declarator"
+    ]
+    return bool(values) and all(text_of(value).startswith("require(") for value in values)
+
+
+def python_tree(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def text_of(node: Node | None) -> str:
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")

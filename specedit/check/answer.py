@@ -11,17 +11,14 @@ import ast
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path, PurePath
 
 from specedit.check import external
 from specedit.check.definitions import (
     TAKES_AWAY,
     lost_definitions,
     lost_lines,
-    renamed_definitions,
-    repeated_definitions,
-    shortened_definitions,
 )
-from specedit.check.enums import unknown_members
 from specedit.check.finding import (
     CHECKER,
     NOTHING,
@@ -32,19 +29,16 @@ from specedit.check.finding import (
     Spot,
     fresh,
 )
-from specedit.check.members import unset_members
+from specedit.check.names import undefined_names
 from specedit.check.new_code import (
     comments_only,
     copied_lines,
     copied_runs,
     placeholders,
-    repeated_types,
-    undefined_names,
-    unreachable_code,
+    repeated_definitions,
     whitespace_changes,
-    wrong_returns,
 )
-from specedit.check.parsed import Change, FilePlace, parsed_text
+from specedit.check.parsed import Change, parsed_text
 from specedit.errors import TooComplex, listed
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
@@ -55,18 +49,14 @@ MAX_FINDINGS_OF_KIND = 5  # findings of one kind that are reported for one file
 MAX_NAMED_DEFINITIONS = 8  # definitions that a message names
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
 
+FilePlace = Callable[[], tuple[Path, PurePath]]  # the work tree of a file, and its path from there
 LOST_MESSAGE = "lost definitions the instruction does not take away:"
 
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
-    unset_members,
-    unknown_members,
-    wrong_returns,
     copied_runs,
-    renamed_definitions,
     whitespace_changes,
     comments_only,
-    unreachable_code,
 )
 
 
@@ -80,7 +70,7 @@ def check_answer(
 ) -> list[Finding]:
     """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
 
-    `place` is asked for `check-with`, and where the files next to it may define a name."""
+    `place` is asked for `check-with`."""
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
@@ -96,7 +86,7 @@ def check_answer(
         findings.append(Finding("not-checked", f"syntax not checked: {named}"))
     else:
         texts = parsed_text(before, language), parsed_text(after, language)
-        change = Change(*texts, instruction, place)
+        change = Change(*texts, instruction)
         findings += _syntax(change)
         if not checks.may_remove and not any(finding.kind == "syntax" for finding in findings):
             findings += _lost(change)  # what does not parse hides its definitions
@@ -223,7 +213,7 @@ def _lost(change: Change) -> list[Finding]:
         names = listed(unnamed, MAX_NAMED_DEFINITIONS)
         text = f"the instruction does not name what the change takes away: {names}"
         noted = [Finding("unnamed-loss", text)]
-    for check in (shortened_definitions, repeated_definitions, repeated_types, lost_lines):
+    for check in (repeated_definitions, lost_lines):
         if findings := list(check(change)):
             return noted + [replace(finding, refuses=True) for finding in findings]
     return noted

@@ -1,4 +1,4 @@
-"""Definitions that an edit lost or gave another name, and whether the instruction asks for that.
+"""Definitions and lines that an edit lost, and whether the instruction asks for that.
 
 A definition that is gone is accounted for in one of three ways: it continues under another name, it
 is imported now, or the instruction takes it away: it says that something goes, and names the
@@ -14,7 +14,7 @@ from itertools import islice
 from operator import itemgetter
 
 from specedit.check.finding import Finding, at
-from specedit.check.parsed import Change, ParsedText
+from specedit.check.parsed import Change
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
@@ -22,9 +22,7 @@ from specedit.syntax.outline import Symbol
 MOST_COMPARED = 200_000  # pairs of a definition that is gone and one that is added
 # Share of common words from which a definition continues under another name
 MIN_COMMON_WORDS_SHARE = 0.6
-SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
-LINES = 8  # where it had so many
-GONE = 3  # lines that are gone with nothing in their place
+GONE = 5  # lines that are gone with nothing in their place
 
 TAKES_AWAY = re.compile(  # a word that takes something away, or makes another thing of it
     r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
@@ -35,8 +33,6 @@ LESS = re.compile(  # a word that asks for less code
     r"(?i)\b(?:simplif|shorten|refactor|rewrit|reduc|compact|comprehension|one[- ]?line|dedup|reus"
     r"|delegat|us(?:e|ing)\b|call\b|generator|compute|optimi[sz]|only\b|instead\b|chang|longer\b)"
 )
-_NAMED_KINDS = frozenset({"function", "method", "class"})
-_WITHOUT_OVERLOADS = frozenset({"python", "go", "ruby", "php"})
 
 
 def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
@@ -79,91 +75,18 @@ def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
     return lost, unnamed
 
 
-def _asks_for_less(instruction: str) -> bool:
-    return bool(TAKES_AWAY.search(instruction) or LESS.search(instruction))
-
-
-def shortened_definitions(change: Change) -> Iterator[Finding]:
-    """Definitions that lost more than half of their lines although the instruction does not ask
-    for less code."""
-    if _asks_for_less(change.instruction):
-        return
-    old, new = _unique(change.before), _unique(change.after)
-    for name, (symbol, lines) in old.items():
-        if name not in new or symbol.kind not in _NAMED_KINDS or lines < LINES:
-            continue
-        after, left = new[name]
-        if left < SHORTER * lines:
-            text = (
-                f"`{name}` has {left} lines of {lines}, and the instruction does not ask for less"
-            )
-            yield at("lost-definition", after.first_line, text)
-
-
 def lost_lines(change: Change) -> Iterator[Finding]:
-    """Lines that are gone with nothing in their place, where the instruction takes nothing away."""
-    if _asks_for_less(change.instruction):
+    """Lines that are gone with nothing in their place and stand nowhere else, where the instruction
+    takes nothing away and does not ask for less code."""
+    if TAKES_AWAY.search(change.instruction) or LESS.search(change.instruction):
         return
     old, new = change.before.text.split("\n"), change.after.text.split("\n")
+    kept = {"", *map(str.strip, new)}
     for a, b, c, d in changed_runs(old, new):
-        gone = sum(bool(line.strip()) for line in old[a:b])
+        gone = sum(line.strip() not in kept for line in old[a:b])
         if gone >= GONE and not any(line.strip() for line in new[c:d]):
             text = f"lines {a + 1}-{b} are gone, and the instruction does not ask for that"
             yield at("lost-lines", min(c + 1, len(new)), text)
-
-
-def repeated_definitions(change: Change) -> Iterator[Finding]:
-    """Definitions that stand in the text more often than before, where a language has no
-    overloads."""
-    if change.before.language.name not in _WITHOUT_OVERLOADS:
-        return
-    old, new = (
-        Counter(symbol.qualified for symbol in text.symbols if symbol.kind in _NAMED_KINDS)
-        for text in (change.before, change.after)
-    )
-    lines = change.after.text.split("\n")
-    for symbol in change.after.symbols:
-        if new[symbol.qualified] > max(1, old[symbol.qualified]) and symbol.kind in _NAMED_KINDS:
-            if lines[symbol.first_line - 1].lstrip().startswith("@"):
-                continue  # a property's setter, an overload
-            if change.after.language.name == "go" and symbol.qualified in ("init", "_"):
-                continue
-            new[symbol.qualified] = 0
-            yield at("repeated", symbol.first_line, f"`{symbol.qualified}` is defined twice")
-
-
-def _unique(parsed: ParsedText) -> dict[str, tuple[Symbol, int]]:
-    """The definitions whose name stands there once, each with its lines that are not blank."""
-    count = Counter(symbol.qualified for symbol in parsed.symbols)
-    lines = parsed.text.split("\n")
-    return {
-        symbol.qualified: (
-            symbol,
-            sum(bool(line.strip()) for line in lines[symbol.first_line - 1 : symbol.last_line]),
-        )
-        for symbol in parsed.symbols
-        if count[symbol.qualified] == 1
-    }
-
-
-def renamed_definitions(change: Change) -> Iterator[Finding]:
-    """Definitions that are gone by name although the instruction asks for no other names."""
-    instruction, old, new = change.instruction, change.before.symbols, change.after.symbols
-    old_names, new_names = {symbol.name for symbol in old}, {symbol.name for symbol in new}
-    words = set(re.findall(r"[A-Za-z_$][\w$]*", instruction))
-    added = [symbol for symbol in new if symbol.name not in old_names]
-    if TAKES_AWAY.search(instruction) or any(symbol.own_name in words for symbol in added):
-        return
-    for symbol in old:
-        if symbol.kind not in _NAMED_KINDS or symbol.name in new_names:
-            continue
-        if symbol.own_name.startswith("_") or symbol.own_name in words:
-            continue
-        if not _is_used(symbol.name, change.after.text):
-            other = next((new for new in added if new.kind == symbol.kind), None)
-            now = f": it is `{other.name}` now" if other is not None else ""
-            line = other.first_line if other is not None else 1
-            yield at("renamed", line, f"the instruction does not rename `{symbol.name}`{now}")
 
 
 def _discontinued(

@@ -33,17 +33,15 @@ class Kind:
 KINDS = (
     Kind(QUESTION, REFUSE, "the instruction asks for an answer, not for an edit"),
     Kind("undefined", REFUSE, "a name is used that nothing defines or imports"),
-    Kind("renamed", NOTE, "a definition lost its name, and the instruction does not ask for that"),
+    Kind("copied-run", NOTE, "ten lines or more of the file stand there a second time"),
     Kind("whitespace", NOTE, "lines changed in white space only"),
     Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
     Kind(CHECKER, NOTE, "the program of `check-with` reports something new"),
-    Kind("returns", REFUSE, "a return has another number of values than the function (Go)"),
-    Kind("copied-run", NOTE, "ten lines or more of the file stand there a second time"),
-    Kind("unreachable", NOTE, "new code stands after a return, a raise, a break or a continue"),
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
 ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
 ALLOWED = (*DEFAULT, REMOVAL, EXISTING_NAME)  # what a user may allow
+REMOVED_KINDS = ("renamed", "returns", "unreachable")  # kinds that are no more
 OF_RENAMES = ("undefined", CHECKER)  # what a new name can break
 
 
@@ -89,9 +87,8 @@ class Finding:
     Others: those of WARNINGS and DETAILS, "outside" (another name, or another thing of that name,
     that the scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a
     model), "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was
-    asked, and why), "backend" (what answered), "imports" (an import that was added, moved or
-    removed), "renamed-local" (by its scope), "replaced" (a quoted text), "focused" (which regions
-    were open to change), "whole" (why all of a large file was)."""
+    asked, and why), "backend" (what answered), "renamed-local" (by its scope), "replaced" (a quoted
+    text), "focused" (which regions were open to change), "whole" (why all of a large file was)."""
 
     kind: str
     text: str

@@ -1,8 +1,7 @@
-"""Checks of what changed: names that nothing defines, statements that never run, a package, a type
-or lines that stand there twice, a Go `return` with another number of values than its signature,
-lines copied from another file, changes in comments alone, and in white space alone; comments that
-stand for code left out: `// ... existing code ...`. These are found by the comment marks of every
-syntax at once, without parsing.
+"""Checks of what changed: a package, a definition or lines that stand there twice, lines copied
+from another file, changes in comments alone, and in white space alone; comments that stand for code
+left out: `// ... existing code ...`. These are found by the comment marks of every syntax at once,
+without parsing.
 """
 
 from __future__ import annotations
@@ -12,62 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
-from specedit.check.language_tables import is_elsewhere, language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import COMMENTS, Branch
 from specedit.syntax.lines import GAP, NOT_SHOWN, changed_runs, opcodes
 from specedit.syntax.outline import KINDS
-
-
-def undefined_names(change: Change) -> Iterator[Finding]:
-    """One for each name, at its first use. A name that nothing declared in the text before comes
-    from elsewhere, and a language that has no facts cannot tell."""
-    after = change.after
-    language = language_facts(after.language.name)
-    if language is None or not language.lists_its_names(after):
-        return
-    for name, leaves in after.free_names.items():
-        if name in change.before.free_names or name in language.builtins:
-            continue
-        for leaf in leaves:
-            if language.must_be_declared(after, leaf, name):
-                if is_elsewhere(change, name):
-                    break
-                yield at("undefined", leaf.line, f"`{name}` is used, and nothing defines it")
-                break
-
-
-def unreachable_code(change: Change) -> Iterator[Finding]:
-    """One for each block that ends too early, unless the block before did so, too."""
-    known = [change.before.text_of(node) for node, _ in _unreachable(change.before)]
-    text_of = change.after.text_of
-    for node, ending in fresh(known, _unreachable(change.after), lambda found: text_of(found[0])):
-        first = text_of(node).split("\n", 1)[0][:60]
-        yield at("unreachable", node.line, f"`{first}` never runs: `{ending}` stands before it")
-
-
-def _unreachable(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
-    """The first statement after one that ends its block, and the first word of that one."""
-    language = language_facts(parsed.language.name)
-    if language is None:
-        return
-    for block in parsed.root.walk():
-        if block.type not in language.blocks:
-            continue
-        ended_by = ""
-        for child in block.named_children():
-            if "comment" in child.type:
-                continue
-            if ended_by and child.type not in language.hoisted:
-                if any(node.type == "yield" for node in child.walk()):
-                    break  # it makes a function without a value a generator
-                yield child, ended_by
-                break
-            inner = child.named_children()
-            if language.ends & {child.type, f"{child.type}>{inner[0].type if inner else ''}"}:
-                ended_by = parsed.text_of(child).split(None, 1)[0].rstrip(";")
-
 
 COPIED = 3  # consecutive lines that are copied, blank ones not counted
 SHORT_LINE_CHARACTERS = 8  # characters of a line that says nothing about where it is from
@@ -233,7 +181,14 @@ def stands_in(line: str) -> bool:
 
 
 _PACKAGES = words("package_declaration package_clause file_scoped_namespace_declaration")
-_TYPES = {  # by language: node types of which two of one name in one place are an error
+_JAVASCRIPT = words(
+    "class_declaration function_declaration generator_function_declaration method_definition"
+)
+_TYPESCRIPT = _JAVASCRIPT | {"type_alias_declaration"}
+_DEFINITIONS = {  # by language: node types of which two of one name in one place are an error
+    "python": words("function_definition class_definition"),
+    "ruby": words("method"),
+    "php": words("function_definition method_declaration class_declaration"),
     "java": words(
         "class_declaration interface_declaration enum_declaration record_declaration",
         "annotation_type_declaration",
@@ -242,51 +197,59 @@ _TYPES = {  # by language: node types of which two of one name in one place are 
         "class_declaration interface_declaration enum_declaration record_declaration",
         "struct_declaration delegate_declaration",
     ),
-    "go": words("type_spec type_alias"),
+    "go": words("type_spec type_alias function_declaration method_declaration"),
     "rust": words("struct_item enum_item union_item trait_item type_item function_item"),
-    "javascript": words(
-        "class_declaration function_declaration generator_function_declaration method_definition"
-    ),
+    "javascript": _JAVASCRIPT,
+    "typescript": _TYPESCRIPT,
+    "tsx": _TYPESCRIPT,
 }
-_TYPES["typescript"] = _TYPES["javascript"] | {"type_alias_declaration"}
-_TYPES["tsx"] = _TYPES["typescript"]
 _ACCESSORS = words("get set static")
 _OPEN = ("partial ", "#if ")  # of a C# file whose types may have several parts
 _BODIES = words("block statement_block statement_list switch_block_statement_group")
 
 
-def repeated_types(change: Change) -> Iterator[Finding]:
+def repeated_definitions(change: Change) -> Iterator[Finding]:
     """One for each definition, and for the package, that is in a place more often than before."""
-    if change.after.language.name not in _TYPES:
+    if change.after.language.name not in _DEFINITIONS:
         return
-    old = Counter(key for key, _ in _types(change.before))
+    old = Counter(key for key, _ in _definitions(change.before))
     count: Counter[tuple[str, ...]] = Counter()
-    for key, node in _types(change.after):
+    for key, node in _definitions(change.after):
         count[key] += 1
         if count[key] == max(1, old[key]) + 1:
             yield at("repeated", node.line, f"`{key[-1]}` is defined twice")
 
 
-def _types(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
-    """The types, functions and methods with what they stand in; a package has its own words."""
-    types = _TYPES[parsed.language.name]
-    if any(word in parsed.text for word in _OPEN):
+def _definitions(parsed: ParsedText) -> Iterator[tuple[tuple[str, ...], Branch]]:
+    """The definitions outside functions, with what they stand in; a package has its own words."""
+    types = _DEFINITIONS[parsed.language.name]
+    if parsed.language.name == "csharp" and any(word in parsed.text for word in _OPEN):
         types = frozenset()
     for node in parsed.root.walk():
         if node.type in _PACKAGES:
             yield ("package", parsed.text_of(node).split()[0]), node
         elif node.type in types and (name := node.part("name")) is not None:
-            if node.place.startswith("object."):
-                continue  # a method of a literal
+            if node.place.startswith(("object.", "decorated_definition.")):
+                continue  # a method of a literal; a property's setter, an overload
             around = [up for up in (node, *node.up()) if up.type in KINDS]
-            if not any(up.type in _BODIES for up in node.up()) and not any(
-                _depends_on_build(parsed, up) for up in around
-            ):
-                holders = (_head(parsed, up) for up in around[1:])
-                numbers = node.first("type_parameter_list", "type_parameters")
-                arity = len(numbers.named_children()) if numbers is not None else 0
-                accessors = (child.type for child in node.children if child.type in _ACCESSORS)
-                yield (*holders, *accessors, str(arity), parsed.text_of(name)), node
+            if any(map(_is_body, node.up())) or any(_depends_on_build(parsed, up) for up in around):
+                continue
+            own_name = parsed.text_of(name)
+            if parsed.language.name == "go" and own_name in ("init", "_"):
+                continue
+            holders = (_head(parsed, up) for up in around[1:])
+            receiver = node.part("receiver")
+            numbers = node.first("type_parameter_list", "type_parameters")
+            arity = len(numbers.named_children()) if numbers is not None else 0
+            accessors = (child.type for child in node.children if child.type in _ACCESSORS)
+            of = parsed.text_of(receiver).split()[-1] if receiver is not None else ""
+            yield (*holders, of, *accessors, str(arity), own_name), node
+
+
+def _is_body(node: Branch) -> bool:
+    """Whether a node holds statements; in Python a class holds its members in a block."""
+    of_class = node.parent is not None and node.parent.type == "class_definition"
+    return node.type in _BODIES and not of_class
 
 
 def _head(parsed: ParsedText, node: Branch) -> str:
@@ -329,51 +292,3 @@ def _runs(parsed: ParsedText) -> Iterator[list[tuple[int, str]]]:
     numbered = enumerate(map(str.strip, parsed.code_lines), 1)
     lines = [(number, line) for number, line in numbered if any(map(str.isalnum, line))]
     return (lines[n : n + RUN] for n in range(len(lines) - RUN + 1))
-
-
-_FUNCTIONS = ("function_declaration", "method_declaration", "func_literal")
-_CALLS = ("call_expression", "parenthesized_expression", "type_conversion_expression")
-
-
-def wrong_returns(change: Change) -> Iterator[Finding]:
-    """One for each `return` that does not fit, unless one of this text did not fit before."""
-    if change.after.language.name != "go":
-        return
-    known = (text for _, text in _wrong(change.before))
-    for leaf, text in fresh(known, _wrong(change.after), lambda found: found[1]):
-        yield at("returns", leaf.line, text)
-
-
-def _wrong(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
-    for node in parsed.root.walk():
-        if node.type != "return_statement":
-            continue
-        function = node.around(*_FUNCTIONS)
-        if function is None:
-            continue
-        wanted, named = _results(function)
-        listed = node.first("expression_list")
-        values = (
-            [] if listed is None else [v for v in listed.named_children() if v.type != "comment"]
-        )
-        if len(values) == wanted or (not values and named):
-            continue
-        if len(values) == 1 and wanted and values[0].type in _CALLS:
-            continue  # it may give several values
-        shown = parsed.text_of(node).split("\n", 1)[0][:60]
-        yield node, f"`{shown}` has {len(values)} values, and its function returns {wanted}"
-
-
-def _results(function: Branch) -> tuple[int, bool]:
-    """How many values a function returns, and whether they have names."""
-    result = function.part("result")
-    if result is None:
-        return 0, False
-    if result.type != "parameter_list":
-        return 1, False
-    names = [
-        sum(child.field == "name" for child in node.children)
-        for node in result.named_children()
-        if node.type == "parameter_declaration"
-    ]
-    return sum(max(1, count) for count in names), any(names)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path, PurePath
 
 from specedit.scoping.languages import rules_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
-from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FREE, Uses
 from specedit.syntax import trees
@@ -66,24 +63,6 @@ class ParsedText:
             return None
         return Project.of_text(self.text, self.language)
 
-    @property
-    def scopes(self) -> Scopes | None:
-        """Its scopes and declarations; None for a language without scoping rules."""
-        return self._typing.scopes if self._typing is not None else None
-
-    @cached_property
-    def imports(self) -> list[tuple[Declared, str]]:
-        """The names that its imports declare, each with the module that the import names."""
-        if self._typing is None:
-            return []
-        scopes, module_of = self._typing.scopes, self._typing.rules.module_of
-        declared = scopes.by_leaf.values()
-        return [
-            (declaration, module_of(scopes, declaration))
-            for declaration in declared
-            if declaration.kind == "import"
-        ]
-
     @cached_property
     def free_names(self) -> dict[str, list[Branch]]:
         """The bare names that nothing in the text declares, and where they are used."""
@@ -105,9 +84,6 @@ class ParsedText:
         return free
 
 
-FilePlace = Callable[[], tuple[Path, PurePath]]
-
-
 @lru_cache(maxsize=8)
 def parsed_text(text: str, language: Language) -> ParsedText:
     """A text, parsed. The text before an edit is asked for at every try."""
@@ -116,10 +92,8 @@ def parsed_text(text: str, language: Language) -> ParsedText:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The input of a check: the text before, the text after, and the instruction. `place`: the
-    work tree of the file, and its path from there."""
+    """The input of a check."""
 
     before: ParsedText
     after: ParsedText
     instruction: str
-    place: FilePlace | None = None

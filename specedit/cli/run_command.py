@@ -187,7 +187,11 @@ class Display(Sink):
     def _open(self) -> Screen:
         """The screen, created at the first call."""
         if self._screen is None:
+            from importlib import import_module
+
             from specedit.view.screen import Screen
+
+            import_module("specedit.check.answer")  # while the model loads
 
             self._meanwhile()
             self._screen = Screen(self._settings, self._names, asks=self._asks).__enter__()

@@ -113,7 +113,7 @@ def plan_edit(
         now=now,
         earlier=earlier,
         checks=checks,
-        check=partial(check_edit, source, now or source, instruction, checks),
+        check=now and partial(check_refined, source, now, instruction, checks),
         beside=beside,
         known=exact[0] if exact else None,
         findings=(exact[1],) if exact else focused,
@@ -121,16 +121,15 @@ def plan_edit(
     )
 
 
-def check_edit(source: Source, now: Source, instruction: str, checks: Checks, text: str) -> Checked:
+def check_refined(
+    source: Source, now: Source, instruction: str, checks: Checks, text: str
+) -> Checked:
     """`text` as what an instruction about `source` made of it, written over what is there `now`."""
-    from specedit.edit.imports import completion  # with the checks 17 ms, while a model works
-
-    if source.text != now.text:
-        if text == now.text:  # no change of what is there, whatever it was before
-            return guarded(now, instruction, checks, text)
-        if text == source.text:
-            return Checked(text)  # all of it taken back is a change like any other
-    return completion.judged_with_imports(source, instruction, checks, text)
+    if text == now.text:  # no change of what is there, whatever it was before
+        return guarded(now, instruction, checks, text)
+    if text == source.text:
+        return Checked(text)  # all of it taken back is a change like any other
+    return guarded(source, instruction, checks, text)
 
 
 def refuse_question(instruction: str, settings: Settings) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
 from specedit.check.new_code import ABOUT_COMMENTS
-from specedit.edit.imports.statements import IMPORTS
 from specedit.files.source import Source
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
@@ -179,6 +178,10 @@ def _are_in_prose(text: str, language: Language, places: Sequence[int]) -> bool:
     return True
 
 
+_IMPORTS = {  # types of statements that import
+    *("import_statement", "import_from_statement", "future_import_statement"),  # Python, JavaScript
+    *("import_declaration", "using_directive", "use_declaration"),  # Go and Java, C#, Rust
+}
 _SORT_IMPORTS = re.compile(  # and nothing else
     r"(?i)\W*(?:please )?(?:sort|order|organi[sz]e) (?:(?:all|the) )*"
     r"(?:imports|usings|use statements)\W*"
@@ -192,7 +195,7 @@ def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
         return None
     first = last = None
     for node in grow(source.text, source.language).children:
-        if node.type in IMPORTS:
+        if node.type in _IMPORTS:
             first, last = first or node, node
         elif node.named and first and "comment" not in node.type:
             break

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from specedit.check.finding import Finding
-from specedit.check.language_tables import language_facts
 from specedit.errors import UsageError
 from specedit.rename.guess import doubt
 from specedit.rename.resolution import ResolvedName
+from specedit.scoping.builtin_names import BUILTINS
 from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
@@ -64,8 +64,7 @@ def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing:
 
 def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
     """A note where the new name hides a name of the language itself; else ""."""
-    facts = language_facts(language.name)
-    if facts is None or new not in facts.builtins or language.name in ("javascript", "typescript"):
+    if new not in BUILTINS.get(language.name, ()) or language.name in ("javascript", "typescript"):
         return ""  # a browser's names are those of every second variable
     if all(meaning.is_member for meaning in chosen):
         return ""

@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path, PureWindowsPath
 from typing import Any, get_type_hints
 
-from specedit.check.finding import ALLOWED
+from specedit.check.finding import ALLOWED, REMOVED_KINDS
 from specedit.errors import UsageError
 from specedit.syntax.languages import BY_NAME
 
@@ -285,6 +285,9 @@ def _check_parts(name: str, value: str, where: str) -> None:
     except ValueError as problem:
         raise UsageError(f"{where}: {name}: {problem}.") from None
     for part in parts:
+        if what == "kind" and part in REMOVED_KINDS:
+            message = f"{where}: {name}: the kind {part} was removed in 1.1."
+            raise UsageError(message, hint="Leave it out.")
         if part not in known:
             raise UsageError(
                 f"{where}: {name}: there is no {what} {shown(part)}.", hint=nearest(part, known)

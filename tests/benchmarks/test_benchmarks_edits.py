@@ -10,15 +10,7 @@ import pytest
 
 from benchmarks.edits import __main__ as script_module
 from benchmarks.edits.case import Case, Original, judged, original, replaced
-from benchmarks.edits.cases import all_cases, half
-from benchmarks.edits.checkers import (
-    contains,
-    defines,
-    keeps_lines,
-    only,
-    parameters,
-    passes,
-)
+from benchmarks.edits.cases import all_cases, half, predicate
 from benchmarks.edits.code import Code
 
 DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -96,7 +88,7 @@ def load(path: str) -> Any:
         return json.load(file)
 '''
 FILE = Original("shop.py", SHOP)
-ASKED = (contains("Cart.total", r"\* 2"),)
+ASKED = (predicate(("contains", "Cart.total", r"\* 2")),)
 DOUBLE = ("return sum(items)", "return sum(items) * 2")
 
 
@@ -113,8 +105,7 @@ def case(*where: str, keeps: tuple = ()) -> Case:  # type: ignore[type-arg]
         (("Cart",), [], "right"),
         (("Cart.clear",), [], "partly"),
         (("Cart.total",), [("LIMIT = 3", "LIMIT = 4")], "partly"),
-        (("Cart.total",), [("LIMIT = 3\n", "LIMIT = 3\n\n")], "partly"),
-        (("Cart.total",), [("json.load(file)\n", "json.load(file)")], "partly"),
+        (("Cart.total",), [("LIMIT = 3\n", "LIMIT = 3\n\n")], "right"),
         (
             ("Cart.total",),
             [("    def clear(self) -> None:\n        self.items = []\n", "")],
@@ -186,7 +177,8 @@ def test_an_answer_is_judged_by_what_changed_and_where(where, more, verdict):
 
 def test_brackets_may_be_wrapped():
     answer = SHOP.replace("sum(items)", "sum(\n            items,\n        ) * 2")
-    wanted = Case("x", "", "", "", (), ("total",), (contains("total", r"sum\(items\) \* 2"),))
+    asked = (predicate(("contains", "total", r"sum\(items\) \* 2")),)
+    wanted = Case("x", "", "", "", (), ("total",), asked)
     assert judged(wanted, FILE, answer).verdict == "right"
 
 
@@ -194,34 +186,10 @@ def test_an_unasked_change_inside_the_place_is_found_by_keeps():
     answer = replaced(
         SHOP, (DOUBLE, ("items: list[int]", "things: list[int]"), ("sum(items)", "sum(things)"))
     )
-    for predicate in (keeps_lines("total", "return"), only("total", (r"\)$", ") * 2"))):
-        assert judged(case("total", keeps=(predicate,)), FILE, answer).verdict == "partly"
-        assert (
-            judged(case("total", keeps=(predicate,)), FILE, replaced(SHOP, (DOUBLE,))).verdict
-            == "right"
-        )
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ("        a = 1\n", "\n        a = 1\n", "partly"),
-        ("b = 'x'", 'b = "x"', "partly"),
-        ("b = 'x'", "b  = 'x'", "partly"),
-        ("b = 'x'", "b = 'y'", "right"),  # only `keeps` of the case can find this
-        ("sum(items) * 2\n", "(\n            sum(items) * 2\n        )\n", "right"),
-        ("    return sum(items) * 2\n", "\n        return sum(items) * 2\n", "right"),
-    ],
-    ids=["blank", "quotes", "spacing", "content", "the-change", "beside-the-change"],
-)  # fmt: skip
-def test_a_change_of_style_alone_inside_the_place_is_no_part_of_the_edit(old, new, verdict):
-    text = SHOP.replace(
-        "# every", "z = 0\n        a = 1\n        b = 'x'\n        c = 3\n        # every"
-    )
-    right = replaced(text, (DOUBLE,))
-    answer = right.replace(old, new)
-    assert answer != right
-    assert judged(case("total"), Original("shop.py", text), answer).verdict == verdict
+    for parts in (("keeps_lines", "total", "return"), ("only", "total", (r"\)$", ") * 2"))):
+        wanted = case("total", keeps=(predicate(parts),))
+        assert judged(wanted, FILE, answer).verdict == "partly"
+        assert judged(wanted, FILE, replaced(SHOP, (DOUBLE,))).verdict == "right"
 
 
 def test_comments_are_not_code():
@@ -232,9 +200,8 @@ def test_comments_are_not_code():
 
 
 def test_pure_functions_can_be_run():
-    made = Case(
-        "python-shop", "", "guard", "", (), ("load",), (passes("assert LIMIT == 4", "LIMIT"),)
-    )
+    asked = (predicate(("passes", "assert LIMIT == 4", "LIMIT")),)
+    made = Case("python-shop", "", "guard", "", (), ("load",), asked)
     assert judged(made, FILE, SHOP.replace("LIMIT = 3", "LIMIT = 4")).verdict == "partly"
     assert judged(made, FILE, SHOP.replace("LIMIT = 3", "LIMIT = 5")).verdict == "wrong"
 
@@ -264,7 +231,7 @@ def test_definitions_that_javascript_assigns_have_names():
     assert names["View.lookup"] == (3, 7)
     assert {"escape", "tags", "tags.open", "tags.close", "arrow", "Store.Memory.read"} <= set(names)
     assert not {"fs", "local"} & set(names)
-    assert [(one.key, one.bound) for one in code.imports] == [(("fs", "fs"), "fs")]
+    assert code.imported == {"fs"}
 
 
 @pytest.mark.parametrize(
@@ -273,7 +240,7 @@ def test_definitions_that_javascript_assigns_have_names():
 def test_a_new_last_member_may_need_a_comma_before_it(place, verdict):
     added = "{ return 1 },\n  write: function () {}\n})"
     answer = replaced(JAVASCRIPT, (("{ return 1 }\n})", added),))
-    made = Case("x", "", "", "", (), (place,), (defines("Store.Memory.write"),))
+    made = Case("x", "", "", "", (), (place,), (predicate(("defines", "Store.Memory.write")),))
     assert judged(made, Original("a.js", JAVASCRIPT), answer).verdict == verdict
 
 
@@ -297,28 +264,28 @@ def test_a_new_last_member_may_need_a_comma_before_it(place, verdict):
 )
 def test_parameters_are_read_in_every_language(name, text, symbol, names):
     file = Original(name, "")
-    wanted = Case("x", "", "", "", (), ("*",), (parameters(symbol, names),))
+    wanted = Case("x", "", "", "", (), ("*",), (predicate(("parameters", symbol, names)),))
     assert judged(wanted, file, text).verdict == "right"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "bound"),
+    ("name", "text", "words"),
     [
-        ("a.py", "import os.path\nfrom a import b as c, d\n", {"os", "c", "d"}),
+        ("a.py", "import os.path\nfrom a import b as c, d\n", {"os", "path", "a", "b", "c", "d"}),
         (
             "a.ts",
             "import a, { b as c, type D } from 'x'\nimport * as e from 'y'\n",
-            {"a", "c", "D", "e"},
+            {"a", "b", "c", "D", "e", "x", "y"},
         ),
-        ("a.js", "const { a, b: c } = require('x')\nconst d = require('d')\n", {"a", "c", "d"}),
-        ("a.go", 'package a\nimport (\n\t"fmt"\n\tx "a/b"\n\t"c/d/v2"\n)\n', {"fmt", "x", "d"}),
-        ("a.java", "import java.util.List;\nimport a.*;\n", {"List", ""}),
-        ("a.rs", "use std::{io, fmt::{self, Write as W}};\n", {"io", "", "W"}),
-        ("a.cs", "using System.Text;\n", {""}),
+        ("a.js", "const { a, b: c } = require('x')\nconst d = 1\n", {"a", "b", "c", "x"}),
+        ("a.go", 'package a\nimport (\n\t"fmt"\n\tx "a/b"\n)\n', {"fmt", "x", "a", "b"}),
+        ("a.java", "import java.util.List;\n", {"java", "util", "List"}),
+        ("a.rs", "use std::{io, fmt::{Write as W}};\n", {"std", "io", "fmt", "Write", "W"}),
+        ("a.cs", "using System.Text;\n", {"System", "Text"}),
     ],
 )
-def test_imports_are_read_in_every_language(name, text, bound):
-    assert {one.bound for one in Code(text, Original(name, "").language).imports} == bound
+def test_imports_are_read_in_every_language(name, text, words):
+    assert Code(text, Original(name, "").language).imported == words
 
 
 # -- the table -------------------------------------------------------------------------------------

@@ -32,16 +32,25 @@ def test_an_undefined_name_is_refused_and_can_be_let_pass(inside, file, script):
 
 
 def test_a_note_is_reported_and_strict_refuses_it(inside, file, script):
-    script(replace=[["    return sum(cart)\n", "    return 0\n    return sum(cart)\n"]])
-    done = inside("edit", "Return none", file, "--strict")
-    assert (done.returncode, file.read_text()) == (2, BEFORE)
-    done = inside("edit", "Return none", file, "--strict", "--allow", "unreachable", "--check")
-    assert done.returncode == 1 and b"never runs" in done.stderr
-    done = inside("edit", "Return none", file, "--json")
+    lines = "".join(f"    print({number})\n" for number in range(10))
+    text = f"def show():\n{lines}"
+    file.write_text(text)
+    script(replace=[[lines, f"{lines}{lines}"]])
+    done = inside("edit", "Show it twice", file, "--strict")
+    assert (done.returncode, file.read_text()) == (2, text)
+    done = inside("edit", "Show it twice", file, "--strict", "--allow", "copied-run", "--check")
+    assert done.returncode == 1 and b"repeat lines" in done.stderr
+    done = inside("edit", "Show it twice", file, "--json")
     (one,) = json.loads(done.stdout)["files"]
-    (result,) = [each for each in one["findings"] if each["kind"] == "unreachable"]
-    assert result["file"] == str(file) and result["line"] == 4 and result["verdict"] == "note"
+    (result,) = [each for each in one["findings"] if each["kind"] == "copied-run"]
+    assert result["file"] == str(file) and result["line"] == 12 and result["verdict"] == "note"
     assert one["status"] == "edited" and result["text"] in one["notes"]
+
+
+def test_a_kind_that_was_removed_says_so(inside, file, script):
+    script(replace=[])
+    done = inside("edit", "x", file, "--allow", "undefined unreachable")
+    assert done.returncode == 2 and b"unreachable was removed in 1.1" in done.stderr
 
 
 def test_an_answer_that_changes_nothing_says_so_even_when_strict(inside, file, script):
@@ -118,7 +127,7 @@ def test_a_rename_honours_the_checks_that_a_name_can_break(inside, file, script,
 
 
 def test_settings_of_edits_are_no_obstacle_to_a_rename(inside, file, script, monkeypatch):
-    monkeypatch.setenv("SPECEDIT_ALLOW", "renamed")
+    monkeypatch.setenv("SPECEDIT_ALLOW", "whitespace")
     file.write_text(RENAMED)
     script(replace=[["one", "uno"]])
     assert inside("rename", "one", "uno", file).returncode == 0

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.edits import checkers
-from benchmarks.edits.case import Case, Predicate, Replacements
+from benchmarks.edits.case import Case, Edited, Predicate, Replacements
 
 
 def all_cases() -> list[Case]:
@@ -40,8 +40,8 @@ def _case(record: dict[str, Any]) -> Case:
         **{name: record[name] for name in ("id", "file", "kind", "instruction")},
         right=right,
         where=tuple(record["where"]),
-        asked=tuple(map(_predicate, record["asked"])),
-        keeps=tuple(map(_predicate, record.get("keeps", ()))),
+        asked=tuple(map(predicate, record["asked"])),
+        keeps=tuple(map(predicate, record.get("keeps", ()))),
         accepted=_pairs(record.get("accepted", ())),
         spoilt=tuple(spoilt),
     )
@@ -51,17 +51,23 @@ def _pairs(replacements: Iterable[Sequence[str]]) -> Replacements:
     return tuple((old, new) for old, new in replacements)
 
 
-def _predicate(parts: list[Any]) -> Predicate:
+def predicate(parts: Sequence[Any]) -> Predicate:
+    """A function of `checkers` with its arguments; its `__name__` is what a report shows."""
     name, *arguments = parts
     named = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+    label = f"{name}({', '.join(map(repr, arguments))})"
     if name == "either":
-        arguments = [_predicate(inner) for inner in arguments]
-    elif name == "only":
-        arguments = [arguments[0], *(tuple(pair) for pair in arguments[1:])]
+        arguments = [predicate(inner) for inner in arguments]
     if arguments and arguments[0] == "":
         arguments[0] = None
-    predicate: Predicate = getattr(checkers, name)(*arguments, **named)
-    return predicate
+    check = getattr(checkers, name)
+
+    def holds(edited: Edited) -> bool:
+        result: bool = check(edited, *arguments, **named)
+        return result
+
+    holds.__name__ = label
+    return holds
 
 
 def half(cases: Iterable[Case], name: str) -> list[Case]:

@@ -132,7 +132,7 @@ def merged_parts(before: Sequence[str], after: Sequence[str], how: str) -> Itera
 MAX_CHANGE_CHARACTERS = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, a tool's call in JSON, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
-_OFF = ("renamed", "whitespace", "unreachable", "question")  # it says what it does
+_OFF = ("whitespace", "question")  # it says what it does
 
 
 def check_size(characters: int) -> None:

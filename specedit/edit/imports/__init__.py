@@ -1,1 +1,0 @@
-"""Completes the imports of an edited file: adds what is missing, removes what became unused."""
