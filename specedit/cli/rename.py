@@ -247,28 +247,24 @@ def _plan(
     from functools import partial
 
     from specedit.errors import UsageError
-    from specedit.rename.planning import plan_rename
+    from specedit.rename.tree import Tree, plan_rename
 
     plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
         return _Plan(plan_file)
-    from specedit.rename.tree import Tree, plan, with_mention
-
     tree = Tree.around(names)
     if len(targets.names) == 1:
-        return _Plan(
-            lambda source: with_mention(
-                plan_file(source),
-                tree.elsewhere(source.name, old, line) if tree is not None else None,
-            )
-        )
+        if tree is None:
+            return _Plan(plan_file)
+        noted = tree.with_other_uses
+        return _Plan(lambda source: noted(plan_file(source), source.name, old, line))
     if line is not None:
         raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
     return _Plan(
-        lambda source: plan(tree, result, source, settings),
+        lambda source: tree.plan(result, source, settings),
         sum(len(guess.places) for guess in result.files.values()),
         [tree.shown(path) for path in result.files],
         [replace(use, path=tree.shown(use.path)) for use in result.left],

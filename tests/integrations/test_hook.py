@@ -422,7 +422,7 @@ def test_what_the_work_tree_does_not_hold_is_not_tested(tested):
 
 def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path):
     from specedit.files.source import Source
-    from specedit.rename.planning import old_name_left
+    from specedit.rename.tree import old_name_left
 
     source = Source.from_bytes("a.py", b"old = 1\n\nprint(old)\n")
     assert old_name_left(source, "old") == "`old` still stands on line 1, 3"
@@ -430,16 +430,16 @@ def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path):
 
 def test_a_rename_that_asks_no_model_is_planned_once(tmp_path, monkeypatch, capsys):
     from specedit.cli import run
-    from specedit.rename import planning
+    from specedit.rename import tree
 
     planned: list[str] = []
-    plan_rename = planning.plan_rename
+    plan_rename = tree.plan_rename
 
     def counted(source: Any, *words: Any, **flags: Any) -> Any:
         planned.append(source.text)
         return plan_rename(source, *words, **flags)
 
-    monkeypatch.setattr(planning, "plan_rename", counted)
+    monkeypatch.setattr(tree, "plan_rename", counted)
     repository = Repository.init(tmp_path / "repo")
     repository.write("pyproject.toml", '[[tool.specedit.hook]]\nrename = {Old = "New"}\n')
     repository.write("a.py", "Old = 2\n")

@@ -11,12 +11,11 @@ import pytest
 from case_files import cases
 from hypothesis import given
 from hypothesis import strategies as st
+from renaming import MARK
+from renaming import rename_text as rename
 
 from specedit.errors import UsageError
-from specedit.rename.places import rename_places
-from specedit.syntax.languages import BY_NAME, language_of
-
-MARK = re.compile("«(.*?)»")
+from specedit.syntax.languages import BY_NAME
 
 
 def _cases() -> list[object]:
@@ -36,7 +35,7 @@ def test_only_what_the_line_means_is_renamed(filename, new, marked, line):
     assert first is not None
     before = MARK.sub(r"\1", marked)
     line = line or marked.count("\n", 0, first.start()) + 1
-    guess = rename_places(before, language_of(filename), first[1], new, "code", line)
+    guess = rename(before, first[1], new, line=line, language=filename)
     assert guess.text == MARK.sub(lambda _: new, marked)
     assert not guess.collisions
 
@@ -53,11 +52,6 @@ class User:
     def get_username(self):
         return self.username
 """
-
-
-def rename(text: str, old: str, new: str, scope: str = "code", line: int | None = None,
-           language: str = "python"):  # fmt: skip
-    return rename_places(text, BY_NAME[language], old, new, scope, line)
 
 
 def test_each_scope_holds_the_one_before_it():
@@ -116,7 +110,6 @@ def test_more_than_one_thing_of_a_name_is_said():
     guess = rename("x = 1\ndef f():\n    x = 2\n    return x\n", "x", "y")
     assert guess.text == "y = 1\ndef f():\n    y = 2\n    return y\n"
     assert "means 2 things" in guess.notes[0].text
-    assert not guess.clean
 
 
 def test_a_member_is_selected_by_its_class():
@@ -128,7 +121,7 @@ def test_a_member_is_selected_by_its_class():
 
 def test_a_use_that_another_class_may_have_stays_in_one_file():
     text = "class A:\n    def f(self): ...\nclass B:\n    def f(self): ...\ng(x.f())\n"
-    guess = rename_places(text, BY_NAME["python"], "A.f", "h")
+    guess = rename(text, "A.f", "h", "comments")
     assert [place.line for place in guess.places] == [2]
     assert any("not known on line 5: not renamed" in note.text for note in guess.notes)
 
@@ -299,7 +292,7 @@ def test_without_rules_whole_words_are_renamed_and_this_is_said():
     guess = rename("# port\nport: 1\nports: 2\n", "port", "gate", language="yaml")
     assert guess.text == "# port\ngate: 1\nports: 2\n"
     assert "scopes not checked" in guess.notes[0].text
-    assert rename_places("a b", None, "a", "c").text == "c b"
+    assert rename("a b", "a", "c", language=None).text == "c b"
 
 
 def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed():
@@ -352,7 +345,6 @@ def test_a_macro_that_may_mean_another_thing_is_said(used):
     guess = rename(text + more, "count", "total", line=1, language="c")
     assert "(total++)" in guess.text
     assert "line 2" in guess.notes[0].text
-    assert not guess.clean
 
 
 @pytest.mark.parametrize("scope", ["code", "comments", "derived"])
@@ -368,7 +360,7 @@ def test_a_macro_that_may_mean_another_thing_is_said(used):
 def test_a_name_that_a_string_reads_is_code(language, text, scope):
     guess = rename(text, "x", "y", scope, text.count("\n"), language)
     assert "x" not in guess.text.split("\n")[-2]
-    assert guess.clean
+    assert not guess.notes and not guess.collisions
 
 
 def test_a_go_import_gets_an_alias():
@@ -403,7 +395,7 @@ def test_the_work_grows_with_the_uses_and_not_with_their_square():
 
         sys.settrace(trace)
         try:
-            rename_places("total = 1\n" * uses, language_of("m.py"), "total", "count", "code")
+            rename("total = 1\n" * uses, "total", "count")
         finally:
             sys.settrace(None)
         return count

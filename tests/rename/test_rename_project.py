@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from command_line import at_a_terminal
 from hook_repository import Hooked
+from renaming import rename_texts
 
 from specedit.errors import UsageError
-from specedit.rename.tree_rename import rename_tree
-from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
 
 FILES = {
@@ -504,14 +503,7 @@ def test_a_member_of_one_class_leaves_what_may_be_another_s():
         "a.py": "class Cart:\n    total = 1\n\n\nclass Bill:\n    total = 2\n",
         "b.py": "from a import Cart\n\n\ndef f(x, cart: Cart):\n    return x.total + cart.total\n",
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        list(texts),
-        "Cart.total",
-        "sum_",
-        "code",
-        lambda module, path: False,
-    )
+    made = rename_texts(texts, "Cart.total", "sum_")
     assert made.files["a.py"].text.count("sum_") == 1
     assert made.files["b.py"].text.endswith("return x.total + cart.sum_\n")
     ((path, doubts),) = made.undecided.items()
@@ -524,10 +516,7 @@ def test_a_comment_speaks_of_one_class_s_member_only_beside_it():
         "a.py": "class Cart:\n    total = 1  # the total\n",
         "b.py": "x = 1  # a total of something else\n",
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        *(list(texts), "Cart.total", "amount", "comments", lambda m, p: False),
-    )
+    made = rename_texts(texts, "Cart.total", "amount", "comments")
     assert list(made.files) == ["a.py"] and made.files["a.py"].text.count("amount") == 2
 
 
@@ -537,10 +526,7 @@ def test_a_package_s_own_name_is_taken_in_another_of_its_files():
         "a.go": "package m\n\nfunc Old() {}\n",
         "b.go": "package m\n\nfunc New() { Old() }\n",
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        *(["a.go", "b.go"], "Old", "New", "code", lambda module, path: True),
-    )
+    made = rename_texts(texts, "Old", "New")
     assert [(path, one.line) for path, one in made.collisions][:1] == [("a.go", 3)]
 
 
@@ -575,9 +561,8 @@ def test_imports_in_a_cycle_are_followed_once(monkeypatch):
         + "export function use(x: Draft) { return x.go(); }\n"
         for name in "abcdef"
     }
-    project = Project(texts, texts.__getitem__)
     with pytest.raises(UsageError, match="not declared"):
-        rename_tree(project, list(texts), "go", "run", "code", lambda module, path: True)
+        rename_texts(texts, "go", "run")
 
 
 def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
@@ -589,8 +574,5 @@ def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
             for one in names
         )
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        *(["a.py"], "go", "run", "code", lambda module, path: True),
-    )
+    made = rename_texts(texts, "go", "run")
     assert made.files["a.py"].text.count("run(") == 40

@@ -3,12 +3,9 @@
 from pathlib import Path
 
 import pytest
+from renaming import is_here, planned_of_many
 
 from specedit.edit.report import Edit
-from specedit.files.source import Source
-from specedit.rename.declared import is_here
-from specedit.rename.planning import plan_rename
-from specedit.settings import Settings
 
 FILES = (
     *("python/pyproject.toml", "python/app/models.py", "python/tests/test_app.py"),
@@ -78,9 +75,7 @@ def test_without_a_file_nothing_is_known():
     ids=["member", "import", "our member", "our import", "both"],
 )
 def test_over_many_files_only_the_project_s_own_is_renamed(tree, text, after):
-    path = tree / "python" / "tests" / "test_app.py"
-    source = Source.from_bytes("test_app.py", text.encode(), path)
-    work = plan_rename(source, "get", "fetch", Settings(), absent_ok=True)
+    work = planned_of_many(text, "get", "fetch", tree / "python" / "tests" / "test_app.py")
     if after is None:
         assert isinstance(work, Edit) and work.status == "unchanged"
         assert "a member of requests" in work.notes[0] or "import" in work.notes[0]

@@ -221,7 +221,7 @@ class HookRun:
             return None
         if step.repeat:
             return self._left(file, step, data)
-        from specedit.rename.planning import old_name_left
+        from specedit.rename.tree import old_name_left
 
         name = file.entry.name
         try:
@@ -350,7 +350,7 @@ def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
         from specedit.repeat.finding import plan_saved
 
         return plan_saved(source, step.repeat, settings)
-    from specedit.rename.planning import plan_rename
+    from specedit.rename.tree import plan_rename
 
     return plan_rename(source, step.old, step.new, settings, absent_ok=True)
 
