@@ -85,8 +85,9 @@ def rename_places(
         refuse_keyword(new, dialect)
         data = text.encode("utf-8", "surrogatepass")
         rewrites, note = rules.from_receiver(grow(text, dialect), data, new, line)
-        *_, written, places = _finish(data, rewrites)
-        return RenameGuess(old, new, written, places, notes=(doubt(note),))
+        _, written, places = put(data, rewrites)
+        after = written.decode("utf-8", "surrogatepass")
+        return RenameGuess(old, new, after, places, notes=(doubt(note),))
     results, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
         results = [result for result in results if has_sigil(result, typing)] or results
@@ -363,7 +364,8 @@ def guessed(
     if not whole_tree:
         others = [meaning for meaning in result if meaning not in chosen]
         stays += [other(meaning, old, f"--line {meaning.lines[0]}") for meaning in others]
-    edits, written, after, changed = _finish(data, kept)
+    edits, written, changed = put(data, kept)
+    after = written.decode("utf-8", "surrogatepass")
     # what to look at twice
     spelled = sorted({place.line for place in changed if _is_spelled_out(place)})
     if spelled:
@@ -479,36 +481,28 @@ def other(meaning: Meaning, old: str, flag: str = "", kind: str = "outside") -> 
     return _stays(f"{old} ({describe(meaning)})", lines, flag, kind)
 
 
-def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes]:
-    """The rewrites that do not overlap an earlier one, in order, and the bytes they make."""
+def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes, tuple[Place, ...]]:
+    """The rewrites that do not overlap an earlier one, in order, the bytes that they make, and the
+    places."""
     kept: list[Rewrite] = []
     out: list[bytes] = []
-    at = 0
+    places: list[Place] = []
+    end, offset, line, column = 0, 0, 1, 1
     for rewrite in sorted(rewrites, key=lambda rewrite: (rewrite.start, -rewrite.end)):
-        if rewrite.start < at:
+        if rewrite.start < end:
             continue
-        kept.append(rewrite)
-        out += [data[at : rewrite.start], rewrite.new.encode("utf-8", "surrogatepass")]
-        at = rewrite.end
-    return kept, b"".join([*out, data[at:]])
-
-
-def _finish(
-    data: bytes, rewrites: list[Rewrite]
-) -> tuple[list[Rewrite], bytes, str, tuple[Place, ...]]:
-    """The rewrites that are made, the new text in bytes and in characters, and its places."""
-    kept, out = put(data, rewrites)
-    places = []
-    at, offset, line, column = 0, 0, 1, 1
-    for rewrite in kept:
-        passed = data[at : rewrite.start].decode("utf-8", "surrogatepass")
-        at, offset, line = rewrite.start, offset + len(passed), line + passed.count("\n")
+        before = data[kept[-1].start if kept else 0 : rewrite.start]
+        passed = before.decode("utf-8", "surrogatepass")
+        offset, line = offset + len(passed), line + passed.count("\n")
         last = passed.rfind("\n")  # before it, the line may be long
         column = len(passed) - last if last >= 0 else column + len(passed)
         why = rewrite.why or REASONS.get(rewrite.kind, "")
         same = (rewrite.kind, rewrite.old, rewrite.new, column, why, rewrite.undecided)
         places.append(Place(offset, line, *same))
-    return kept, out, out.decode("utf-8", "surrogatepass"), tuple(places)
+        out += [data[end : rewrite.start], rewrite.new.encode("utf-8", "surrogatepass")]
+        kept.append(rewrite)
+        end = rewrite.end
+    return kept, b"".join([*out, data[end:]]), tuple(places)
 
 
 def _is_spelled_out(place: Place) -> bool:
@@ -534,8 +528,9 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         comments = comment_rewrites(data, parts, old, new)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
-    *_, written, places = _finish(data, [each for level in levels[:taken] for each in level])
+    _, written, places = put(data, [each for level in levels[:taken] for each in level])
     named = language.name if language else "this language"
     message = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     outside = tuple(_outside(data, levels[taken:], old))
-    return RenameGuess(old, new, written, places, outside, notes=(doubt(message),))
+    after = written.decode("utf-8", "surrogatepass")
+    return RenameGuess(old, new, after, places, outside, notes=(doubt(message),))

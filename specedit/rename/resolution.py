@@ -72,9 +72,6 @@ class ResolvedName:
     def typing_of(self, leaf: Branch) -> Typing:
         return self.typings[self._paths[id(leaf)]]
 
-    def spot(self, path: str, leaf: Branch) -> Spot:
-        return spot_at(self.typings[path].scopes.data, leaf.start, leaf.line)
-
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file, without what others import."""
         home = self.typings[path].scopes

@@ -28,6 +28,7 @@ from specedit.rename.resolution import (
     lines_text,
     locals_too,
     resolve_name,
+    spot_at,
     whatever,
 )
 from specedit.scoping.languages import rules_of
@@ -367,11 +368,12 @@ def _derived_only(
 
 def _with_others(guess: RenameGuess, resolved: ResolvedName, path: str, old: str) -> RenameGuess:
     """The guess with the uses that stay in the file: undecided ones, and those of another thing."""
+    data = resolved.typings[path].scopes.data
     undecided = (
         Finding(
             "undecided",
             f"`{old}` on {lines_text(part.lines)}: not renamed, {why}",
-            tuple(resolved.spot(path, leaf) for leaf in part.leaves),
+            tuple(spot_at(data, leaf.start, leaf.line) for leaf in part.leaves),
         )
         for part, why in resolved.left.get(path, [])
     )

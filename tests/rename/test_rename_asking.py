@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from case_files import cases
 from hypothesis import given
 from hypothesis import strategies as st
 from renaming import MAX_SHOWN_CHARACTERS, Tree, planned
@@ -80,20 +81,7 @@ def test_an_article_stays_with_its_mention():
     assert answered(kept, text)[0] == kept
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        "`username`",
-        "``username``",
-        ":func:`username`",
-        ":param username: who",
-        "@param username who",
-        "{@link User#username}",
-        '<see cref="User.username"/>',
-        "self.username",
-        "username() is called",
-    ],
-)
+@cases("rename/rename.toml", "references")
 def test_a_reference_to_code_is_renamed_without_a_question(mention):
     job = plan(f"username = 1  # {mention}\n")
     assert job.known == f"email = 1  # {mention}\n".replace("username", "email")
