@@ -84,7 +84,7 @@ class Editor:
         sink: Sink | None = None,
     ) -> Edit:
         """Rename an identifier in a file, in the setting `scope`."""
-        from specedit.rename.planning import plan_rename
+        from specedit.rename.tree import plan_rename
 
         def planner(source: Source) -> Job | Edit:
             return plan_rename(source, old, new, self.settings, line=line)

@@ -2,5 +2,5 @@
 
 * `cases`: renames whose result is known
 * `fuzz`: random renames in packages that compile, compiled again afterwards
-* `servers`: the same cases and packages by language servers
+* `servers`: a language server, which renames in the same packages (`fuzz --server`)
 """

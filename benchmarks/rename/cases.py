@@ -22,8 +22,6 @@ from benchmarks.speed.cases import records, require_texts
 from specedit import Editor
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import Source
-from specedit.rename.places import rename_places
-from specedit.syntax.languages import language_of
 
 
 @dataclass(frozen=True)
@@ -64,52 +62,35 @@ def search_and_replace(case: RenameCase) -> str:
     return text
 
 
-def without_model(case: RenameCase) -> dict[str, Any]:
-    """The places that the syntax trees name, in code only."""
-    text, warned = case.before, False
-    for old, new in case.pairs:
-        try:
-            guess = rename_places(
-                text, language_of(case.filename, text), old, new, "code", case.line
-            )
-        except SpeceditError as problem:
-            return _result(case, None, True, str(problem))
-        if guess.collisions:
-            return _result(case, None, True, "the new name is taken")
-        text, warned = guess.text, warned or not guess.clean
-    return _result(case, text, warned)
-
-
-def with_model(editor: Editor, case: RenameCase) -> dict[str, Any]:
+def renamed(editor: Editor, case: RenameCase) -> dict[str, Any]:
+    """The verdict on specedit's rename."""
     text, notes = case.before, []
     for old, new in case.pairs:
-        source = Source.from_bytes(case.filename, text.encode())
+        source = Source.from_bytes(case.filename, text.encode("utf-8", "surrogatepass"))
         try:
             edit = editor.rename(old, new, source, line=case.line)
         except SpeceditError as problem:
-            return _result(case, None, True, str(problem))
+            return _result(case, None, str(problem))
         if edit.problems:
-            return _result(case, None, True, *edit.problems)
-        text = edit.after.decode()
+            return _result(case, None, *edit.problems)
+        text = edit.after.decode("utf-8", "surrogatepass")
         notes += [finding.text for finding in edit.findings if finding.warns]
-    return _result(case, text, bool(notes), *notes)
+    return _result(case, text, *notes)
 
 
-def _result(case: RenameCase, text: str | None, warned: bool, *notes: str) -> dict[str, Any]:
+def _result(case: RenameCase, text: str | None, *notes: str) -> dict[str, Any]:
     return {
         "right": text == case.after,
         "refused": text is None,
-        "warned": warned,
+        "warned": bool(notes),
         "notes": list(notes),
     }
 
 
-def measured(case: RenameCase, editor: Editor | None) -> dict[str, Any]:
+def measured(case: RenameCase, editors: dict[str, Editor]) -> dict[str, Any]:
     """One case, every way of renaming."""
     started = time.perf_counter()
-    ways = {"no-model": without_model(case)}
-    if editor is not None:
-        ways["model"] = with_model(editor, case)
+    ways = {way: renamed(editor, case) for way, editor in editors.items()}
     search = search_and_replace(case) == case.after
     seconds = round(time.perf_counter() - started, 3)
     return {"language": case.language, "search": search, "ways": ways, "seconds": seconds}
@@ -143,11 +124,13 @@ def main() -> int:
     made.add_argument("--model", action="store_true", help="the full tool, too")
     options = made.parse_args()
     cases = {case.id: case for case in part(load(options.cases), options)}
-    editor = Editor(**settings_of(options, scope="code")) if options.model else None
+    editors = {"no-model": Editor(**settings_of(options, scope="code", no_model=True))}
+    if options.model:
+        editors["model"] = Editor(**settings_of(options, scope="code"))
     try:
-        rows = list(recorded(options.out, cases, lambda name: measured(cases[name], editor)))
+        rows = list(recorded(options.out, cases, lambda name: measured(cases[name], editors)))
     finally:
-        if editor is not None:
+        for editor in editors.values():
             editor.close()
     print(table(rows))
     return 0

@@ -33,7 +33,7 @@ from benchmarks.rename.servers import Server, spans_of
 from benchmarks.speed.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import read
-from specedit.rename.guess import Place
+from specedit.rename.questions import Place
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
 from specedit.scoping.languages import rules_of

@@ -3,12 +3,16 @@ a folder, with the imports of the others."""
 
 from __future__ import annotations
 
+import gc
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from specedit.check.finding import EXISTING_NAME, OF_RENAMES, Finding
 from specedit.cli.options import (
     SHARED,
     Changed,
@@ -19,15 +23,13 @@ from specedit.cli.options import (
     option,
     settings_options,
 )
-from specedit.cli.streams import put_json, put_patch
-from specedit.errors import InputError, UsageError, listed
+from specedit.cli.streams import put_json, say
+from specedit.errors import FileError, InputError, UsageError, listed
 from specedit.settings import Resolved
-from specedit.syntax.diff import moved_patch
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.cli.targets import ResolvedTargets, Targets
-    from specedit.edit.job import Job
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
     from specedit.files.recorder import Wish
@@ -44,55 +46,6 @@ def is_move(old: str, new: str) -> bool:
     return place.exists() and (is_path or (place.is_dir() and "/" in old))
 
 
-def move(old: str, new: str, settings: Settings) -> int:
-    """Move OLD and rewrite the imports that lead to it: one change, which undo takes back."""
-    from rich.text import Text
-
-    from specedit.edit.report import Report
-    from specedit.files.journal import home
-    from specedit.files.recorder import Recorder, Wish
-    from specedit.files.undo import absolute, check_free
-    from specedit.rename.follow_imports import follow, moved_files
-    from specedit.view import colours, summary, terminal
-    from specedit.view.colours import count, say
-    from specedit.view.diff_view import show
-
-    if settings.test or settings.ask:
-        raise UsageError("--test and --ask do not work when a file is moved.")
-    tree, moved = moved_files(old, new)
-    for before, after in moved.items():
-        check_free(tree.root / before, tree.root / after)
-    planned = follow(tree, moved, settings)
-    report = Report("rename", tuple(edit for _, edit in planned))
-    if not (settings.check or settings.diff):
-        recorder = Recorder(home(), "rename", Wish(f"{old} to {new}"))
-        kept = [file for file in planned if file[1].changed or tree.path(file[1].path) in moved]
-        recorder.write_all(
-            [(source, edit.after) for source, edit in kept], absolute(tree.root, moved.items())
-        )
-        done = {source.name for source, edit in kept if edit.changed}
-        edits = (
-            replace(edit, status="edited", written=True) if source.name in done else edit
-            for source, edit in planned
-        )
-        report = Report("rename", tuple(edits))
-    console = colours.terminal()
-    for source, edit in planned:
-        if settings.verbose:
-            show(console, edit)
-        elif edit.changed and not settings.quiet:
-            lines = count(max(edit.added, edit.removed), "line")
-            say(console, Text(f"  {terminal.name(edit.path)}: {lines}"))
-        if settings.diff:
-            place = tree.path(source.name)
-            to = moved.get(place)
-            put_patch(edit.diff if to is None else moved_patch(place, to, edit.diff))
-    if settings.json:
-        put_json(report)
-    summary.show(console, report, verbose=settings.verbose, quiet=settings.quiet)
-    return 1 if settings.check else report.exit_code()
-
-
 @settings_options(
     *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
     asks=True,
@@ -106,7 +59,7 @@ def rename(
         None, "Rename what the name on line N of FILE refers to", metavar="N"
     ),
     dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
-    incomplete: bool = flag("--incomplete", "Rename although uses that may be meant stay"),
+    incomplete: bool = flag("--incomplete", "Rename although some uses stay that may be meant"),
     verify: bool = flag(
         "--verify", "Run the project's compiler before and after; undo what breaks it"
     ),
@@ -117,13 +70,8 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier in code, comments and documentation."""
-    import gc
-    from dataclasses import replace
-
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, resolve_targets
-    from specedit.edit.report import Report
-    from specedit.errors import UsageError
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 
@@ -131,6 +79,8 @@ def rename(
     if is_move(old, new):
         if files or line is not None or staged or changed or since:
             raise UsageError("When a file is moved, neither other files nor --line can be named.")
+        from specedit.cli.move import move
+
         return move(old, new, replace(resolved.values, check=resolved.values.check or dry_list))
     derived = resolved.values.scope == "derived"
     wanted = Targets(
@@ -145,9 +95,7 @@ def rename(
     targets = resolve_targets(wanted, resolved)
     names, settings = targets.names, targets.settings
     if not names and wanted.from_git:
-        if settings.json:
-            put_json(Report("rename", ()))
-        return 0
+        return _put_report((), shown=settings.json)
     settings = replace(settings, no_model=True) if dry_list else settings
     plan = _plan(names, wanted, old, new, line, settings)
     if dry_list:
@@ -156,24 +104,19 @@ def rename(
         if settings.json:
             return _refuse_in_json(targets, plan)
         _confirm_incomplete(plan, f"{old} {new}", targets)
-    wish, together = Wish(f"{old} to {new}"), len(names) > 1
+    wish = Wish(f"{old} to {new}")
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
     if verify:
         return _verified(old, new, wish, targets, plan)
-    together = together or bool(plan.moves)
+    together = len(names) > 1 or bool(plan.moves)
     return run_command("rename", targets, plan.planner, wish, together=together, moves=plan.moves)
 
 
 def _verified(old: str, new: str, wish: Wish, targets: ResolvedTargets, plan: _Plan) -> int:
     """Rename, and undo it where a compiler or type checker of the project reports a new error."""
-    import re
-    from pathlib import Path, PurePosixPath
-
     from specedit.check.project_checks import Verification, checks_of
     from specedit.cli.run_command import run_command
-    from specedit.cli.streams import say
-    from specedit.errors import UsageError
     from specedit.files.worktree import real, top_of
     from specedit.syntax.languages import language_of
 
@@ -210,8 +153,6 @@ def _verified(old: str, new: str, wish: Wish, targets: ResolvedTargets, plan: _P
 
 def _refuse_kinds(resolved: Resolved) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
-    from specedit.check.finding import EXISTING_NAME, OF_RENAMES
-    from specedit.errors import UsageError
 
     known = (*OF_RENAMES, EXISTING_NAME)
     others = [kind for kind in resolved.values.allowed if kind not in known]
@@ -224,8 +165,8 @@ def _refuse_kinds(resolved: Resolved) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A rename before it is run. Of a whole work tree: how many places it changes in which
-    files, and the uses that may be meant and stay."""
+    """A rename before it is run. Of a whole work tree: how many places it changes in which files,
+    and the uses that stay although they may mean what is renamed."""
 
     planner: Planner
     places: int = 0
@@ -243,32 +184,24 @@ def _plan(
     settings: Settings,
 ) -> _Plan:
     """Plans one file as it stands, or the files as one change, whose places are known already."""
-    from dataclasses import replace
-    from functools import partial
-
-    from specedit.errors import UsageError
-    from specedit.rename.planning import plan_rename
+    from specedit.rename.tree import Tree, plan_rename
 
     plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
         return _Plan(plan_file)
-    from specedit.rename.tree import Tree, plan, with_mention
-
     tree = Tree.around(names)
     if len(targets.names) == 1:
-        return _Plan(
-            lambda source: with_mention(
-                plan_file(source),
-                tree.elsewhere(source.name, old, line) if tree is not None else None,
-            )
-        )
+        if tree is None:
+            return _Plan(plan_file)
+        noted = tree.with_other_uses
+        return _Plan(lambda source: noted(plan_file(source), source.name, old, line))
     if line is not None:
         raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
     return _Plan(
-        lambda source: plan(tree, result, source, settings),
+        lambda source: tree.plan(result, source, settings),
         sum(len(guess.places) for guess in result.files.values()),
         [tree.shown(path) for path in result.files],
         [replace(use, path=tree.shown(use.path)) for use in result.left],
@@ -280,7 +213,7 @@ SHOWN_FILES = 8  # that a question or an error names
 
 
 def _left_text(left: Sequence[UseLeft]) -> str:
-    """The uses that may be meant, by file."""
+    """The uses that stay although they may mean what is renamed, by file."""
     from specedit.view.colours import count  # rich takes 30 ms
 
     lines: dict[str, list[int]] = {}
@@ -292,10 +225,8 @@ def _left_text(left: Sequence[UseLeft]) -> str:
 
 
 def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> None:
-    """Ask whether to leave uses that may be meant; an error without a terminal, or after no."""
-    from specedit.cli.streams import say
+    """Ask whether to rename although uses stay; an error without a terminal, or after no."""
     from specedit.cli.targets import confirmed
-    from specedit.errors import UsageError
     from specedit.view.colours import count
 
     renamed = f"{count(plan.places, 'place')} in {count(len(plan.changed), 'file')}"
@@ -313,18 +244,20 @@ def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> No
 
 def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
     """Print the report of a rename that is refused because it would be incomplete."""
-    from dataclasses import replace
-
-    from specedit.check.finding import Finding
-    from specedit.edit.report import Report
-
     why = Finding("incomplete", f"{_left_text(plan.left)}; nothing was written", refuses=True)
-    edits = (
+    return _put_report(
         replace(edit, status="refused").noting(why) if edit.changed else edit
         for edit in _edits_by_rule(targets, plan.planner)
     )
+
+
+def _put_report(edits: Iterable[Edit], *, shown: bool = True) -> int:
+    """Print the report as JSON if it is `shown`; the exit code."""
+    from specedit.edit.report import Report
+
     report = Report("rename", tuple(edits))
-    put_json(report)
+    if shown:
+        put_json(report)
     return report.exit_code()
 
 
@@ -334,14 +267,12 @@ SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind
 def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
-    from specedit.edit.report import Report
     from specedit.view.colours import count
 
     edits = _edits_by_rule(targets, planner)
-    report = Report("rename", tuple(edits))
+    code = _put_report(edits, shown=settings.json)
     if settings.json:
-        put_json(report)
-        return report.exit_code()
+        return code
     for line in (line for edit in edits for line in _lines(edit)):
         print(harmless(line))
     places, files = sum(len(edit.changes) for edit in edits), sum(bool(e.changes) for e in edits)
@@ -349,37 +280,29 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
     more = f", {count(left, 'use')} left that may be meant" if left else ""
     text = f"{places} places in {files} files{more}; nothing was asked or written"
     print(text, file=sys.stderr)
-    return report.exit_code()
+    return code
 
 
 def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
     """The Edit of each file, without a model."""
     from specedit.cli.targets import allowed_links
-    from specedit.edit.outcome import failed
+    from specedit.edit.outcome import failed, outcome
     from specedit.edit.report import Edit
     from specedit.edit.request import of_files
-    from specedit.errors import FileError
 
     edits: list[Edit] = []
     names = targets.names
     for item in of_files(names, set, allowed_links(names), skips=targets.searched):
         try:
             planned = planner(item.read())
-            edits.append(planned if isinstance(planned, Edit) else _by_rule(planned))
+            if not isinstance(planned, Edit):
+                checked = planned.check(planned.known or planned.source.text)
+                edit = replace(outcome(planned.source, checked.text), changes=checked.changes)
+                planned = edit.noting(*planned.findings, *checked.findings)
+            edits.append(planned)
         except FileError as problem:
             edits.append(failed(item.name, problem))
     return edits
-
-
-def _by_rule(job: Job) -> Edit:
-    """The Edit by rule, without a model."""
-    from dataclasses import replace
-
-    from specedit.edit.outcome import outcome
-
-    judged = job.check(job.known or job.source.text)
-    edit = replace(outcome(job.source, judged.text), changes=judged.changes)
-    return edit.noting(*job.findings, *judged.findings)
 
 
 def _lines(edit: Edit) -> Iterator[str]:

@@ -1,11 +1,13 @@
-"""Renaming: the places of a name, what is written there, and the Jobs of a rename.
+"""Renaming: find the places of a name, decide each, ask the model about the rest, write.
 
-Runs no model and writes nothing.
+Runs no model and writes nothing. From top to bottom:
 
-* `planning`: a file and two names become a Job; `asking`: the mentions that the model decides
-* `places`: the places in one file, and its new text; `choosing`: which of a name's meanings
-* `tree`, `tree_rename`, `resolution`: a whole work tree, renamed at once; `declared`: its messages
-* `new_name`: keywords, taken names, captures; `guess`: the text at each place
-* `mentions`: names outside of parsed code; `derived_names`: of a tree, and in prose
 * `follow_imports`: files that move, and the imports of the others
+* `tree`: the Jobs of a rename, of one file or of a git work tree
+* `tree_rename`: what becomes of each file of a tree, and what is reported
+* `places`: one file: which places are renamed if it is alone, and the new text
+* `new_name`: keywords, taken names, captures
+* `mentions`: comments, strings, names built from the old one, macros, prose
+* `resolution`: what each place in the code of a tree means: renamed, something else, undecided
+* `questions`: the predicted text, which mentions the model is asked about, what its answer decides
 """

@@ -18,7 +18,7 @@ from specedit.errors import InputError, UsageError
 from specedit.files import regular
 from specedit.files.source import Source, read
 from specedit.files.worktree import is_inside, real
-from specedit.rename.guess import put
+from specedit.rename.places import put
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project

@@ -1,8 +1,10 @@
-"""Where a name is mentioned outside of parsed code: comments, strings, other names, macros.
+"""Where a name is mentioned outside of parsed code: comments, strings, other names, macros, prose.
 
 A string that names what is renamed breaks the program where it keeps the old name: a dotted path
 that leads to it, a member that is read by its name, and the table under whose names a module in C
-gives its functions to Python. Other words in strings are left to `--scope derived`.
+gives its functions to Python. Other words in strings are left to `--scope derived`, and so is code
+in prose: in Markdown, reStructuredText and plain text that is code spans, and code blocks of a
+language.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
-from specedit.rename.guess import Place, RenameGuess, applied
+from specedit.rename.questions import Place, RenameGuess, applied, is_reference
 from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
@@ -24,175 +27,35 @@ from specedit.syntax.branch import COMMENTS, Branch, Passage
 from specedit.syntax.lines import places_of
 
 CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
-WHOLE = re.compile(r"""[A-Za-z]*(["'])([\w.:]+)\1""")
-DOTTED = re.compile(r"(?<![\w.:/-])[^\W\d]\w*(?:[.:][^\W\d]\w*)+(?![\w/-])")
+PROSE = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
 NAMED_AFTER = "an example is named after what it shows"
-WHY = "the program finds it by this string"
+FOUND_BY_STRING = "the program finds it by this string"
+MAX_STRING_BYTES = 300  # of a string that may be a path or a member's name
+
+_WHOLE = re.compile(r"""[A-Za-z]*(["'])([\w.:]+)\1""")
+_DOTTED = re.compile(r"(?<![\w.:/-])[^\W\d]\w*(?:[.:][^\W\d]\w*)+(?![\w/-])")
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
+_DIRECTIVE = re.compile(r"(\s*)\.\. (?:code|code-block|sourcecode)::\s*\w")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
+_PARAMETER = re.compile(r"""([@\\:]param\b[^\n:]*\s|<param(ref)?\s+name\s*=\s*["'])$""")
 
 
-def string_rewrites(
-    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
-) -> list[Rewrite]:
-    """The words that are rewritten in the strings of a file of code."""
-    names = type(typing.rules).named_after is not Rules.named_after
-    named = list(_named_after(project, path, typing, every, old, new)) if names else []
-    word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
-    if re.search(word, project.text(path) or "") is None:
-        return named
-    chosen = _chosen_declarations(every)
-    found = [
-        *_in_paths(project, path, typing, chosen, old),
-        *_given_out(typing, every, old),
-        *_listed_members(path, typing, every, old),
-    ]
-    end = len(old.encode())
-    return [*named, *(Rewrite(start, start + end, old, new, "string", WHY) for start in found)]
-
-
-def _named_after(
-    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
-) -> Iterator[Rewrite]:
-    """The functions whose names must say what they are about: `ExampleCart` in Go's tests."""
-    folder = posixpath.dirname(path)
-    before = {
-        typing.rules.named_after(declared, path)
-        for declared in _chosen_declarations(every)
-        if posixpath.dirname(project.path(declared.home)) == folder
-    } - {""}
-    for leaf, name in typing.scopes.leaves if before else ():
-        declared = typing.scopes.by_leaf.get(id(leaf))
-        for word in before:
-            whole = name == word + old or name.startswith(word + old + "_")
-            if whole and declared is not None and declared.kind in FUNCTIONS:
-                start = leaf.start + len(word.encode())
-                yield Rewrite(start, start + len(old.encode()), old, new, "derived", NAMED_AFTER)
-
-
-def _in_paths(
-    project: Project, path: str, typing: Typing, chosen: set[Declared], old: str
-) -> Iterator[int]:
-    """The bytes where a string's path, or the name of a member, means one of `chosen`."""
-    folder = posixpath.dirname(path)
-    for node in typing.scopes.root.walk():
-        if node.type not in typing.rules.strings:
-            continue
-        text = typing.scopes.text(node) if node.end - node.start < 300 else ""
-        match = WHOLE.fullmatch(text)
-        if match is None or old not in text:
-            continue
-        start = node.start + len(text[: match.start(2)].encode())
-        if match[2] == old:
-            if _is_member(typing, node, chosen, old):
-                yield start
-            continue
-        for offset in _parts(project, typing.rules, folder, match[2], chosen, old):
-            yield start + len(match[2][:offset].encode())
-
-
-def _is_member(typing: Typing, node: Branch, chosen: set[Declared], old: str) -> bool:
-    holder = typing.rules.read_by_name(typing, node)
-    known = typing.type_of(holder) if holder is not None else None
-    return any(member in chosen for member in typing.members(known or (), old))
-
-
-def _chosen_declarations(every: Sequence[ResolvedName]) -> set[Declared]:
-    """The name that is renamed, in all languages."""
-    meanings = (meaning for resolved in every for meaning in resolved.chosen)
-    return {declared for meaning in meanings for declared in meaning.declared}
-
-
-def _listed_members(
-    path: str, typing: Typing, every: Sequence[ResolvedName], old: str
-) -> Iterator[int]:
-    """Where a class lists a member of its own as a string: in Python's `__slots__`."""
-    places = [
-        leaf.start
-        for resolved in every
-        for meaning in resolved.chosen
-        for leaf in meaning.leaves
-        if resolved.path_of(leaf) == path
-    ]
-    for node in typing.scopes.root.walk() if places else ():
-        if node.type not in typing.rules.strings or old not in typing.scopes.text(node):
-            continue
-        holder = typing.rules.lists_members_of(typing, node)
-        match = WHOLE.fullmatch(typing.scopes.text(node)) if holder is not None else None
-        if holder is None or match is None or match[2] != old:
-            continue
-        if any(holder.start <= place < holder.end for place in places):
-            yield node.start + len(match[0][: match.start(2)].encode())
-
-
-def _parts(
-    project: Project, rules: Rules, folder: str, dotted: str, chosen: set[Declared], old: str
-) -> Iterator[int]:
-    """Where in a dotted path a part means one of `chosen`, each once."""
-    words = re.split(r"[.:]", dotted)
-    found = rules.along_path(project, folder, words) if old in words else ()
-    numbers = {at for at, declared in found if words[at] == old and declared in chosen}
-    yield from (sum(len(word) + 1 for word in words[:number]) for number in sorted(numbers))
-
-
-def _given_out(typing: Typing, every: Sequence[ResolvedName], old: str) -> Iterator[int]:
-    """The names of a table of functions that a renamed import takes."""
-    tables = list(typing.rules.given_out(typing, old))
-    if not tables:
-        return
-    modules = {
-        each.typings[each.path_of(declared.leaf)].rules.module_of(scopes_of(declared), declared)
-        for each in every
-        for meaning in each.chosen
-        for declared in meaning.declared
-        if declared.kind == "import"
-    }
-    taken = {re.split(r"[./]", module)[-1] for module in modules}
-    yield from (start for start, module in tables if module in taken)
-
-
-def configuration_renamed(
-    project: Project, path: str, every: Sequence[ResolvedName], old: str, new: str
-) -> RenameGuess | None:
-    """A file of settings with the dotted paths in it that mean what is renamed; None where it has
-    none."""
-    text = project.text(path) or ""
-    if not path.endswith(CONFIGURATION):
-        return None
-    chosen = _chosen_declarations(every)
-    folder, found = posixpath.dirname(path), list[int]()
-    for match in DOTTED.finditer(text):
-        if old not in match[0]:
-            continue
-        offsets = {
-            match.start() + offset
-            for resolved in every
-            for offset in _parts(project, resolved.rules, folder, match[0], chosen, old)
-        }
-        found += sorted(offsets)
-    if not found:
-        return None
-    places = [
-        Place(at, line, "string", old, new, column, WHY)
-        for at, (line, column) in zip(found, places_of(text, found), strict=True)
-    ]
-    written = applied(text, [(place.offset, place) for place in places])
-    return RenameGuess(old, new, written, tuple(places))
+# comments
 
 
 def reach(chosen: list[Meaning]) -> list[Passage] | None:
     """Where comments may speak of the chosen meanings; None: everywhere."""
-    local = ("local", "parameter", "type", "label")
-    if not all(meaning.kind in local for meaning in chosen):
+    if any(meaning.kind not in ("local", "parameter", "type", "label") for meaning in chosen):
         return None
-    reach = []
-    for meaning in chosen:
-        for declared in meaning.declared:
-            node = declared.scope.node if declared.scope is not None else declared.node
-            start = node.start
-            for sibling in reversed(node.parent.children if node.parent else []):
-                if sibling.end <= start and sibling.type in COMMENTS:
-                    start = sibling.start
-            reach.append(Passage(start, node.end, ""))
-    return reach
+    result = []
+    for declared in (declared for meaning in chosen for declared in meaning.declared):
+        node = declared.scope.node if declared.scope is not None else declared.node
+        start = node.start
+        for sibling in reversed(node.parent.children if node.parent else []):
+            if sibling.end <= start and sibling.type in COMMENTS:
+                start = sibling.start
+        result.append(Passage(start, node.end, ""))
+    return result
 
 
 def comment_rewrites(
@@ -218,34 +81,10 @@ def comment_rewrites(
                 continue
             if not parameters and there == old and _PARAMETER.search(text[:offset]):
                 continue
-            asked = there != old or not _is_reference(text, offset, there)
+            asked = there != old or not is_reference(text, offset, there)
             rewrite = _rewrite(part, text, offset, there, put_there, "comment", asked)
             results += [rewrite, *_article(text, offset, rewrite)]
     return results
-
-
-_BEFORE = re.compile(  # what ends in front of a name that is a reference to code
-    r"""(?: \{@\w+\s+[^}\s]*
-          | \b(?:cref|name)\s*=\s*["'][^"'\s]*
-          | [@\\:](?:param|see|link)\b[^\n:]*\s
-          | \w(?:\.|::|->|\#) )$""",
-    re.VERBOSE,
-)
-_PARAMETER = re.compile(r"""([@\\:]param\b[^\n:]*\s|<param(ref)?\s+name\s*=\s*["'])$""")
-_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # a code span of one line
-
-
-def _is_reference(text: str, offset: int, name: str) -> bool:
-    """Whether a mention of the name itself can only be code: several words in one, a code span, a
-    link of a documentation tool, a call."""
-    if len(names.words_of(name)) > 1:
-        return True
-    first = text.rfind("\n", 0, offset) + 1
-    end = offset + len(name)
-    line = text[first:].partition("\n")[0]
-    if any(m.start() < offset - first < m.end() for m in _SPAN.finditer(line)):
-        return True
-    return text[end : end + 1] == "(" or _BEFORE.search(text[first:offset]) is not None
 
 
 def _article(text: str, offset: int, of: Rewrite) -> Iterator[Rewrite]:
@@ -271,6 +110,17 @@ def _speaks(text: str, offset: int, there: str) -> bool:
     return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
 
 
+def _rewrite(
+    part: Passage, text: str, offset: int, old: str, new: str, kind: str, asked: bool
+) -> Rewrite:
+    """A mention at an offset of a passage's text. `asked`: it may be ordinary language."""
+    start = part.start + len(text[:offset].encode())
+    return Rewrite(start, start + len(old.encode()), old, new, kind, undecided=asked)
+
+
+# names that are built from the old one, and mentions in strings
+
+
 def derived_rewrites(
     data: bytes, parts: list[Passage], typing: Typing, old: str, new: str
 ) -> list[Rewrite]:
@@ -288,33 +138,203 @@ def derived_rewrites(
         if part.kind not in ("string", "comment"):
             continue
         text = data[part.start : part.end].decode("utf-8", "replace")
-        places = []
-        if part.kind == "string":
-            for offset, there, put_there in names.mentions(text, spellings):
+        taken = set()
+        for offset, there, put_there in names.mentions(text, spellings):
+            if part.kind == "string":
+                taken.add(offset)
                 whole = text.strip("'\"`") == there
-                asked = there != old or not (whole or _is_reference(text, offset, there))
-                places.append((offset, there, put_there, "string", asked))
-        taken = {place[0] for place in places}
+                asked = there != old or not (whole or is_reference(text, offset, there))
+                results.append(_rewrite(part, text, offset, there, put_there, "string", asked))
         for match in names.NAME.finditer(text):
-            if match[0] in spellings or match.start() in taken:
+            name, offset = match[0], match.start()
+            if name in spellings or offset in taken:
                 continue
-            if (written := names.derived(match[0], old, new)) is not None:
-                asked = match[0] not in in_code
-                places.append((match.start(), match[0], written, "derived", asked))
-        results += (_rewrite(part, text, *place) for place in places)
+            if (written := names.derived(name, old, new)) is not None:
+                asked = name not in in_code
+                results.append(_rewrite(part, text, offset, name, written, "derived", asked))
     return results
 
 
-def _rewrite(
-    part: Passage, text: str, offset: int, old: str, new: str, kind: str, asked: bool
-) -> Rewrite:
-    """A mention at an offset of a passage's text. `asked`: it may be ordinary language."""
-    start = part.start + len(text[:offset].encode())
-    return Rewrite(start, start + len(old.encode()), old, new, kind, undecided=asked)
+# strings by which the program finds what is renamed
 
 
-# macros: bodies are code that no grammar parsed, and what a name in one means, it means where the
-# macro is used
+def string_rewrites(
+    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
+) -> list[Rewrite]:
+    """The words that are rewritten in the strings of a file of code."""
+    named = list(_named_after(project, path, typing, every, old, new))
+    word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
+    if re.search(word, project.text(path) or "") is None:
+        return named
+    found = {*_in_strings(project, path, typing, every, old), *_given_out(typing, every, old)}
+    end = len(old.encode())
+    return [
+        *named,
+        *(Rewrite(at, at + end, old, new, "string", FOUND_BY_STRING) for at in sorted(found)),
+    ]
+
+
+def _named_after(
+    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
+) -> Iterator[Rewrite]:
+    """The functions whose names must say what they are about: `ExampleCart` in Go's tests."""
+    if type(typing.rules).named_after is Rules.named_after:
+        return
+    folder = posixpath.dirname(path)
+    before = {
+        typing.rules.named_after(declared, path)
+        for declared in _chosen_declarations(every)
+        if posixpath.dirname(project.path(declared.home)) == folder
+    } - {""}
+    for leaf, name in typing.scopes.leaves if before else ():
+        declared = typing.scopes.by_leaf.get(id(leaf))
+        for word in before:
+            whole = name == word + old or name.startswith(word + old + "_")
+            if whole and declared is not None and declared.kind in FUNCTIONS:
+                start = leaf.start + len(word.encode())
+                yield Rewrite(start, start + len(old.encode()), old, new, "derived", NAMED_AFTER)
+
+
+def _in_strings(
+    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str
+) -> Iterator[int]:
+    """The bytes where a string is a path to what is renamed, the name by which a member is read, or
+    one in a class's list of its members (Python's `__slots__`)."""
+    rules, chosen = typing.rules, _chosen_declarations(every)
+    places = [
+        leaf.start
+        for resolved in every
+        for meaning in resolved.chosen
+        for leaf in meaning.leaves
+        if resolved.path_of(leaf) == path
+    ]
+    for node in typing.scopes.root.walk():
+        if node.type not in rules.strings or node.end - node.start >= MAX_STRING_BYTES:
+            continue
+        match = _WHOLE.fullmatch(typing.scopes.text(node))
+        if match is None or old not in match[2]:
+            continue
+        start = node.start + len(match[0][: match.start(2)].encode())
+        if match[2] != old:
+            for offset in _parts(project, rules, path, match[2], chosen, old):
+                yield start + len(match[2][:offset].encode())
+            continue
+        holder = rules.read_by_name(typing, node)
+        known = typing.type_of(holder) if holder is not None else None
+        listing = rules.lists_members_of(typing, node)
+        if any(member in chosen for member in typing.members(known or (), old)) or (
+            listing is not None and any(listing.start <= at < listing.end for at in places)
+        ):
+            yield start
+
+
+def _chosen_declarations(every: Sequence[ResolvedName]) -> set[Declared]:
+    """What is renamed, in all languages."""
+    return {declared for resolved in every for declared in resolved.chosen_declarations()}
+
+
+def _parts(
+    project: Project, rules: Rules, path: str, dotted: str, chosen: set[Declared], old: str
+) -> list[int]:
+    """Where in a dotted path, which a file holds, a part means one of `chosen`."""
+    words = re.split(r"[.:]", dotted)
+    folder = posixpath.dirname(path)
+    found = rules.along_path(project, folder, words) if old in words else ()
+    numbers = {at for at, declared in found if words[at] == old and declared in chosen}
+    return [sum(len(word) + 1 for word in words[:number]) for number in sorted(numbers)]
+
+
+def _given_out(typing: Typing, every: Sequence[ResolvedName], old: str) -> Iterator[int]:
+    """The names of a table of functions that a renamed import takes."""
+    tables = list(typing.rules.given_out(typing, old))
+    if not tables:
+        return
+    modules = (
+        each.typing_of(declared.leaf).rules.module_of(scopes_of(declared), declared)
+        for each in every
+        for declared in each.chosen_declarations()
+        if declared.kind == "import"
+    )
+    taken = {re.split(r"[./]", module)[-1] for module in modules}
+    yield from (start for start, module in tables if module in taken)
+
+
+# files that are not code
+
+
+def configuration_renamed(
+    project: Project, path: str, every: Sequence[ResolvedName], old: str, new: str
+) -> RenameGuess | None:
+    """A file of settings with the dotted paths in it that mean what is renamed."""
+    if not path.endswith(CONFIGURATION):
+        return None
+    text, chosen = project.text(path) or "", _chosen_declarations(every)
+    found = sorted(
+        {
+            match.start() + offset
+            for match in _DOTTED.finditer(text)
+            if old in match[0]
+            for resolved in every
+            for offset in _parts(project, resolved.rules, path, match[0], chosen, old)
+        }
+    )
+    return _guess(text, old, new, "string", [(at, FOUND_BY_STRING) for at in found])
+
+
+def is_prose(path: str) -> bool:
+    return PurePath(path).suffix.lower() in PROSE
+
+
+def rename_prose(text: str, owner: str, old: str, new: str) -> RenameGuess:
+    """The text with OLD renamed in its code. `owner`: only as a member of this class."""
+    before = rf"(?<=\b{re.escape(owner)}[.#:])" if owner else r"(?<![\w$])"
+    word = re.compile(before + re.escape(old) + r"(?![\w$])")
+    found = [
+        (match.start(), why)
+        for start, end, why in _code(text)
+        for match in word.finditer(text, start, end)
+    ]
+    return _guess(text, old, new, "derived", found)
+
+
+def _guess(
+    text: str, old: str, new: str, kind: str, found: Sequence[tuple[int, str]]
+) -> RenameGuess:
+    """The rename at these characters, each with the reason why it is renamed."""
+    lines = places_of(text, (at for at, _ in found))
+    places = tuple(
+        Place(at, line, kind, old, new, column, why)
+        for (at, why), (line, column) in zip(found, lines, strict=True)
+    )
+    return RenameGuess(old, new, applied(text, places), places)
+
+
+def _code(text: str) -> Iterator[tuple[int, int, str]]:
+    """The ranges of characters in prose that are code."""
+    fence, named, indent = "", False, -1  # the open fence; the indentation of a directive
+    at = 0
+    for line in text.splitlines(keepends=True):
+        start, at = at, at + len(line)
+        depth = len(line) - len(line.lstrip())
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+            elif named:
+                yield start, at, "a code block"
+        elif mark:
+            fence, named = mark[1], bool(mark[2])
+        elif indent >= 0 and (not line.strip() or depth > indent):
+            yield start, at, "a code block"
+        else:
+            directive = _DIRECTIVE.match(line)
+            indent = len(directive[1]) if directive else -1
+            for span in _SPAN.finditer(line):
+                yield start + span.start(2), start + span.end(2), "a code span"
+
+
+# macros: their bodies are code that no grammar parsed, and what a name in one means, it means where
+# the macro is used
 
 
 def macro_rewrites(
@@ -326,16 +346,13 @@ def macro_rewrites(
     new: str,
 ) -> tuple[list[Rewrite], list[Rewrite]]:
     """The places in macro bodies that mean what is renamed, and those that may."""
-    opaque = any(part.kind == "opaque" for part in parts)
-    bodies = [
-        inner
-        for inner in (typing.scopes.root.walk() if opaque else ())
-        if inner.type in typing.rules.opaque and old in typing.scopes.text(inner)
-    ]
     rewrites: list[Rewrite] = []
     unsure: list[Rewrite] = []
-    for body in bodies:
-        for rewrite in _words_of(body, parts, typing, old, new):
+    opaque = [part for part in parts if part.kind == "opaque"]
+    for body in typing.scopes.root.walk() if opaque else ():
+        if body.type not in typing.rules.opaque or old not in typing.scopes.text(body):
+            continue
+        for rewrite in _words_of(body, opaque, typing, old, new):
             targets = list(_targets(rewrite, body, candidates, typing, old))
             renamed = [target in chosen for target in targets]
             if any(renamed) or (not targets and _is_seen_everywhere(chosen, candidates)):
@@ -346,10 +363,10 @@ def macro_rewrites(
 
 
 def _words_of(
-    body: Branch, parts: list[Passage], typing: Typing, old: str, new: str
+    body: Branch, opaque: list[Passage], typing: Typing, old: str, new: str
 ) -> Iterator[Rewrite]:
-    for part in parts:
-        if part.kind == "opaque" and body.start <= part.start and part.end <= body.end:
+    for part in opaque:
+        if body.start <= part.start and part.end <= body.end:
             text = typing.scopes.data[part.start : part.end].decode("utf-8", "replace")
             for mention in names.mentions(text, {old: new}):
                 yield _rewrite(part, text, *mention, "code", False)
@@ -360,20 +377,15 @@ def _targets(
 ) -> Iterator[Meaning | None]:
     """The meaning of the word wherever the body will stand: None for another file's member."""
     if typing.scopes.data[body.start : rewrite.start].rstrip().endswith((b".", b"->")):
-        members = [
-            candidate
-            for candidate in candidates
-            if candidate.is_member or candidate.kind in (UNKNOWN, EXTERNAL)
-        ]
+        members = [x for x in candidates if x.is_member or x.kind in (UNKNOWN, EXTERNAL)]
         yield from members
         if not members:
             yield None
         return
     name = body.at("^ name")
     own = typing.scopes.by_node.get(id(body.parent))
-    if name is None or (own is not None and own.declared.get(old)):
-        places = [body]
-    else:
+    places = [body]
+    if name is not None and (own is None or not own.declared.get(old)):
         called = typing.scopes.text(name)
         places = [
             leaf
@@ -389,7 +401,7 @@ def _targets(
 def _is_seen_everywhere(chosen: list[Meaning], candidates: list[Meaning]) -> bool:
     """Whether a macro that is used elsewhere could mean it."""
     return len(chosen) == len(candidates) or any(
-        declaration.scope is not None and declaration.scope.kind in ("file", "namespace", "class")
+        declared.scope is not None and declared.scope.kind in ("file", "namespace", "class")
         for meaning in chosen
-        for declaration in meaning.declared
+        for declared in meaning.declared
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
-from specedit.rename.guess import doubt
+from specedit.rename.questions import doubt
 from specedit.rename.resolution import ResolvedName
 from specedit.scoping.builtin_names import BUILTINS
 from specedit.scoping.languages import rules_of
@@ -32,18 +32,29 @@ def refuse_keyword(new: str, language: Language) -> None:
         raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
 
 
-def refuse_keyword_renamed(old: str, chosen: list[Meaning], typing: Typing) -> None:
-    """An error where `old` is a keyword of the language: only what does not parse reads as it."""
-    rules, declared = typing.rules, [item for meaning in chosen for item in meaning.declared]
-    here = [item for item in declared if item.home is typing.scopes]
-    if old not in rules.keywords or not here or any(_is_escaped(typing, item) for item in here):
-        return
-    if not rules.free_members or not all(item.member_of is not None for item in here):
+def refuse_keywords(old: str, new: str, chosen: list[Meaning], typing: Typing) -> None:
+    """An error where `old` is a keyword of the language, since only what does not parse reads as
+    it, or where `new` would be one at some place of the chosen meanings."""
+    rules, language = typing.rules, typing.scopes.language
+    here = _declared_here(chosen, typing) if old in rules.keywords else []
+    free = rules.free_members and all(each.member_of is not None for each in here)
+    if here and not free and not any(_is_escaped(typing, each) for each in here):
         raise UsageError(
-            f"`{old}` is a keyword of {typing.scopes.language.name}, not a name",
-            hint=f"Line {here[0].leaf.line} of {typing.project.path(typing.scopes)} reads as if it "
-            "declared one: does it parse?",
+            f"`{old}` is a keyword of {language.name}, not a name",
+            hint=f"Line {here[0].leaf.line} of {typing.project.path(typing.scopes)} reads as "
+            "if it declared one: does it parse?",
         )
+    if not all(
+        has_sigil(meaning, typing) or (rules.free_members and _is_member(meaning, typing))
+        for meaning in chosen
+    ):
+        refuse_keyword(new, language)
+
+
+def _declared_here(chosen: list[Meaning], typing: Typing) -> list[Declared]:
+    """What the file itself declares."""
+    every = (declared for meaning in chosen for declared in meaning.declared)
+    return [declared for declared in every if declared.home is typing.scopes]
 
 
 def _is_escaped(typing: Typing, declared: Declared) -> bool:
@@ -51,54 +62,6 @@ def _is_escaped(typing: Typing, declared: Declared) -> bool:
     return typing.scopes.data[: declared.leaf.start].endswith((b"@", b"r#", b"`")) or (
         typing.scopes.text(declared.leaf) != declared.name
     )
-
-
-def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
-    """An error where `new` would be a keyword at some place of the chosen meanings."""
-    free = typing.rules.free_members
-    if not all(
-        has_sigil(meaning, typing) or (free and _is_member(meaning, typing)) for meaning in chosen
-    ):
-        refuse_keyword(new, language)
-
-
-def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
-    """A note where the new name hides a name of the language itself; else ""."""
-    if new not in BUILTINS.get(language.name, ()) or language.name in ("javascript", "typescript"):
-        return ""  # a browser's names are those of every second variable
-    if all(meaning.is_member for meaning in chosen):
-        return ""
-    return f"`{new}` is a built-in of {language.name}, which the new name hides"
-
-
-def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dict[int, str]]:
-    """Lines of declarations whose old name something requires that is not declared in these files:
-    by what, for certain; and those where it may be."""
-    must: dict[int, str] = {}
-    may: dict[int, str] = {}
-    for declaration in (declared for each in chosen for declared in each.declared):
-        if declaration.home is not typing.scopes:
-            continue
-        result = typing.rules.required_by(typing, declaration)
-        if (
-            declaration.kind == "function"
-            and declaration.owner is None
-            and declaration.name in typing.rules.starts
-        ):
-            result = "the language, which calls it", True
-        if result is not None:
-            (must if result[1] else may)[declaration.leaf.line] = result[0]
-    return must, may
-
-
-def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
-    """That a public class may be renamed without the file that is named after it."""
-    for declared in (each for meaning in chosen for each in meaning.declared):
-        words = typing.scopes.text(declared.node.until(declared.leaf.start)).split()
-        public = not typing.rules.implementing.isdisjoint(words)
-        if declared.kind == "class" and public and declared.scope and not declared.scope.is_local:
-            text = f"a file is named after `{old}`: it moves if no file is named, or by a move"
-            yield doubt(text, (declared.leaf.line,))
 
 
 def _is_member(meaning: Meaning, typing: Typing) -> bool:
@@ -113,6 +76,48 @@ def _is_member(meaning: Meaning, typing: Typing) -> bool:
     return meaning.is_member or meaning.kind in (UNKNOWN, EXTERNAL, FOREIGN)
 
 
+def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
+    """A note where the new name hides a name of the language itself; else ""."""
+    if new not in BUILTINS.get(language.name, ()) or language.name in ("javascript", "typescript"):
+        return ""  # a browser's names are those of every second variable
+    if all(meaning.is_member for meaning in chosen):
+        return ""
+    return f"`{new}` is a built-in of {language.name}, which the new name hides"
+
+
+def required(
+    chosen: list[Meaning], typing: Typing, old: str
+) -> tuple[list[Finding], list[Finding]]:
+    """Declarations whose old name something requires that is not declared in these files: those
+    where that is certain, and those where it may be."""
+    must: dict[int, str] = {}  # what requires it, by line
+    may: dict[int, str] = {}
+    for declared in _declared_here(chosen, typing):
+        result = typing.rules.required_by(typing, declared)
+        is_function = declared.kind == "function" and declared.owner is None
+        if is_function and declared.name in typing.rules.starts:
+            result = "the language, which calls it", True
+        if result is not None:
+            (must if result[1] else may)[declared.leaf.line] = result[0]
+    return (
+        [
+            doubt(f"line {line}: `{old}` is required by {what}", (line,), "taken")
+            for line, what in must.items()
+        ],
+        [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()],
+    )
+
+
+def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
+    """That a public class may be renamed without the file that is named after it."""
+    for declared in (each for meaning in chosen for each in meaning.declared):
+        words = typing.scopes.text(declared.node.until(declared.leaf.start)).split()
+        public = not typing.rules.implementing.isdisjoint(words)
+        if declared.kind == "class" and public and declared.scope and not declared.scope.is_local:
+            text = f"a file is named after `{old}`: it moves if no file is named, or by a move"
+            yield doubt(text, (declared.leaf.line,))
+
+
 def captures(
     typing: Typing, after: str, language: Language, new: str, rewrites: list[Rewrite]
 ) -> Iterator[Finding]:
@@ -122,14 +127,19 @@ def captures(
     renamed = set(_starts(rewrites, new))
     result, reread = meanings(after, language, new)
     for meaning in result:
-        bare = (
-            [leaf for leaf in meaning.leaves if _bare(leaf, meaning, reread)]
-            if meaning.declared
-            else []
-        )
+        if not meaning.declared:
+            continue
+        bare = [leaf for leaf in meaning.leaves if _bare(leaf, meaning, reread)]
         before = [leaf for leaf in bare if leaf.start not in renamed]
-        if before and len(before) < len(bare):
-            yield _captured(meaning, before, new)
+        if not before or len(before) == len(bare):
+            continue
+        declared = next((each for each in meaning.declared if each.leaf in before), None)
+        if declared is not None:
+            yield taken(declared.leaf, new, declared.kind)
+        else:
+            line = before[0].line
+            message = f"`{new}` is something else there, and would mean the renamed one"
+            yield doubt(f"line {line}: {message}", (line,), "taken")
 
 
 def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
@@ -155,30 +165,20 @@ def _bare(leaf: Branch, meaning: Meaning, typing: Typing) -> bool:
     return leaf.place not in typing.rules.members or typing.rules.receiver(leaf) is None
 
 
-def _captured(meaning: Meaning, before: list[Branch], new: str) -> Finding:
-    declared = next((declared for declared in meaning.declared if declared.leaf in before), None)
-    if declared is not None:
-        return taken(declared.leaf, new, declared.kind)
-    line = before[0].line
-    message = f"`{new}` is something else there, and would mean the renamed one"
-    return doubt(f"line {line}: {message}", (line,), "taken")
-
-
 def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[Finding]:
     """Lines where NEW is declared already in a scope that the rename would put it into."""
     seen: set[int] = set()
     for meaning in chosen:
-        for declared in meaning.declared:
+        for declared in _declared_here([meaning], typing):
             there: list[Declared] = []
             if declared.owner is not None:
                 there += declared.owner.members.get(new, [])
             if declared.scope is not None:
                 there += declared.scope.declared.get(new, [])
             for other in there:
-                if id(other.leaf) in seen or not _same_sort(declared, other, typing):
-                    continue
-                seen.add(id(other.leaf))
-                yield taken(other.leaf, new, other.kind)
+                if id(other.leaf) not in seen and _same_sort(declared, other, typing):
+                    seen.add(id(other.leaf))
+                    yield taken(other.leaf, new, other.kind)
         if meaning.is_member:  # `self.x = 0` declares nothing, and is a member all the same
             for met in members_called(typing, new, meaning.owners):
                 if not met.declared and id(met.leaves[0]) not in seen:
@@ -201,54 +201,46 @@ def _same_sort(declared: Declared, other: Declared, typing: Typing) -> bool:
         return False
     if typing.rules.methods_apart and (declared.kind in FUNCTIONS) != (other.kind in FUNCTIONS):
         return False
-    return not (
-        declared.kind == "local"
-        and other.kind == "local"
-        and declared.node.type in typing.rules.rebinds
-    )
+    both_local = declared.kind == other.kind == "local"
+    return not (both_local and declared.node.type in typing.rules.rebinds)
 
 
 def taken_elsewhere(
     project: Project, resolved: ResolvedName, new: str
 ) -> Iterator[tuple[str, Finding]]:
-    """Where NEW stands in another file's way: in a class of the family, or in the same package."""
+    """Where NEW stands in another file's way: in a class of the family, in the same package, or
+    where it is not visible. With the path of the file that is renamed."""
     owners = {
         id(owner) for each in resolved.chosen for owner in each.owners if owner.module is None
     }
     suffixes = tuple({re.sub(r".*(\.\w+)$", r"\1", path) for path in resolved.typings})
     word = rf"(?<!\w){re.escape(new)}(?!\w)"
     for path in project.matching(word, suffixes) if owners else ():
-        typing = project.typing(path)
-        for owner in typing.scopes.owners if typing is not None else ():
-            assert typing is not None
+        if (typing := project.typing(path)) is None:
+            continue
+        for owner in typing.scopes.owners:
             above = [owner, *typing.above(owner)]
+            home = next((up for up in above if id(up) in owners), None)
+            if home is None:
+                continue
             for declared in owner.members.get(new, ()):
-                home = next((up for up in above if id(up) in owners), None)
-                if home is None or declared.home is home.home:
-                    continue
-                first = project.path(home.home)
-                at = first if first in resolved.typings else next(iter(resolved.typings))
-                yield at, taken(declared.leaf, new, declared.kind, path)
+                if declared.home is not home.home:
+                    first = project.path(home.home)
+                    at = first if first in resolved.typings else next(iter(resolved.typings))
+                    yield at, taken(declared.leaf, new, declared.kind, path)
     asked: set[int] = set()  # files may declare the name thousands of times
-    for each in resolved.chosen:
-        for declared in each.declared:
-            here = project.at(declared.home)
-            local = declared.owner is not None or not declared.is_own
-            if local or here is None or declared.scope is None or declared.scope.is_local:
-                continue
-            if id(here) in asked:
-                continue
-            asked.add(id(here))
-            for other in here.rules.shared(project, here, new):
-                there = project.path(other.home)
-                yield project.path(declared.home), taken(other.leaf, new, other.kind, there)
-                break
-
-
-def hidden_elsewhere(
-    project: Project, resolved: ResolvedName, new: str
-) -> Iterator[tuple[str, Finding]]:
-    """Files that could not use what is called NEW."""
+    for declared in resolved.chosen_declarations():
+        here = project.at(declared.home)
+        local = declared.owner is not None or not declared.is_own
+        if local or here is None or declared.scope is None or declared.scope.is_local:
+            continue
+        if id(here) in asked:
+            continue
+        asked.add(id(here))
+        for other in here.rules.shared(project, here, new):
+            there = project.path(other.home)
+            yield project.path(declared.home), taken(other.leaf, new, other.kind, there)
+            break
     if not resolved.typings or type(resolved.rules).is_hidden is Rules.is_hidden:
         return
     for path in resolved.typings:

@@ -1,7 +1,8 @@
 """Which of a name's meanings a rename of a whole tree is about.
 
-What every file can see is renamed; a local thing of the same name stays, and so does what belongs
-to another project's module. Undecided places are reported by file and line.
+Each place of the name is renamed (`chosen`), known to be something else (`others`), or undecided
+(`left`: what it means is not known, and it stays). What every file can see is renamed; a local
+thing of the same name stays, and so does what belongs to another project's module.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.check.finding import Finding, Spot
-from specedit.rename.guess import doubt, lines_text, stays_as_parameter
+from specedit.rename.questions import doubt
 from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
@@ -22,6 +23,9 @@ from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
 from specedit.syntax.branch import UNPARSED, Branch
+
+JVM_SUFFIXES = (".cs", ".csx", ".groovy", ".java", ".kt", ".scala")  # see each other's classes
+IsHere = Callable[[str, str], bool]  # whether a module that a file names may be the project's
 
 
 @dataclass
@@ -54,6 +58,10 @@ class ResolvedName:
     def languages(self) -> set[str]:
         return {typing.scopes.language.name for typing in self.typings.values()}
 
+    def chosen_declarations(self) -> Iterator[Declared]:
+        """The declarations of what is renamed."""
+        return (declared for meaning in self.chosen for declared in meaning.declared)
+
     def parts(self, meaning: Meaning) -> Iterator[tuple[str, Meaning]]:
         """A meaning by file."""
         return ((path, part) for path in self.typings for part in self.here(path, [meaning]))
@@ -61,8 +69,8 @@ class ResolvedName:
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
 
-    def spot(self, path: str, leaf: Branch) -> Spot:
-        return spot_at(self.typings[path].scopes.data, leaf.start, leaf.line)
+    def typing_of(self, leaf: Branch) -> Typing:
+        return self.typings[self._paths[id(leaf)]]
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file, without what others import."""
@@ -85,8 +93,7 @@ class ResolvedName:
             self._grouped[id(meaning)] = (len(meaning.leaves), result)
             imports: dict[Home | None, list[Declared]] = {}
             for each in meaning.declared:
-                key = None if each.is_own else each.home
-                imports.setdefault(key, []).append(each)
+                imports.setdefault(None if each.is_own else each.home, []).append(each)
             self._imports[id(meaning)] = imports
         return result
 
@@ -111,6 +118,16 @@ class ResolvedName:
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
         self.notes.setdefault(path, []).append(doubt(text, lines))
 
+    def stored(self, name: str, among: Sequence[Meaning], *, derived: bool) -> None:
+        """Parameters that a renamed field of the same name is set from: renamed too (`derived`), or
+        noted."""
+        for meaning, leaf in list(stored_parameters(self.chosen, list(among), self.rules)):
+            if not derived:
+                text = f"line {leaf.line}: it is set from the parameter `{name}`, which stays"
+                self.doubt(self.path_of(leaf), f"{text}; --scope derived renames it", (leaf.line,))
+            elif meaning not in self.chosen:
+                self.chosen.append(meaning)
+
 
 def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:
     """The files that are code, by languages that can see each other."""
@@ -129,18 +146,47 @@ def family_of(project: Project, path: str) -> str:
     return rules.family or language.name if rules is not None and language is not None else ""
 
 
+def lines_text(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
+    return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
+
+
+def spot_at(data: bytes, start: int, line: int) -> Spot:
+    """Where a byte of a line stands, in lines and characters from 1."""
+    before = data[data.rfind(b"\n", 0, start) + 1 : start]
+    return Spot(line, len(before.decode("utf-8", "replace")) + 1)
+
+
+def without(leaves: Sequence[Branch], others: Sequence[Branch]) -> list[Branch]:
+    """The leaves that are none of the others."""
+    present = set(map(id, others))
+    return [leaf for leaf in leaves if id(leaf) not in present]
+
+
+def is_foreign(meaning: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
+    """Whether a meaning comes from the language itself or from a module of another project."""
+    if meaning.kind == FOREIGN:
+        modules = [meaning.module]
+    elif any(declared.kind not in ("import", "module") for declared in meaning.declared):
+        return False
+    else:
+        imports = (declared for declared in meaning.declared if declared.kind == "import")
+        modules = [rules.module_of(scopes_of(declared), declared) for declared in imports]
+    theirs = rules.builtins | {PLAIN}
+    return any(module and (module in theirs or not is_here(module)) for module in modules)
+
+
 def resolve_name(
     typings: Mapping[str, Typing],
     name: str,
     owner: str,
-    is_here: Callable[[str, str], bool],
+    is_here: IsHere,
     at: Callable[[str, Branch], bool] | None = None,
     *,
     derived: bool = False,
 ) -> ResolvedName:
-    """The meanings of `name` in these files. `is_here(module, path)`: whether a module without a
-    file may still be the project's; `at`: whether a place is the one that is asked for; `derived`:
-    a parameter that is stored in a renamed field of the same name is renamed too."""
+    """The meanings of `name` in these files. `at`: whether a place is the one that is asked for;
+    `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     bare = name.lstrip("$")
     result = meanings_over(list(typings.values()), bare)
     resolved = ResolvedName(typings, [each for each in result if each.kind != "literal"])
@@ -148,23 +194,17 @@ def resolve_name(
         first = next(iter(typings.values()))
         own = [each for each in resolved.candidates if has_sigil(each, first)]
         resolved.candidates = own or resolved.candidates
-    theirs = [each for each in resolved.candidates if _is_foreign(resolved, each, is_here)]
+    theirs = [each for each in resolved.candidates if _is_theirs(resolved, each, is_here)]
     ours = [each for each in resolved.candidates if each not in theirs]
     if at is not None:
-        resolved.chosen = _pointed_at(resolved, ours, at)
+        resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
         resolved.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
     else:
-        resolved.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        resolved.chosen = [
-            each for each in resolved.chosen if not _is_literal(resolved, each)
-        ] or resolved.chosen
+        visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
+        resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
     _take_in(resolved, ours)
-    stored = list(stored_parameters(resolved.chosen, ours, resolved.rules))
-    if derived:
-        resolved.chosen += {id(each): each for each, _ in stored}.values()
-    for _, leaf in () if derived else stored:
-        resolved.doubt(resolved.path_of(leaf), stays_as_parameter(leaf, bare), (leaf.line,))
+    resolved.stored(bare, ours, derived=derived)
     _sort_out(resolved, theirs)
     return resolved
 
@@ -196,7 +236,7 @@ def whatever(resolved: ResolvedName) -> None:
     resolved.left.clear()
 
 
-def _pointed_at(
+def _at_place(
     resolved: ResolvedName, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
     results = resolved.pointed_at(ours, at)
@@ -206,60 +246,46 @@ def _pointed_at(
     return results[:1]
 
 
-def _take_in(resolved_name: ResolvedName, ours: Sequence[Meaning]) -> None:
+def _take_in(resolved: ResolvedName, ours: Sequence[Meaning]) -> None:
     """Uses that can mean nothing else, as far as the files show: renamed, with a note."""
-    members = [each for each in ours if each.is_member and not _is_literal(resolved_name, each)]
-    chosen_members = [each for each in resolved_name.chosen if _is_member(resolved_name, each)]
-    single = [each for each in resolved_name.chosen if not each.is_member and not _is_local(each)]
-    every = all(each in resolved_name.chosen for each in members)
-    resolved, rules = resolves(resolved_name.rules), resolved_name.rules
+    rules = resolved.rules
+    members = [each for each in ours if each.is_member and not _is_literal(resolved, each)]
+    chosen_members = [each for each in resolved.chosen if _is_member(resolved, each)]
+    single = [each for each in resolved.chosen if not each.is_member and not _is_local(each)]
+    every = all(each in resolved.chosen for each in members)
     for each in ours:
-        literal = _is_literal(resolved_name, each)
-        if each in resolved_name.chosen or (_is_used(each) if literal else _is_declared(each)):
+        literal = _is_literal(resolved, each)
+        if each in resolved.chosen or (_is_used(each) if literal else _is_declared(each)):
             continue
-        if _is_other_sort(resolved_name, each, chosen_members):
+        if _is_other_sort(resolved, each, chosen_members):
             continue
+        taken = each
         if literal and chosen_members:
             text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
-            text, takes = "the class before it is not known", every
-        elif each.kind == FREE and single and (resolved_name.rules.bare_members or not resolved):
+            label = resolved.typing_of(each.leaves[0]).scopes.label(each.leaves[0])
+            if label in rules.of_many:
+                continue
+            leaves = _only_of(resolved, each, members, chosen_members)
+            text, takes = "the class before it is not known", bool(leaves)
+            if len(leaves) < len(each.leaves):  # the others stay what they are
+                taken = replace(each, leaves=leaves)
+        elif each.kind == FREE and single and (rules.bare_members or not follows_imports(rules)):
             text = "nothing that the file shows declares it"
-            takes = len(single) == 1 and not resolved_name.rules.shows_all
-        elif each.kind in (FOREIGN, MODULE) and resolved_name.chosen and not resolved:
+            takes = len(single) == 1 and not rules.shows_all
+        elif each.kind in (FOREIGN, MODULE) and resolved.chosen and not follows_imports(rules):
             text, takes = "it may come from another module", True
         else:
             continue
-        taken = each
-        if each.kind == UNKNOWN and _labels(resolved_name, each) & rules.of_many:
+        if not takes:
             continue
-        if each.kind == UNKNOWN:
-            taken = replace(each, leaves=_only_of(resolved_name, each, members, chosen_members))
-            takes = bool(taken.leaves)
-        if takes:
-            if len(taken.leaves) == len(each.leaves):
-                taken = each
-            else:  # the others stay what they are
-                each.leaves = without(each.leaves, taken.leaves)
-                resolved_name.candidates.append(taken)
-            resolved_name.chosen.append(taken)
-            for path, part in resolved_name.parts(taken):
-                lines = part.lines
-                resolved_name.doubt(
-                    path, f"{text} on {lines_text(lines)}; renamed there too", lines
-                )
-
-
-def spot_at(data: bytes, start: int, line: int) -> Spot:
-    """Where a byte of a line stands, in lines and characters from 1."""
-    before = data[data.rfind(b"\n", 0, start) + 1 : start]
-    return Spot(line, len(before.decode("utf-8", "replace")) + 1)
-
-
-def without(leaves: Sequence[Branch], others: Sequence[Branch]) -> list[Branch]:
-    """The leaves that are none of the others."""
-    present = set(map(id, others))
-    return [leaf for leaf in leaves if id(leaf) not in present]
+        if taken is not each:
+            each.leaves = without(each.leaves, taken.leaves)
+            resolved.candidates.append(taken)
+        resolved.chosen.append(taken)
+        for path, part in resolved.parts(taken):
+            message = f"{text} on {lines_text(part.lines)}; renamed there too"
+            resolved.doubt(path, message, part.lines)
 
 
 def _only_of(
@@ -269,7 +295,7 @@ def _only_of(
     others = [member for member in members if member not in chosen]
     result = []
     for leaf in each.leaves:
-        typing = resolved.typings[resolved.path_of(leaf)]
+        typing = resolved.typing_of(leaf)
         if can_mean(typing, leaf, chosen) and not can_mean(typing, leaf, others):
             result.append(leaf)
     return result
@@ -277,45 +303,52 @@ def _only_of(
 
 def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """The places that stay: known to be something else, or undecided."""
-    of_class = any(_is_member(resolved, it) for it in resolved.chosen)
     for each in resolved.candidates:
         if each in resolved.chosen:
             continue
-        why = ""
-        types = bool(resolved.chosen) and all(
-            declared.kind == "type" for it in resolved.chosen for declared in it.declared
-        )  # type parameters, which no member can mean
-        sort = _is_other_sort(resolved, each, [it for it in resolved.chosen if it.is_member])
-        own = each.kind == FREE and _is_of_language(resolved, each.leaves[0])
-        led = each.kind == "import" and _leads_elsewhere(resolved, each)
-        if each not in theirs and not _is_declared(each) and not (sort or own or led):
-            why = {
-                UNKNOWN: "the class before it is not known",
-                FREE: "nothing that the file shows declares it",
-                FOREIGN: f"it may be a member of {each.module or 'an import'}",
-                "import": "where it comes from was not found",
-            }.get(each.kind, "")
-        elif _is_literal(resolved, each) and not _is_used(each) and not types and of_class:
-            why = "an object literal of no known type has it"
-        elif of_class and _extends_unknown(resolved, each):
-            why = "what its class extends is not known"
-        elif each.is_member and any(_extends_unknown(resolved, it) for it in resolved.chosen):
-            why = "what the renamed one's class extends is not known"
+        why = _why_undecided(resolved, each, theirs)
+        local = _is_declared(each) and _is_local(each)
         for path, part in resolved.parts(each):
-            uses: dict[str, list[Branch]] = {}
+            uses: dict[str, list[Branch]] = {}  # by the reason why they are undecided
             for leaf in part.leaves:
-                if resolved.chosen and _is_torn(leaf, local=_is_declared(each) and _is_local(each)):
-                    uses.setdefault("it does not parse there", []).append(leaf)
+                reason = ""
+                if resolved.chosen and _is_torn(leaf, local=local):
+                    reason = "it does not parse there"
                 elif why and _may_mean(resolved, each, path, leaf):
-                    uses.setdefault(why, []).append(leaf)
-                else:
-                    uses.setdefault("", []).append(leaf)
+                    reason = why
+                uses.setdefault(reason, []).append(leaf)
             for reason, leaves in uses.items():
                 some = replace(part, leaves=leaves)
                 if reason:
                     resolved.left.setdefault(path, []).append((some, reason))
                 else:
                     resolved.others.setdefault(path, []).append(some)
+
+
+def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meaning]) -> str:
+    """Why a meaning may be a chosen one; "" where it is known to be something else."""
+    chosen = resolved.chosen
+    of_class = any(_is_member(resolved, it) for it in chosen)
+    if each not in theirs and not _is_declared(each):
+        sort = _is_other_sort(resolved, each, [it for it in chosen if it.is_member])
+        own = each.kind == FREE and _is_of_language(resolved, each.leaves[0])
+        led = each.kind == "import" and _leads_elsewhere(resolved, each)
+        if not (sort or own or led):
+            return {
+                UNKNOWN: "the class before it is not known",
+                FREE: "nothing that the file shows declares it",
+                FOREIGN: f"it may be a member of {each.module or 'an import'}",
+                "import": "where it comes from was not found",
+            }.get(each.kind, "")
+    # type parameters, which no member can mean
+    types = bool(chosen) and all(d.kind == "type" for d in resolved.chosen_declarations())
+    if _is_literal(resolved, each) and not _is_used(each) and not types and of_class:
+        return "an object literal of no known type has it"
+    if of_class and _extends_unknown(resolved, each):
+        return "what its class extends is not known"
+    if each.is_member and any(_extends_unknown(resolved, it) for it in chosen):
+        return "what the renamed one's class extends is not known"
+    return ""
 
 
 def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
@@ -333,45 +366,43 @@ def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether a member may override a chosen one: its class extends a variable's value."""
-    homes = (
-        (resolved.typings[resolved.path_of(it.leaf)], it.owner) for it in each.declared if it.owner
+    return any(
+        resolved.rules.extends_unknown(resolved.typing_of(declared.leaf), declared.owner)
+        for declared in each.declared
+        if declared.owner
     )
-    return any(resolved.rules.extends_unknown(typing, owner) for typing, owner in homes)
 
 
 def _is_of_language(resolved: ResolvedName, leaf: Branch) -> bool:
     """Whether a name that nothing here declares is one that the language brings."""
-    return resolved.typings[resolved.path_of(leaf)].scopes.label(leaf) in resolved.rules.prelude
+    return resolved.typing_of(leaf).scopes.label(leaf) in resolved.rules.prelude
 
 
 def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
     """Whether a use whose meaning is not known can be one of the chosen things by where it
     stands."""
-    rules, chosen = resolved.rules, resolved.chosen
-    if chosen and all(_is_local(meaning) for meaning in chosen):
-        kinds = {declared.kind for meaning in chosen for declared in meaning.declared}
-        return "parameter" in kinds and leaf.place in rules.keys
-    if each.kind == UNKNOWN and chosen and _names_type(resolved, leaf):
-        return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
-    if each.kind == UNKNOWN and chosen and not any(_is_of_class(it) for it in chosen):
-        project = resolved.typings[path].project
-        values = (rules.is_read_from_values(project, d) for it in chosen for d in it.declared)
-        return not rules.is_value_member(leaf) and any(values)
+    rules, chosen, typing = resolved.rules, resolved.chosen, resolved.typings[path]
+    declared = resolved.chosen_declarations()
+    if chosen and all(map(_is_local, chosen)):
+        return any(d.kind == "parameter" for d in declared) and leaf.place in rules.keys
     if each.kind == UNKNOWN and chosen:
+        if _names_type(resolved, leaf):
+            return any(d.kind in TYPES for d in declared)
+        if not any(map(_is_of_class, chosen)):
+            values = (rules.is_read_from_values(typing.project, d) for d in declared)
+            return not rules.is_value_member(leaf) and any(values)
         known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
-        return can_mean(resolved.typings[path], leaf, known or chosen)
-    if each.kind == FREE and rules.shows_all and not any(map(_is_local, chosen)):
-        return _base_is_missing(resolved.typings[path], leaf)
-    if each.kind == FREE and chosen and _names_type(resolved, leaf):
-        return any(declared.kind in TYPES for meaning in chosen for declared in meaning.declared)
-    behind_dots = all(
-        meaning.is_member
-        and all(d.kind != "value" and d.node.type not in rules.constants for d in meaning.declared)
-        for meaning in chosen
+        return can_mean(typing, leaf, known or chosen)
+    if each.kind != FREE:
+        return True
+    if rules.shows_all and not any(map(_is_local, chosen)):
+        return _base_is_missing(typing, leaf)
+    if chosen and _names_type(resolved, leaf):
+        return any(d.kind in TYPES for d in declared)
+    behind_dots = all(meaning.is_member for meaning in chosen) and all(
+        d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
-    if each.kind == FREE and behind_dots:
-        return rules.bare_members and resolved.typings[path].enclosing(leaf) is not None
-    return True
+    return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
 
 
 def _base_is_missing(typing: Typing, leaf: Branch) -> bool:
@@ -380,15 +411,11 @@ def _base_is_missing(typing: Typing, leaf: Branch) -> bool:
     around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
     owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
     every = [each for owner in owners for each in (owner, *typing.above(owner))]
-    known = {owner.name for owner in every}
-    missing = {base for owner in every for base in owner.bases} - known
+    missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
     words = (
         rf"\b(?:class|interface|record|struct|trait)\s+{re.escape(name)}\b" for name in missing
     )
-    return any(typing.project.matching(word, CLASSES) for word in words)
-
-
-CLASSES = (".cs", ".csx", ".groovy", ".java", ".kt", ".scala")  # what sees each other's classes
+    return any(typing.project.matching(word, JVM_SUFFIXES) for word in words)
 
 
 def _is_of_class(meaning: Meaning) -> bool:
@@ -422,8 +449,7 @@ def _is_other_sort(resolved: ResolvedName, each: Meaning, members: Sequence[Mean
         return False
     declared = [declared for member in members for declared in member.declared]
     if each.module == METHOD:
-        homes = [resolved.typings[resolved.path_of(it.leaf)] for it in declared]
-        pairs = zip(homes, declared, strict=True)
+        pairs = ((resolved.typing_of(it.leaf), it) for it in declared)
         return bool(declared) and not any(resolved.rules.may_be_called(*pair) for pair in pairs)
     return {it.kind in FUNCTIONS for it in declared} == {True}
 
@@ -443,12 +469,6 @@ def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
 
 
-def _labels(resolved: ResolvedName, each: Meaning) -> set[str]:
-    """The name, as its places have it."""
-    first = each.leaves[0]
-    return {resolved.typings[resolved.path_of(first)].scopes.label(first)}
-
-
 def _is_member(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether it is a member, and not a function that an object literal stands in for."""
     named = any(owner.node.type not in resolved.rules.nameless for owner in each.owners)
@@ -460,7 +480,7 @@ def _is_used(each: Meaning) -> bool:
     return len(each.leaves) > len(each.declared)
 
 
-def _is_foreign(resolved: ResolvedName, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
+def _is_theirs(resolved: ResolvedName, each: Meaning, is_here: IsHere) -> bool:
     """Whether a meaning is known to be another project's."""
     if each.kind == EXTERNAL:
         return True
@@ -470,20 +490,7 @@ def _is_foreign(resolved: ResolvedName, each: Meaning, is_here: Callable[[str, s
     return is_foreign(each, resolved.rules, lambda module: is_here(module, path))
 
 
-def is_foreign(meaning: Meaning, rules: Rules, is_here: Callable[[str], bool]) -> bool:
-    """Whether a meaning comes from the language itself or from a module of another project."""
-    if meaning.kind == FOREIGN:
-        modules = [meaning.module]
-    elif any(declared.kind not in ("import", "module") for declared in meaning.declared):
-        return False
-    else:
-        imports = (declared for declared in meaning.declared if declared.kind == "import")
-        modules = [rules.module_of(scopes_of(declared), declared) for declared in imports]
-    theirs = rules.builtins | {PLAIN}
-    return any(module and (module in theirs or not is_here(module)) for module in modules)
-
-
-def resolves(rules: Rules) -> bool:
+def follows_imports(rules: Rules) -> bool:
     """Whether the language says where its imports lead."""
     own = type(rules)
     return own.imports is not Rules.imports or own.shared is not Rules.shared

@@ -1,35 +1,106 @@
-"""The Jobs of a rename of a work tree: the files that git does not ignore, read when renaming asks.
+"""The Jobs of a rename: of one file, and of a work tree, whose files are those that git does not
+ignore, read when renaming asks.
 
 Runs no model and writes nothing.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from specedit.check.finding import EXISTING_NAME, Finding
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.errors import GitError, InputError, RefusedEdit
-from specedit.files import git
+from specedit.errors import GitError, InputError, RefusedEdit, UsageError
+from specedit.files import git, regular
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.files.worktree import real
-from specedit.rename.declared import elsewhere, is_here
-from specedit.rename.guess import doubt
-from specedit.rename.planning import MAX_SHOWN_CHARACTERS, job_of, untouched
-from specedit.rename.tree_rename import Target, TreeRename, rename_tree
-from specedit.scoping.project import Project
+from specedit.rename.places import SCOPES, rename_places
+from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of
+from specedit.rename.tree_rename import Target, TreeRename, add, rename_tree, used_elsewhere
+from specedit.scoping.project import SOURCE_FOLDERS, Project
 from specedit.settings import Settings
-from specedit.syntax.identifiers import sought
+from specedit.syntax.identifiers import sought, split_member
 
 MAX_FILE_BYTES = 2_000_000  # bytes of a file that is read to learn what it declares
 MAX_NAMED_PLACES = 6  # places that an error names
+MAX_NAMED_LINES = 3  # lines that a clause names
 MAX_REPORTED_FILES = 300  # files that are read to report other uses of a name
+
+
+# one file
+
+
+def plan_rename(
+    source: Source,
+    old: str,
+    new: str,
+    settings: Settings,
+    *,
+    line: int | None = None,
+    absent_ok: bool = False,
+) -> Job | Edit:
+    """Rename an identifier of one file; an error where it is not in it, or where NEW is taken.
+
+    `absent_ok`: it is one of many files, so the name may be missing, and is renamed only where the
+    scope says. Then a file with nothing to rename comes back as an unchanged Edit."""
+    there, derived = source.text.lower(), settings.scope == "derived"
+    if absent_ok and not any(name.lower() in there for name in sought(old, derived=derived)):
+        return _unchanged(source)
+    is_ours = partial(is_here, file=source.path) if absent_ok else None
+    try:
+        guess = rename_places(source.text, source.language, old, new, settings.scope, line, is_ours)
+    except UsageError as problem:  # about this file: others may still be renamed
+        if absent_ok and split_member(old)[0]:
+            return _unchanged(source, Finding("skipped", problem.message))
+        raise InputError(problem.message, file=source.name, hint=problem.hint) from problem
+    if absent_ok and not {place.kind for place in guess.places} & SCOPES[settings.scope]:
+        return _unchanged(source, *guess.outside)
+    if guess.collisions and EXISTING_NAME not in settings.allowed:
+        raise RefusedEdit(
+            "; ".join(collision.text for collision in guess.collisions),
+            file=source.name,
+            hint="Choose another name, or add --allow existing-name.",
+        )
+    if not guess.places:
+        known = "; ".join(finding.text for finding in guess.findings)
+        raise InputError(
+            f"no `{old}` to rename here, with --scope {settings.scope}",
+            file=source.name,
+            hint=known or "Check the spelling, or widen the scope.",
+        )
+    return job_of(source, guess, settings)
+
+
+def _unchanged(source: Source, *notes: Finding) -> Edit:
+    return Edit(
+        source.name,
+        "unchanged",
+        source.data,
+        source.data,
+        findings=notes,
+        before_sha256=source.sha256,
+        after_sha256=source.sha256,
+    )
+
+
+def old_name_left(source: Source, old: str) -> str:
+    """Where the name that a rename would still change stands, as a clause."""
+    use = re.compile(rf"\b{re.escape(old.rpartition('.')[2])}\b")
+    lines = [str(n) for n, text in enumerate(source.text.split("\n"), 1) if use.search(text)]
+    more = ", …" if len(lines) > MAX_NAMED_LINES else ""
+    where = f" on line {', '.join(lines[:MAX_NAMED_LINES])}{more}" if lines else ""
+    return f"`{old}` still stands{where}"
+
+
+# a work tree
 
 
 class Tree:
@@ -52,11 +123,10 @@ class Tree:
             root = git.top(place)
         except GitError:
             return None
-        extra = [os.path.relpath(Path(name).absolute(), root) for name in names]
-        inside = [Path(name).as_posix() for name in extra if not name.startswith("..")]
-        if len(inside) != len(names):
+        paths = [Path(os.path.relpath(Path(name).absolute(), root)).as_posix() for name in names]
+        if any(path.startswith("..") for path in paths):
             return None
-        named = (name for name in inside if not (root / name).is_dir())
+        named = (path for path in paths if not (root / path).is_dir())
         return cls(root, sorted({*git.known(root), *named}))
 
     @classmethod
@@ -99,12 +169,10 @@ class Tree:
     ) -> TreeRename:
         """The result of the rename in these files; an error where it cannot be. `some`: others may
         hold the name, too: they are read, and stay."""
-        own = [self.path(name) for name in names]
-        others: list[str] = []
+        paths = own = [self.path(name) for name in names]
         if some and self.tracks:
             held = self.holding(old, derived=settings.scope == "derived")
-            others = [path for path in held if path not in own]
-        paths = [*own, *others]
+            paths = [*own, *(path for path in held if path not in own)]
         result = self.rename_in(paths, old, new, settings, own=own if some else None)
         self.refuse_taken(result, settings)
         self.project = self.project.unparsed()
@@ -123,7 +191,7 @@ class Tree:
         `own`: the user named these, and the others stay."""
         strict = own is None
         result = rename_tree(
-            self.project, paths, old, new, settings.scope, self.is_here, target, strict=strict
+            self.project, paths, old, new, settings.scope, self._is_here, target, strict=strict
         )
         return self._without_generated(result) if own is None else result.only(own)
 
@@ -147,9 +215,8 @@ class Tree:
             left[path] = (doubt(f"a {why} file, left as it is: {how}", (), "stays"),)
         files = {path: guess for path, guess in result.files.items() if path not in reasons}
         if files and self.tracks and (apart := git.submodules(self.root)):
-            first = next(iter(files))
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
-            files[first] = replace(files[first], notes=(*files[first].notes, note))
+            add(files, next(iter(files)), note)
         return replace(result, files=files, unchanged={**result.unchanged, **left})
 
     def _how_to_make(self, path: str) -> str:
@@ -160,30 +227,52 @@ class Tree:
 
     def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
-        if (taken := list(result.collisions)) and EXISTING_NAME not in settings.allowed:
-            others = [f"{path}, {finding.text}" for path, finding in taken[1:MAX_NAMED_PLACES]]
-            more = (
-                f"; and {len(taken) - MAX_NAMED_PLACES} more"
-                if len(taken) > MAX_NAMED_PLACES
-                else ""
-            )
-            message = "; ".join([taken[0][1].text, *others]) + more
-            raise RefusedEdit(
-                f"{message}; nothing was renamed",
-                file=taken[0][0],
-                hint="Choose another name, or add --allow existing-name.",
-            )
+        taken = list(result.collisions)
+        if not taken or EXISTING_NAME in settings.allowed:
+            return
+        (first, finding), *others = taken[:MAX_NAMED_PLACES]
+        texts = [finding.text, *(f"{path}, {other.text}" for path, other in others)]
+        if len(taken) > MAX_NAMED_PLACES:
+            texts.append(f"and {len(taken) - MAX_NAMED_PLACES} more")
+        raise RefusedEdit(
+            f"{'; '.join(texts)}; nothing was renamed",
+            file=first,
+            hint="Choose another name, or add --allow existing-name.",
+        )
 
-    def elsewhere(self, name: str, old: str, line: int | None) -> Finding | None:
-        """That other files use what is renamed in one."""
+    def plan(self, result: TreeRename, source: Source, settings: Settings) -> Job | Edit:
+        """One file's part of a rename of the tree."""
+        path = self.path(source.name)
+        guess = result.files.get(path)
+        if guess is None:
+            return _unchanged(source, *result.unchanged.get(path, ()))
+        if self.project.text(path) != source.text:
+            raise InputError("changed while it was read; run it again", file=source.name)
+        job = job_of(source, guess, settings, self.unasked)
+        if job.about is not source:
+            self.unasked -= len(job.about.text)
+        return job
+
+    def with_other_uses(
+        self, planned: Job | Edit, name: str, old: str, line: int | None
+    ) -> Job | Edit:
+        """The plan for one file, with a note where other files use what is renamed in it."""
         path = self.path(name)
         paths = self.holding(old, derived=False)
         if len(paths) > MAX_REPORTED_FILES:
-            return None
-        text = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
-        return Finding("elsewhere", text) if text else None
+            return planned
+        text = used_elsewhere(self.project, {*paths, path}, path, old, line, self._is_here)
+        if not text:
+            return planned
+        findings = (
+            finding
+            for finding in planned.findings
+            if finding.kind != "unsure"
+            or not finding.text.startswith("nothing in this file declares")
+        )
+        return replace(planned, findings=(*findings, Finding("elsewhere", text)))
 
-    def is_here(self, module: str, path: str) -> bool:
+    def _is_here(self, module: str, path: str) -> bool:
         return is_here(module, self.root / path)
 
     def _read(self, path: str) -> str:
@@ -191,6 +280,9 @@ class Tree:
         if place.is_symlink() or not place.is_file() or place.stat().st_size > MAX_FILE_BYTES:
             raise InputError("cannot be read: not a regular file, or too large", file=path)
         return read_source(place, any_encoding=True).text if place.stat().st_size else ""
+
+
+# files that another program writes, or another project
 
 
 VENDORED = frozenset({"vendor", "node_modules", "third_party", "third-party", "bower_components"})
@@ -216,27 +308,54 @@ def _head(text: str | None) -> list[str]:
     return (text or "")[:2000].splitlines()[:10]
 
 
-def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> Job | Edit:
-    """One file's part of a rename of the tree."""
-    path = tree.path(source.name)
-    guess = result.files.get(path)
-    if guess is None:
-        return untouched(source, *result.unchanged.get(path, ()))
-    if tree.project.text(path) != source.text:
-        raise InputError("changed while it was read; run it again", file=source.name)
-    job = job_of(source, guess, settings, tree.unasked)
-    if job.about is not source:
-        tree.unasked -= len(job.about.text)
-    return job
+# modules that may be of the project. One of unknown origin counts as it: only names that are known
+# to come from elsewhere stay
 
 
-def with_mention(planned: Job | Edit, note: Finding | None) -> Job | Edit:
-    """A plan for one file, with what other files have of the name."""
-    if note is None:
-        return planned
-    findings = [finding for finding in planned.findings if not _is_undeclared(finding)]
-    return replace(planned, findings=(*findings, note))
+ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "pom.xml")
+RELATIVE = re.compile(r"[.@~#/]|(?:crate|self|super)\b")  # `@/x`, `~/x`, `#x` are aliases of one
+SCOPED = re.compile(r"@[\w-]+/[\w.-]+")  # npm's `@owner/package`
 
 
-def _is_undeclared(finding: Finding) -> bool:
-    return finding.kind == "unsure" and finding.text.startswith("nothing in this file declares")
+def is_here(module: str, file: Path | None) -> bool:
+    """Whether a module may be one of the project that `file` is in."""
+    parts = [part for part in re.split(r"[./\\:]+", module) if part]
+    if file is None or not parts:
+        return True
+    above = list(file.absolute().parents)
+    root = next((up for up in above if any((up / mark).exists() for mark in ROOTS)), above[0])
+    if (scoped := SCOPED.match(module)) is not None:
+        installed = root / "node_modules" / scoped[0]
+        return installed.is_symlink() or not installed.exists()
+    if RELATIVE.match(module):
+        return True
+    if ("/" in module or file.suffix == ".go") and (own := _go_module(root)):
+        return module == own or module.startswith(own + "/")
+    if "::" in module and parts[0] == root.name.replace("-", "_"):
+        return True
+    folders = above[: above.index(root) + 1]
+    # a package begins as the file's own folders do: `com.acme` of `com.acme.store.Item`
+    first, outer = parts[: 2 if len(parts) > 2 else 1], [up.name for up in reversed(folders)]
+    if any(outer[at : at + len(first)] == first for at in range(len(outer))):
+        return True
+    return any(_leads(folder, parts) for folder in [*folders, *(root / x for x in SOURCE_FOLDERS)])
+
+
+def _go_module(root: Path) -> str:
+    """The path that Go's own modules begin with."""
+    try:
+        text = regular.read(root / "go.mod").decode()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
+    return match[1] if match else ""
+
+
+def _leads(folder: Path, parts: list[str]) -> bool:
+    """Whether a path is there: as a folder, as a file of any language, or as a name in one."""
+    for steps in (parts, parts[:-1]) if len(parts) > 1 else (parts,):
+        place = folder.joinpath(*steps)
+        files = f"{glob.escape(place.name)}.*"
+        if place.is_dir() or next(place.parent.glob(files), None) is not None:
+            return True
+    return False

@@ -2,146 +2,48 @@
 
 Reads texts, writes nothing; a name that is taken anywhere is found here, so that nothing is written
 where something would be refused. `--scope derived` renames the names that are built from the old
-one, too, and code in prose: in Markdown, reStructuredText and plain text that is code spans, and
-code blocks of a language.
+one, and code in prose, too.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import PurePath
+from typing import NoReturn
 
 from specedit.check.finding import Finding
-from specedit.rename.declared import (
-    declared_in,
-    refuse_nothing,
-    refuse_several,
-    several,
-    used_elsewhere,
-)
-from specedit.rename.guess import Place, RenameGuess, applied, doubt, lines_text
-from specedit.rename.mentions import configuration_renamed, string_rewrites
-from specedit.rename.new_name import hidden_elsewhere, taken_elsewhere
-from specedit.rename.places import check_names, guessed, other
+from specedit.errors import UsageError, listed
+from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
+from specedit.rename.new_name import taken_elsewhere
+from specedit.rename.places import called, check_names, guessed, other
+from specedit.rename.questions import RenameGuess, applied, doubt
 from specedit.rename.resolution import (
+    IsHere,
     ResolvedName,
     families,
     family_of,
+    lines_text,
     locals_too,
     resolve_name,
+    spot_at,
     whatever,
 )
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Rewrite
+from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import identifiers as names
 from specedit.syntax.branch import Branch
 from specedit.syntax.lines import places_of
 
-SUFFIXES = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
-_DIRECTIVE = re.compile(r"(\s*)\.\. (?:code|code-block|sourcecode)::\s*\w")
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
-
-
-def kept_places(
-    project: Project,
-    typings: Mapping[str, Typing],
-    path: str,
-    old: str,
-    new: str,
-    is_here: Callable[[str, str], bool],
-) -> frozenset[int]:
-    """Where a name that is built from OLD is known to be another project's."""
-
-    def places(name: str) -> set[tuple[str, int]]:
-        holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
-        known = resolve_name(holding, name, "", is_here)
-        return {
-            (p, leaf.start)
-            for p, parts in known.others.items()
-            for part in parts
-            if part.kind in (EXTERNAL, FOREIGN, "import")
-            for leaf in part.leaves
-        }
-
-    key = id(typings) if len(typings) > 1 else path
-    leaves = {name for _, name in typings[path].scopes.leaves if name != old}
-    known = (
-        project.remembered(("foreign", key, name), partial(places, name))
-        for name in leaves
-        if names.derived(name, old, new) is not None
-    )
-    return frozenset(start for each in known for p, start in each if p == path)
-
-
-def derived_only(
-    project: Project,
-    path: str,
-    owner: str,
-    old: str,
-    new: str,
-    is_here: Callable[[str, str], bool],
-) -> RenameGuess | None:
-    """A file that holds only names that are built from OLD, or code in prose."""
-    if is_prose(path):
-        return rename_prose(project.text(path) or "", owner, old, new)
-    if (typing := project.typing(path)) is None:
-        return None
-    kept = kept_places(project, {path: typing}, path, old, new, is_here)
-    none = ResolvedName({path: typing}, [])
-    return guessed(none, path, old, new, "derived", whole_tree=True, kept_names=kept)
-
-
-def is_prose(path: str) -> bool:
-    return PurePath(path).suffix.lower() in SUFFIXES
-
-
-def rename_prose(text: str, owner: str, old: str, new: str) -> RenameGuess:
-    """The text with OLD renamed in its code. `owner`: only as a member of this class."""
-    before = rf"(?<=\b{re.escape(owner)}[.#:])" if owner else r"(?<![\w$])"
-    word = re.compile(before + re.escape(old) + r"(?![\w$])")
-    found: list[tuple[int, str]] = []
-    for start, end, why in _code(text):
-        found += [(match.start(), why) for match in word.finditer(text, start, end)]
-    places = [
-        Place(at, line, "derived", old, new, column, why)
-        for (at, why), (line, column) in zip(
-            found, places_of(text, (at for at, _ in found)), strict=True
-        )
-    ]
-    written = applied(text, [(place.offset, place) for place in places])
-    return RenameGuess(old, new, written, tuple(places))
-
-
-def _code(text: str) -> Iterator[tuple[int, int, str]]:
-    """The ranges of characters that are code."""
-    fence, named, indent = "", False, -1  # the open fence; the indentation of a directive
-    at = 0
-    for line in text.splitlines(keepends=True):
-        start, at = at, at + len(line)
-        depth = len(line) - len(line.lstrip())
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-            elif named:
-                yield start, at, "a code block"
-        elif mark:
-            fence, named = mark[1], bool(mark[2])
-        elif indent >= 0 and (not line.strip() or depth > indent):
-            yield start, at, "a code block"
-        else:
-            directive = _DIRECTIVE.match(line)
-            indent = len(directive[1]) if directive else -1
-            for span in _SPAN.finditer(line):
-                yield start + span.start(2), start + span.end(2), "a code span"
+MAX_NAMED_PLACES = 4  # declarations, or files, that are named in a sentence
+MAX_SEARCHED_FILES = 2000  # for names that are like one that nothing declares
+JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +83,9 @@ class TreeRename:
         rest = {path: guess for path, guess in self.files.items() if path not in paths}
         unchanged = {path: notes for path, notes in self.unchanged.items() if path in paths}
         if rest and files:
-            first = next(iter(files))
             where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
             used = {path: [place.line for place in guess.places] for path, guess in rest.items()}
-            text = used_elsewhere(used, where[0] if where else "")
-            files[first] = replace(files[first], notes=(*files[first].notes, doubt(text)))
+            add(files, next(iter(files)), doubt(_used_in(used, where[0] if where else "")))
         moves = {path: to for path, to in self.moves.items() if path in files}
         return replace(self, files=files, unchanged=unchanged, moves=moves)
 
@@ -199,9 +99,7 @@ class TreeRename:
             text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
             doubts = (*guess.undecided, doubt(text, lines))
             if places := tuple(place for place in guess.places if not place.undecided):
-                text = applied(
-                    project.text(path) or "", ((place.offset, place) for place in places)
-                )
+                text = applied(project.text(path) or "", places)
                 files[path] = replace(guess, places=places, text=text, undecided=doubts)
             else:
                 unchanged[path] = doubts
@@ -225,7 +123,7 @@ class TreeRename:
 
     @property
     def left(self) -> tuple[UseLeft, ...]:
-        """The uses that may be meant and stay: with one of them, the rename is incomplete."""
+        """The uses that stay although they may be meant: with one, the rename is incomplete."""
         uses = (
             UseLeft(path, spot.line, spot.column)
             for path, findings in self.undecided.items()
@@ -236,13 +134,25 @@ class TreeRename:
         return tuple(sorted(uses))
 
 
+def add(
+    files: dict[str, RenameGuess],
+    path: str,
+    *notes: Finding,
+    collisions: Iterable[Finding] = (),
+) -> None:
+    """Add notes, or collisions, to what is known of a file."""
+    guess = files[path]
+    both = (*guess.collisions, *collisions)
+    files[path] = replace(guess, notes=(*guess.notes, *notes), collisions=both)
+
+
 def rename_tree(
     project: Project,
     paths: Sequence[str],
     old: str,
     new: str,
     scope: str,
-    is_here: Callable[[str, str], bool],
+    is_here: IsHere,
     target: Target | None = None,
     *,
     strict: bool = True,
@@ -252,29 +162,10 @@ def rename_tree(
     owner, name = names.split_member(old)
     check_names(name, new, scope)
     derives = scope == "derived"
-    at = _at(project, target) if target is not None else None
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     others = [path for path in _otherwise(project, exact, name) if path not in paths]
     exact, paths = [*exact, *others], [*paths, *others]
-    every = [
-        resolve_name(typings, name, owner, is_here, at, derived=derives)
-        for typings in families(project, exact)
-    ]
-    if target is None and owner and not any(resolved.chosen for resolved in every):
-        in_module = partial(_is_of_module, project, owner)
-        meant = [each for known in every for each in known.pointed_at(known.candidates, in_module)]
-        if len(meant) > 1:
-            refuse_several(project, owner, name, meant)
-        every = [
-            resolve_name(resolved.typings, name, "", is_here, in_module, derived=derives)
-            for resolved in every
-        ]
-    if target is None and not owner and not any(resolved.chosen for resolved in every):
-        for resolved in every:
-            locals_too(resolved)
-    if not strict and not owner and not any(resolved.chosen for resolved in every):
-        for resolved in every:
-            whatever(resolved)
+    every = _decided(project, exact, owner, name, is_here, target, strict=strict, derived=derives)
     chosen = any(resolved.chosen for resolved in every)
     if (strict or owner) and not chosen and not derives:
         refuse_nothing(project, owner, name, every)
@@ -284,19 +175,26 @@ def rename_tree(
         for path, typing in resolved.typings.items():
             named = string_rewrites(project, path, typing, every, name, new) if chosen else []
             if resolved.chosen or derives or named:
-                kept = (
-                    kept_places(project, resolved.typings, path, name, new, is_here)
-                    if derives
-                    else frozenset()
-                )
                 # one thing of several: a comment speaks of it only next to it
                 apart = bool(owner or target) and not resolved.here(path, resolved.chosen)
-                how = "code" if apart and not derives else scope
-                guess = _of_file(resolved, path, name, new, how, kept, named)
+                guess = guessed(
+                    resolved,
+                    path,
+                    name.lstrip("$"),
+                    new.lstrip("$"),
+                    "code" if apart and not derives else scope,
+                    whole_tree=True,
+                    kept_names=_kept_names(project, resolved.typings, path, name, new, is_here)
+                    if derives
+                    else frozenset(),
+                    named_strings=named,
+                )
+                if resolved.chosen:  # else only a string there names another language's thing
+                    guess = _with_others(guess, resolved, path, name)
                 if guess.places:
                     files[path] = guess
-                    continue
-                left[path] = guess.undecided or tuple(_why_left(guess))
+                else:
+                    left[path] = guess.undecided or tuple(_why_unchanged(guess))
             elif chosen:
                 here = resolved.here(path, resolved.candidates)
                 lines = sorted({line for part in here for line in part.lines})
@@ -305,35 +203,70 @@ def rename_tree(
                 left[path] = (doubt(text, lines, kind),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
-            alone = derived_only(project, path, owner, name, new, is_here) if derives else None
+            alone = _derived_only(project, path, owner, name, new, is_here) if derives else None
             alone = alone or configuration_renamed(project, path, every, name, new)
             if alone is not None and alone.places:
                 files[path] = alone
             else:
-                left[path] = tuple(_unread(project, path, name, derives))
+                left[path] = tuple(_why_unread(project, path, name, derives))
     if not files and strict:
         refuse_nothing(project, owner, name, every)
     for resolved in every:
-        inside = taken_elsewhere(project, resolved, new)
-        for path, more in (*inside, *hidden_elsewhere(project, resolved, new)):
+        for path, collision in taken_elsewhere(project, resolved, new):
             if path in files:
-                both = (*files[path].collisions, more)
-                files[path] = replace(files[path], collisions=both)
-    declared = tuple(declared_in(project, every))
+                add(files, path, collisions=[collision])
+    declared = tuple(_declared_in(project, every))
     moves = {path: to for path, to in _moves(project, every, name, new) if path in files}
     for path, to in moves.items():
         exists = [doubt(f"{to} exists already", (), "taken")] if to in project.paths else []
-        notes = (*files[path].notes, Finding("moved", f"moves to {to}, as its class is named"))
-        collisions = (*files[path].collisions, *exists)
-        files[path] = replace(files[path], notes=notes, collisions=collisions)
-    if target is None and len(declared) > 1 and files:
+        moved = Finding("moved", f"moves to {to}, as its class is named")
+        add(files, path, moved, collisions=exists)
+    if target is None and len(declared) > 1 and files and (text := _several(project, name, every)):
         first = next(iter(files))
-        text = several(project, name, every)
-        if text:
-            files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
+        files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     unchanged = {path: findings for path, findings in left.items() if findings}
     return TreeRename(name, new, ordered, unchanged, declared, moves)
+
+
+# what the name means in the files
+
+
+def _decided(
+    project: Project,
+    paths: Sequence[str],
+    owner: str,
+    name: str,
+    is_here: IsHere,
+    target: Target | None,
+    *,
+    strict: bool,
+    derived: bool,
+) -> list[ResolvedName]:
+    """What is renamed, by language. `owner` is a class, or else a module."""
+    at = _at(project, target) if target is not None else None
+    every = [
+        resolve_name(typings, name, owner, is_here, at, derived=derived)
+        for typings in families(project, paths)
+    ]
+    if any(resolved.chosen for resolved in every):
+        return every
+    if target is None and owner:
+        in_module = partial(_is_of_module, project, owner)
+        meant = [each for known in every for each in known.pointed_at(known.candidates, in_module)]
+        if len(meant) > 1:
+            _refuse_several(project, owner, name, meant)
+        return [
+            resolve_name(resolved.typings, name, "", is_here, in_module, derived=derived)
+            for resolved in every
+        ]
+    if target is None:
+        for resolved in every:
+            locals_too(resolved)
+    if not strict and not owner and not any(resolved.chosen for resolved in every):
+        for resolved in every:
+            whatever(resolved)
+    return every
 
 
 def _otherwise(project: Project, paths: Sequence[str], name: str) -> Iterator[str]:
@@ -344,34 +277,6 @@ def _otherwise(project: Project, paths: Sequence[str], name: str) -> Iterator[st
         other = rules.other_spelling(name) if rules is not None else name
         if other != name:
             yield from project.matching(rf"\b{re.escape(other)}\b", (end,))
-
-
-def _moves(
-    project: Project, every: Sequence[ResolvedName], old: str, new: str
-) -> Iterator[tuple[str, str]]:
-    """The files that are named after a renamed class, each with its new path."""
-    for declared in (
-        declared
-        for resolved in every
-        if resolved.typings and resolved.rules.named_files
-        for meaning in resolved.chosen
-        for declared in meaning.declared
-    ):
-        path = project.path(declared.home)
-        folder, file = posixpath.split(path)
-        stem, end = posixpath.splitext(file)
-        outermost = declared.scope is not None and declared.scope.kind in ("file", "namespace")
-        if declared.kind == "class" and outermost and stem == old:
-            yield path, posixpath.join(folder, new + end)
-
-
-JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
-
-
-def _may_call(resolved: ResolvedName, every: Sequence[ResolvedName]) -> bool:
-    """Whether files of one language may use what another language declares."""
-    chosen = {language for other in every if other.chosen for language in other.languages}
-    return bool(JVM & resolved.languages and JVM & chosen)
 
 
 def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> bool:
@@ -388,46 +293,103 @@ def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
     text = project.text(target.path) or ""
     start = len(text[: target.start].encode("utf-8", "surrogatepass"))
     end = len(text[: target.end].encode("utf-8", "surrogatepass"))
-
-    def at(path: str, leaf: Branch) -> bool:
-        return path == target.path and leaf.start <= end and start <= leaf.end
-
-    return at
+    return lambda path, leaf: path == target.path and leaf.start <= end and start <= leaf.end
 
 
-def _of_file(
-    resolved: ResolvedName,
+def _may_call(resolved: ResolvedName, every: Sequence[ResolvedName]) -> bool:
+    """Whether files of one language may use what another language declares."""
+    chosen = {language for other in every if other.chosen for language in other.languages}
+    return bool(JVM & resolved.languages and JVM & chosen)
+
+
+def _moves(
+    project: Project, every: Sequence[ResolvedName], old: str, new: str
+) -> Iterator[tuple[str, str]]:
+    """The files that are named after a renamed class, each with its new path."""
+    for resolved in every:
+        for declared in resolved.chosen_declarations() if resolved.rules.named_files else ():
+            path = project.path(declared.home)
+            folder, file = posixpath.split(path)
+            stem, end = posixpath.splitext(file)
+            outermost = declared.scope is not None and declared.scope.kind in ("file", "namespace")
+            if declared.kind == "class" and outermost and stem == old:
+                yield path, posixpath.join(folder, new + end)
+
+
+# names that are built from the old one
+
+
+def _kept_names(
+    project: Project,
+    typings: Mapping[str, Typing],
     path: str,
     old: str,
     new: str,
-    scope: str,
-    kept: frozenset[int],
-    named: Sequence[Rewrite],
-) -> RenameGuess:
-    bare = old.lstrip("$"), new.lstrip("$")
-    guess = guessed(
-        resolved, path, *bare, scope, whole_tree=True, kept_names=kept, named_strings=named
+    is_here: IsHere,
+) -> frozenset[int]:
+    """Where a name that is built from OLD is known to be another project's."""
+
+    def places(name: str) -> set[tuple[str, int]]:
+        holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
+        known = resolve_name(holding, name, "", is_here)
+        return {
+            (p, leaf.start)
+            for p, parts in known.others.items()
+            for part in parts
+            if part.kind in (EXTERNAL, FOREIGN, "import")
+            for leaf in part.leaves
+        }
+
+    key = id(typings) if len(typings) > 1 else path
+    leaves = {name for _, name in typings[path].scopes.leaves if name != old}
+    known = (
+        project.remembered(("foreign", key, name), partial(places, name))
+        for name in leaves
+        if names.derived(name, old, new) is not None
     )
-    if not resolved.chosen:  # only a string there names what another language declares
-        return guess
-    undecided = tuple(
+    return frozenset(start for each in known for p, start in each if p == path)
+
+
+def _derived_only(
+    project: Project, path: str, owner: str, old: str, new: str, is_here: IsHere
+) -> RenameGuess | None:
+    """A file that holds only names that are built from OLD, or code in prose."""
+    if is_prose(path):
+        return rename_prose(project.text(path) or "", owner, old, new)
+    if (typing := project.typing(path)) is None:
+        return None
+    kept = _kept_names(project, {path: typing}, path, old, new, is_here)
+    none = ResolvedName({path: typing}, [])
+    return guessed(none, path, old, new, "derived", whole_tree=True, kept_names=kept)
+
+
+# what is reported
+
+
+def _with_others(guess: RenameGuess, resolved: ResolvedName, path: str, old: str) -> RenameGuess:
+    """The guess with the uses that stay in the file: undecided ones, and those of another thing."""
+    data = resolved.typings[path].scopes.data
+    undecided = (
         Finding(
             "undecided",
             f"`{old}` on {lines_text(part.lines)}: not renamed, {why}",
-            tuple(resolved.spot(path, leaf) for leaf in part.leaves),
+            tuple(spot_at(data, leaf.start, leaf.line) for leaf in part.leaves),
         )
         for part, why in resolved.left.get(path, [])
     )
-    others = tuple(
+    others = (
         other(part, old, kind="other")
         for part in resolved.others.get(path, [])
         if part.kind != "module"
     )
-    undecided = (*guess.undecided, *undecided)
-    return replace(guess, undecided=undecided, outside=(*guess.outside, *others))
+    return replace(
+        guess,
+        undecided=(*guess.undecided, *undecided),
+        outside=(*guess.outside, *others),
+    )
 
 
-def _why_left(guess: RenameGuess) -> Iterator[Finding]:
+def _why_unchanged(guess: RenameGuess) -> Iterator[Finding]:
     """Why a file of code stays that holds the name."""
     for finding in guess.outside:
         if finding.kind == "other":
@@ -440,7 +402,7 @@ def _why_left(guess: RenameGuess) -> Iterator[Finding]:
             return
 
 
-def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Finding]:
+def _why_unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Finding]:
     """Why a file stays that is not code."""
     text = project.text(path)
     if text is None:
@@ -456,3 +418,132 @@ def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Fi
             how = "--scope derived renames its code spans and blocks"
         message = f"holds `{old}` on {lines_text(lines)}, but is not code: {how}"
         yield doubt(message, lines, "skipped")
+
+
+def _declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, int, str]]:
+    """Where what is renamed is declared: path, line, and what it is."""
+    for resolved in every:
+        for each in resolved.chosen:
+            own = [declared for declared in each.declared if declared.is_own]
+            for declared in own:
+                yield project.path(declared.home), declared.leaf.line, _described(declared)
+            owner = next((up for up in each.owners if up.module is None), None)
+            if not own and owner is not None:  # `self.x = 0` declares nothing
+                home = project.path(owner.home)
+                at_home = (leaf for leaf in each.leaves if resolved.path_of(leaf) == home)
+                first = next(at_home, each.leaves[0])
+                yield resolved.path_of(first), first.line, f"member of {owner.name}"
+
+
+def _described(declared: Declared) -> str:
+    of = f" of {declared.member_of.name}" if declared.member_of and declared.member_of.name else ""
+    return called(declared) + of
+
+
+def _several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
+    """That more than one thing is renamed, and how to say which."""
+    firsts = []  # declarations of the things
+    holders = []
+    for each in (each for resolved in every for each in resolved.chosen):
+        first = next((declared for declared in each.declared if declared.is_own), None)
+        if first is not None:
+            firsts.append(first)
+            holders += [o.name for o in {id(o): o for o in each.owners}.values() if o.name]
+    if len(firsts) < 2:
+        return ""
+    shown = [f"{_described(x)} ({project.path(x.home)}:{x.leaf.line})" for x in firsts]
+    more = f" and {len(shown) - MAX_NAMED_PLACES} more" if len(shown) > MAX_NAMED_PLACES else ""
+    named = "; ".join(shown[:MAX_NAMED_PLACES])
+    message = f"`{name}` means {len(shown)} things, all renamed: {named}{more}"
+    holder = next((name for name in holders if holders.count(name) == 1), "")
+    return f"{message}; `{holder}.{name}` means one" if holder else message
+
+
+def refuse_nothing(
+    project: Project, owner: str, name: str, every: Sequence[ResolvedName]
+) -> NoReturn:
+    """An error: the tree does not declare the name; with the nearest that it does."""
+    if owner:
+        holders = {
+            up.name for resolved in every for each in resolved.candidates for up in each.owners
+        }
+        known = ", ".join(sorted(holders - {""})[:MAX_NAMED_PLACES])
+        hint = f"It is a member of {known}." if known else ""
+        raise UsageError(f"`{owner}` has no member `{name}` in this work tree.", hint=hint)
+    used = [
+        f"{path}:{part.lines[0]}"
+        for resolved in every
+        for path in resolved.typings
+        for part in resolved.here(path, resolved.candidates)[:1]
+    ]
+    if name in project.folders:
+        hint = f"To move the folder: specedit rename ./{name} ./NEW"
+    elif used:
+        where = ", ".join(used[:MAX_NAMED_PLACES])
+        hint = f"It is used in {where}: name a file to rename it there alone."
+    else:
+        texts = (
+            project.text(path) or ""
+            for path in sorted(project.paths)[:MAX_SEARCHED_FILES]
+            if project.language(path) is not None
+        )
+        words = {word for text in texts for word in names.NAME.findall(text)}
+        hint = names.near(name, words - {name})
+    raise UsageError(f"`{name}` is not declared in this work tree.", hint=hint)
+
+
+def _refuse_several(project: Project, module: str, name: str, meant: Iterable[Meaning]) -> NoReturn:
+    """An error: several modules of one name have what is to be renamed."""
+    declared = (declared for meaning in meant for declared in meaning.declared)
+    places = sorted({f"{project.path(x.home)}:{x.leaf.line}" for x in declared})
+    raise UsageError(
+        f"`{module}.{name}` may be each of {', '.join(places[:MAX_NAMED_PLACES])}; "
+        "nothing was renamed.",
+        hint=f"Rename `{name}` without `{module}`, or in one file with FILE and --line.",
+    )
+
+
+def _used_in(lines: Mapping[str, Iterable[int]], declared: str) -> str:
+    """That other files keep the name, and where it is declared, if in one of them."""
+    files = [f"{path} ({lines_text(sorted(set(at)))})" for path, at in lines.items()]
+    where = f"declared in {declared}; " if declared else ""
+    return (
+        f"{where}used in {listed(files, MAX_NAMED_PLACES, 'more files')}, which keep the old name"
+    )
+
+
+def used_elsewhere(
+    project: Project,
+    paths: Iterable[str],
+    path: str,
+    old: str,
+    line: int | None,
+    is_here: IsHere,
+) -> str:
+    """The uses in other files of what `old` means in one (on `line`, if so); "" without any."""
+    owner, name = names.split_member(old)
+    family = family_of(project, path)
+    related = {word for word in paths if family_of(project, word) == family}
+    if not related - {path}:
+        return ""  # before the file is read again
+    typings = next((family for family in families(project, related) if path in family), None)
+    if typings is None:
+        return ""
+    resolved = resolve_name(typings, name, owner, is_here)
+    lines: dict[str, list[int]] = {}
+    declared = ""
+    for each in resolved.chosen:
+        at = [(resolved.path_of(leaf), leaf.line) for leaf in each.leaves]
+        here = any(there == path and line in (None, number) for there, number in at)
+        if not here or not (each.declared or each.owners):
+            continue
+        for there, number in at:
+            if there != path:
+                lines.setdefault(there, []).append(number)
+        own = [declared for declared in each.declared if declared.is_own]
+        if own and all(project.path(d.home) != path for d in own):
+            declared = f"{project.path(own[0].home)}:{own[0].leaf.line} ({called(own[0])})"
+    if not lines:
+        return ""
+    used = _used_in(dict(sorted(lines.items())), declared)
+    return f"{used}: name no file, and all are renamed"

@@ -7,32 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from case_files import read_file
 from git_repository import Repository
 
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+TREES = read_file("rename/work_trees.toml")
+PYTHON = TREES["python"]
+SCRIPTS = TREES["scripts"]
 
-PYTHON = {
-    "src/shop/__init__.py": "",
-    "src/shop/sub/__init__.py": "",
-    "src/shop/base.py": "class Base: pass\n",
-    "src/shop/user.py": (
-        "from .base import Base\nfrom . import base\n\n\nclass User(Base):\n    x = base\n"
-    ),
-    "src/shop/page.py": (
-        "import shop.user\nimport shop.user as su\nfrom shop.user import User\n"
-        "from shop import user, base\nfrom .user import User as U2\nfrom . import user as u3\n\n"
-        "assert user.User is shop.user.User is su.User is User is U2 is u3.User\n"
-        "assert base\n"
-    ),
-    "src/shop/sub/deep.py": (
-        "from ..user import User\nfrom .. import user\nfrom shop import user as x\n"
-        "assert user is x and User\n"
-    ),
-    "main.py": (
-        "import sys\nsys.path.insert(0, 'src')\nimport shop.page, shop.sub.deep\nprint('ok')\n"
-    ),
-    "README.md": "see src/shop/user.py\n",
-}
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 
 @pytest.fixture
@@ -116,18 +98,6 @@ def test_a_folder_that_looks_like_a_name_has_a_hint(inside, repo):
     done = inside("rename", "tools", "kit")
     assert done.returncode == 2 and b"specedit rename ./tools ./NEW" in done.stderr
     assert inside("rename", "./tools", "./kit").returncode == 0 and repo.read("kit/a.py")
-
-
-SCRIPTS = {
-    "tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"]}}}\n',
-    "web/user.ts": 'import { base } from "./lib/base";\nexport * from "./lib";\n',
-    "web/lib/base.ts": "export const base = 1;\n",
-    "web/lib/index.ts": (
-        'import { User } from "../user";\nimport type { X } from "../user.js";\n'
-        'const u = require("../user");\nexport const a = import("../user");\n'
-    ),
-    "web/app.tsx": 'import { User } from "@/user";\nimport y from "web/user";\n',
-}
 
 
 def test_script_imports_follow_in_the_way_they_are_written(inside, repo):

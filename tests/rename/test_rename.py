@@ -11,12 +11,11 @@ import pytest
 from case_files import cases
 from hypothesis import given
 from hypothesis import strategies as st
+from renaming import MARK
+from renaming import rename_text as rename
 
 from specedit.errors import UsageError
-from specedit.rename.places import rename_places
-from specedit.syntax.languages import BY_NAME, language_of
-
-MARK = re.compile("«(.*?)»")
+from specedit.syntax.languages import BY_NAME
 
 
 def _cases() -> list[object]:
@@ -36,7 +35,7 @@ def test_only_what_the_line_means_is_renamed(filename, new, marked, line):
     assert first is not None
     before = MARK.sub(r"\1", marked)
     line = line or marked.count("\n", 0, first.start()) + 1
-    guess = rename_places(before, language_of(filename), first[1], new, "code", line)
+    guess = rename(before, first[1], new, line=line, language=filename)
     assert guess.text == MARK.sub(lambda _: new, marked)
     assert not guess.collisions
 
@@ -55,11 +54,6 @@ class User:
 """
 
 
-def rename(text: str, old: str, new: str, scope: str = "code", line: int | None = None,
-           language: str = "python"):  # fmt: skip
-    return rename_places(text, BY_NAME[language], old, new, scope, line)
-
-
 def test_each_scope_holds_the_one_before_it():
     code = rename(USER, "username", "email").text
     comments = rename(USER, "username", "email", "comments").text
@@ -75,16 +69,7 @@ def test_each_scope_holds_the_one_before_it():
     assert "username" not in derived.lower()
 
 
-@pytest.mark.parametrize(
-    ("comment", "written"),
-    [
-        pytest.param("the user's username", "the user's email", id="prose"),
-        pytest.param("Usernames, USERNAME", "Emails, EMAIL", id="spellings"),
-        pytest.param("a username, A username", "an email, An email", id="article"),
-        pytest.param("https://x.org/username a@username.org", None, id="addresses"),
-        pytest.param("usernameless, _username", None, id="other-names"),
-    ],
-)
+@cases("rename/rename.toml", "comments")
 def test_mentions_in_comments(comment, written):
     text = f"# {comment}\nusername = 1\n"
     expected = f"# {written or comment}\nemail = 1\n"
@@ -116,7 +101,6 @@ def test_more_than_one_thing_of_a_name_is_said():
     guess = rename("x = 1\ndef f():\n    x = 2\n    return x\n", "x", "y")
     assert guess.text == "y = 1\ndef f():\n    y = 2\n    return y\n"
     assert "means 2 things" in guess.notes[0].text
-    assert not guess.clean
 
 
 def test_a_member_is_selected_by_its_class():
@@ -128,36 +112,18 @@ def test_a_member_is_selected_by_its_class():
 
 def test_a_use_that_another_class_may_have_stays_in_one_file():
     text = "class A:\n    def f(self): ...\nclass B:\n    def f(self): ...\ng(x.f())\n"
-    guess = rename_places(text, BY_NAME["python"], "A.f", "h")
+    guess = rename(text, "A.f", "h", "comments")
     assert [place.line for place in guess.places] == [2]
     assert any("not known on line 5: not renamed" in note.text for note in guess.notes)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
-    [
-        pytest.param("absent", "y", None, "does not occur", id="absent"),
-        pytest.param("x", "x", None, "both", id="same"),
-        pytest.param("x", "not a name", None, "not an identifier", id="not-a-name"),
-        pytest.param("x", "y", 2, "no `x` on line 2", id="not-on-the-line"),
-        pytest.param("Q.x", "y", None, "no member", id="no-such-class"),
-    ],
-)
+@cases("rename/rename.toml", "refused")
 def test_what_cannot_be_renamed_is_an_error(old, new, line, said):
     with pytest.raises(UsageError, match=re.escape(said)):
         rename("x = 1\ny = 2\n", old, new, "code", line)
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "line"),
-    [
-        pytest.param("python", "x = 1\ny = 2\n", 2, id="python-module"),
-        pytest.param("python", "class A:\n    x = 1\n    y = 2\n", 3, id="python-member"),
-        pytest.param("java", "class A {\n  int x;\n  int y;\n}\n", 3, id="java-field"),
-        pytest.param("typescript", "let x = 1;\nlet y = 2;\n", 2, id="typescript"),
-        pytest.param("go", "package a\nvar x = 1\nfunc y() {}\n", 3, id="go"),
-    ],
-)
+@cases("rename/rename.toml", "taken")
 def test_a_name_that_is_taken_is_a_collision_with_its_line(language, text, line):
     guess = rename(text, "x", "y", language=language)
     assert [one.line for one in guess.collisions] == [line]
@@ -168,54 +134,13 @@ def test_what_a_name_is_already_is_said_with_its_article():
     assert len(said) == 1 and "`y` is already an import there" in said[0]
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "line"),
-    [
-        pytest.param("python", "def f(x):\n  def g(y): return x + y\n", 2, id="inner-parameter"),
-        pytest.param("python", "x = 1\ndef f(y): return x + y\n", 2, id="a-parameter-hides-it"),
-        pytest.param("python", "y = 1\ndef f(x):\n  return x + y\n", 3, id="an-outer-name"),
-        pytest.param("python", "def f(x):\n  return y(x)\n", 2, id="a-name-from-elsewhere"),
-        pytest.param("python", "def f(x, **z: int):\n  return x\nf(1, y=2)\n", 3, id="an-argument"),
-        pytest.param(
-            "python",
-            "class A:\n  def __init__(self, x, **z): use(x)\nA(1, y=2)\n",
-            3,
-            id="a-constructor's-argument",
-        ),
-        pytest.param("javascript", "let x = 1;\nlet f = y => x + y;\n", 2, id="arrow"),
-        pytest.param("rust", "fn f() {\n let y = 1;\n let x = 2;\n g(x, y);\n}\n", 4, id="let"),
-        pytest.param(
-            "go",
-            "package a\nfunc f(x int) {\n\tfor y := range x {\n\t\tx += y\n\t}\n}\n",
-            3,
-            id="for",
-        ),
-        pytest.param(
-            "java", "class A {\n int x;\n int f(int y) { return x + y; }\n}\n", 3, id="hidden-field"
-        ),
-    ],
-)
+@cases("rename/rename.toml", "captures")
 def test_a_rename_that_would_capture_another_use_is_a_collision(language, text, line):
     guess = rename(text, "x", "y", language=language)
     assert [one.line for one in guess.collisions] == [line]
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        pytest.param(
-            "java", "class A {\n int x;\n int f(int y) { return this.x + y; }\n}\n", id="this"
-        ),
-        pytest.param("go", "package a\nfunc f(x int, z y.T) {}\n", id="a-type's-package"),
-        pytest.param("rust", "struct S { y: i32 }\nfn f(S { y: x }: S) { g(x) }\n", id="shorthand"),
-        pytest.param("rust", "fn f() { let y = 1; let x = y; g(x); }\n", id="rust-rebinds-last"),
-        pytest.param("python", "def f(self, x):\n  return x + self.y\n", id="a-member"),
-        pytest.param("java", "class A {\n  int x;\n  void y() {}\n}\n", id="method-and-field"),
-        pytest.param("python", "x = 1\ndef f(y): return y\n", id="another-scope"),
-        pytest.param("python", "def f(x): use(x)\ng.f(y=2)\n", id="another's-argument"),
-        pytest.param("rust", "fn f() { let x = 1; let y = x; }\n", id="rust-rebinds"),
-    ],
-)
+@cases("rename/rename.toml", "free")
 def test_a_name_taken_elsewhere_is_none(language, text):
     assert not rename(text, "x", "y", language=language).collisions
 
@@ -246,50 +171,14 @@ def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said()
     assert "not an identifier" in guess.notes[0].text
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "words"),
-    [
-        pytest.param("python", "x = 1\n", "class None async", id="python"),
-        pytest.param("c", "int x = 1;\n", "int if return _Bool", id="c"),
-        pytest.param("cpp", "int x = 1;\n", "int class namespace co_await", id="cpp"),
-        pytest.param("csharp", "class A { int x; }\n", "class return int", id="csharp"),
-        pytest.param("java", "class A { int x; }\n", "class int true", id="java"),
-        pytest.param("kotlin", "val x = 1\n", "val class typeof", id="kotlin"),
-        pytest.param("scala", "object A { val x = 1 }\n", "val given then", id="scala"),
-        pytest.param("go", "package a\nvar x = 1\n", "func type range", id="go"),
-        pytest.param("rust", "fn f() { let x = 1; }\n", "Self fn async", id="rust"),
-        pytest.param("javascript", "let x = 1;\n", "await let class static", id="javascript"),
-        pytest.param("javascript", "let x = 1;\nlet o = { x };\n", "class", id="shorthand"),
-        pytest.param("typescript", "let x = 1;\n", "await let enum", id="typescript"),
-        pytest.param("typescript", "class A { constructor(private x) {} }", "new", id="promoted"),
-        pytest.param("ruby", "x = 1\n", "end nil self", id="ruby"),
-        pytest.param("ruby", "class A\n def x; end\n def y; x; end\nend\n", "end", id="bare-call"),
-        pytest.param("php", "<?php\nfunction x() {}\n", "class Echo match", id="php"),
-        pytest.param("bash", "x() { :; }\nx\n", "if done", id="bash"),
-    ],
-)
+@cases("rename/rename.toml", "keywords")
 def test_a_keyword_is_refused_as_a_new_name(language, text, words):
     for word in words.split():
         with pytest.raises(UsageError, match=f"`{word}` is a keyword of {language}"):
             rename(text, "x", word, language=language)
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "words"),
-    [
-        pytest.param("python", "x = 1\n", "match type", id="python"),
-        pytest.param("c", "int x = 1;\n", "class new", id="c"),
-        pytest.param("cpp", "int x = 1;\n", "override final", id="cpp"),
-        pytest.param("csharp", "class A { int x; }\n", "var value @class", id="csharp"),
-        pytest.param("kotlin", "val x = 1\n", "get open by", id="kotlin"),
-        pytest.param("rust", "fn f() { let x = 1; }\n", "union", id="rust"),
-        pytest.param("javascript", "let x = 1;\n", "async of get", id="javascript"),
-        pytest.param("javascript", "class A { x() {} }\nnew A().x();\n", "class", id="method"),
-        pytest.param("ruby", "class A\n  def x; end\nend\nA.new.x\n", "end", id="ruby-method"),
-        pytest.param("php", "<?php\nclass A { public $x; }\n", "class", id="php-property"),
-        pytest.param("bash", "x=1\necho $x\n", "if", id="bash-variable"),
-    ],
-)
+@cases("rename/rename.toml", "names")
 def test_a_word_that_is_a_keyword_elsewhere_is_a_name(language, text, words):
     for word in words.split():
         assert word in rename(text, "x", word, language=language).text
@@ -299,7 +188,7 @@ def test_without_rules_whole_words_are_renamed_and_this_is_said():
     guess = rename("# port\nport: 1\nports: 2\n", "port", "gate", language="yaml")
     assert guess.text == "# port\ngate: 1\nports: 2\n"
     assert "scopes not checked" in guess.notes[0].text
-    assert rename_places("a b", None, "a", "c").text == "c b"
+    assert rename("a b", "a", "c", language=None).text == "c b"
 
 
 def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed():
@@ -309,15 +198,7 @@ def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed():
     )
 
 
-@pytest.mark.parametrize(
-    ("parameter", "written"),
-    [
-        ("&mut self", "&mut Self"),
-        ("&self", "&Self"),
-        ("self", "Self"),
-        ("&'a self", "&'a Self"),
-    ],
-)
+@cases("rename/rename.toml", "receivers")
 def test_rust_s_self_becomes_a_parameter_and_back(parameter, written):
     method = "impl A {{\n    fn f({}, n: i32) -> i32 {{ g({}.x); let self_x = 1; n }}\n}}\n"
     before, after = method.format(parameter, "self"), method.format(f"this: {written}", "this")
@@ -352,23 +233,14 @@ def test_a_macro_that_may_mean_another_thing_is_said(used):
     guess = rename(text + more, "count", "total", line=1, language="c")
     assert "(total++)" in guess.text
     assert "line 2" in guess.notes[0].text
-    assert not guess.clean
 
 
 @pytest.mark.parametrize("scope", ["code", "comments", "derived"])
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        pytest.param("rust", 'fn f() { let x = 1; println!("{x}"); }\n', id="rust"),
-        pytest.param("php", '<?php\nfunction f($x) { echo "${x}"; }\n', id="php"),
-        pytest.param("kotlin", 'fun f() { val x = 1; g("$x") }\n', id="kotlin"),
-        pytest.param("bash", 'let "x = 1"\necho "$x"\n', id="bash"),
-    ],
-)
+@cases("rename/rename.toml", "read_by_string")
 def test_a_name_that_a_string_reads_is_code(language, text, scope):
     guess = rename(text, "x", "y", scope, text.count("\n"), language)
     assert "x" not in guess.text.split("\n")[-2]
-    assert guess.clean
+    assert not guess.notes and not guess.collisions
 
 
 def test_a_go_import_gets_an_alias():
@@ -403,7 +275,7 @@ def test_the_work_grows_with_the_uses_and_not_with_their_square():
 
         sys.settrace(trace)
         try:
-            rename_places("total = 1\n" * uses, language_of("m.py"), "total", "count", "code")
+            rename("total = 1\n" * uses, "total", "count")
         finally:
             sys.settrace(None)
         return count

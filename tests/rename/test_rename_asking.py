@@ -3,17 +3,16 @@
 from pathlib import Path
 
 import pytest
+from case_files import cases
 from hypothesis import given
 from hypothesis import strategies as st
+from renaming import MAX_SHOWN_CHARACTERS, Tree, planned
 from scripted_backend import Scripted, perform
 from scripted_engine import fenced
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.files.source import Source, read
-from specedit.rename.planning import MAX_SHOWN_CHARACTERS, plan_rename
-from specedit.rename.tree import Tree
-from specedit.rename.tree import plan as of_tree
+from specedit.files.source import read
 from specedit.settings import Settings
 
 BEFORE = """\
@@ -34,10 +33,9 @@ def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(text: str, old: str = "username", new: str = "email", **chosen: object) -> Job:
-    settings = Settings(**chosen)  # type: ignore[arg-type]
-    planned = plan_rename(Source.from_bytes("a.py", text.encode()), old, new, settings)
-    assert isinstance(planned, Job)
-    return planned
+    job = planned(text, old, new, **chosen)
+    assert isinstance(job, Job)
+    return job
 
 
 def answered(answer: str, text: str = BEFORE) -> tuple[str, list[str]]:
@@ -83,20 +81,7 @@ def test_an_article_stays_with_its_mention():
     assert answered(kept, text)[0] == kept
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        "`username`",
-        "``username``",
-        ":func:`username`",
-        ":param username: who",
-        "@param username who",
-        "{@link User#username}",
-        '<see cref="User.username"/>',
-        "self.username",
-        "username() is called",
-    ],
-)
+@cases("rename/rename.toml", "references")
 def test_a_reference_to_code_is_renamed_without_a_question(mention):
     job = plan(f"username = 1  # {mention}\n")
     assert job.known == f"email = 1  # {mention}\n".replace("username", "email")
@@ -152,11 +137,8 @@ def renamed(text: str, *pairs: tuple[str, str], **chosen: object) -> tuple[Edit,
             shown = shown.replace(old, new)
         return shown + closing.decode()
 
-    settings = Settings(**chosen)  # type: ignore[arg-type]
-    planned = plan_rename(Source.from_bytes("a.py", text.encode()), "username", "email", settings)
-    assert isinstance(planned, Job)
     backend = Scripted(answer)
-    edit = perform(planned, backend, settings)
+    edit = perform(plan(text, **chosen), backend, Settings(**chosen))  # type: ignore[arg-type]
     assert isinstance(edit, Edit)
     return edit, backend
 
@@ -190,7 +172,7 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeyp
     settings = Settings()
     tree = Tree.of_files(names)
     result = tree.rename(names, "username", "email", settings)
-    jobs = [of_tree(tree, result, read(Path(name)), settings) for name in names]
+    jobs = [tree.plan(result, read(Path(name)), settings) for name in names]
     shown = [len(one.original.text) for one in jobs if isinstance(one, Job) and one.original]
     assert shown and sum(shown) <= MAX_SHOWN_CHARACTERS
     assert len(shown) < len(names)

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from renaming import planned as plan
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import InputError, RefusedEdit
-from specedit.files.source import Source
-from specedit.rename.planning import plan_rename
-from specedit.settings import Settings
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Script = Callable[..., Path]
@@ -33,9 +31,7 @@ def _model_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned(new: str = "email", **settings: object) -> Job | Edit:
-    source = Source.from_bytes("user.py", BEFORE)
-    chosen = Settings(**settings)  # type: ignore[arg-type]
-    return plan_rename(source, "username", new, chosen)
+    return plan(BEFORE, "username", new, "user.py", **settings)
 
 
 def test_the_model_reads_the_original_and_expects_the_renamed():
@@ -70,10 +66,10 @@ def test_prediction_none_is_plain_decoding():
 
 
 def test_a_taken_name_is_refused_with_its_line():
-    source = Source.from_bytes("A.java", b"class A {\n  int one;\n  int two;\n}\n")
+    wanted = ("class A {\n  int one;\n  int two;\n}\n", "one", "two", "A.java")
     with pytest.raises(RefusedEdit, match="line 3"):
-        plan_rename(source, "one", "two", Settings())
-    assert isinstance(plan_rename(source, "one", "two", Settings(allow="existing-name")), Job)
+        plan(*wanted)
+    assert isinstance(plan(*wanted, allow="existing-name"), Job)
 
 
 def test_an_attribute_that_is_only_assigned_is_taken_too():
@@ -81,13 +77,9 @@ def test_an_attribute_that_is_only_assigned_is_taken_too():
         planned("age")
 
 
-def test_an_absent_name_is_an_error_with_the_nearest_unless_many_files_are_asked():
-    source = Source.from_bytes("user.py", BEFORE)
+def test_an_absent_name_is_an_error_with_the_nearest():
     with pytest.raises(InputError, match="usernam"):
-        plan_rename(source, "usernam", "email", Settings(scope="code"))
-    absent = plan_rename(source, "Nowhere", "Here", Settings(), absent_ok=True)
-    assert isinstance(absent, Edit)
-    assert absent.status == "unchanged"
+        plan(BEFORE, "usernam", "email", scope="code")
 
 
 @pytest.fixture

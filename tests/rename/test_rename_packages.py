@@ -13,7 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from test_rename_trees import renamed, texts
+from renaming import rename_texts
+from test_rename_trees import texts
 
 pytestmark = pytest.mark.tools
 
@@ -55,7 +56,7 @@ def test_five_names_of_a_real_package(package, tmp_path):
     unclean, silent = [], []
     for name in PACKAGES[package]:
         old, new = name.split(".")[-1], "z" + name.split(".")[-1].strip("_") + "_q"
-        tree = renamed(before, name, new, "code", tmp_path)
+        tree = rename_texts(before, name, new, root=tmp_path)
         assert tree.files
         for path, guess in tree.files.items():
             (tmp_path / path).write_text(guess.text, encoding="utf-8")

@@ -4,33 +4,27 @@ import codecs
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from case_files import read_file
 from command_line import at_a_terminal
 from hook_repository import Hooked
+from renaming import rename_texts
 
 from specedit.errors import UsageError
-from specedit.rename.tree_rename import rename_tree
-from specedit.scoping.project import Project
-from specedit.scoping.typing import Typing
 
-FILES = {
-    "shop/__init__.py": "",
-    "shop/user.py": (
-        "class User:\n    def __init__(self):\n        self.user_name = 1\n\n\n"
-        "class Guest(User):\n    pass\n"
-    ),
-    "shop/page.py": (
-        "from shop.user import User\n\n\n"
-        "def title(user: User, other, user_name):\n"
-        "    return user.user_name + other.user_name + user_name\n"
-    ),
-    "tests/test_page.py": (
-        "from shop.user import Guest\n\n\ndef test():\n    assert Guest().user_name\n"
-    ),
-    "notes.md": "The user_name.\n\nIts user_name again.\n",
-}
+TREES = read_file("rename/work_trees.toml")
+FILES = TREES["files"]
+MARKDOWN = TREES["markdown"]
+REST = TREES["rest"]
+STORED = TREES["stored"]
+UNDECIDED = TREES["undecided"]
+TORN = TREES["torn"]
+JAVA = TREES["java"]
+STRINGS = TREES["strings"]
+IN_C = TREES["in_c"]
+TWO_LANGUAGES = TREES["two_languages"]
+
 CODE = ("rename", "user_name", "login", "--scope", "code")
 
 
@@ -82,28 +76,6 @@ def test_files_that_hold_the_word_and_stay_are_listed_with_the_reason(desk):
     assert "shop/text.py: `user_name` stands in comments or strings alone; --scope derived" in err
 
 
-MARKDOWN = """\
-The user_name of `User.user_name`.
-
-```python
-User().user_name
-```
-
-```
-user_name
-```
-"""
-REST = """\
-user_name of :attr:`user_name` and ``user_name``
-
-.. code-block:: python
-
-   User().user_name
-
-The user_name.
-"""
-
-
 def test_code_in_prose_is_renamed_with_derived_names(desk):
     desk.repo.commit({"guide.md": MARKDOWN, "guide.rst": REST})
     code, _, err = desk.specedit("rename", "user_name", "login", "--scope", "derived")
@@ -112,20 +84,6 @@ def test_code_in_prose_is_renamed_with_derived_names(desk):
     after = REST.replace("`user_name`", "`login`").replace(".user_name", ".login")
     assert desk.repo.read("guide.rst") == after
     assert "notes.md: holds `user_name` on lines 1, 3, but is not code" in " ".join(err.split())
-
-
-STORED = {
-    "tests/test_page.py": "",
-    "shop/user.py": (
-        "class User:\n    def __init__(self, user_name, *more):\n"
-        '        """:param user_name: the name"""\n'
-        "        self.user_name = user_name\n"
-    ),
-    "shop/page.py": (
-        "from shop.user import User\n\n"
-        "def show(user_name):\n    return User(user_name=user_name).user_name\n"
-    ),
-}
 
 
 def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk):
@@ -143,10 +101,6 @@ def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk):
     assert "User(login=user_name).login" in desk.repo.read("shop/page.py")
 
 
-UNDECIDED = {  # two classes have the name, and nothing says which of them `other` is
-    "shop/cart.py": "class Cart:\n    user_name = 1\n",
-    "shop/view.py": "def view(other):\n    print(other.user_name, other.user_name)\n",
-}
 MEMBER = ("rename", "User.user_name", "login", "--no-model")
 
 
@@ -202,26 +156,10 @@ def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk):
     assert len(files["shop/view.py"]["left"]) == 2
 
 
-TORN = """\
-class View {
-    void Show() { Console.Total();
-#if DEBUG
-    void Other(int one) { Show(
-#else
-}}
-"""
-
-
 def test_a_use_in_a_part_that_does_not_parse_is_left(desk):
     desk.repo.commit({"Cart.cs": "class Cart { void Total() {} }\n", "View.cs": TORN})
     code, _, err = desk.specedit("rename", "Cart.Total", "Sum", "--no-model")
     assert code == 2 and "left: 1 use in 1 file that may be meant: View.cs:2" in err
-
-
-JAVA = {
-    "src/shop/Cart.java": "package shop;\npublic class Cart { Cart next; }\n",
-    "src/shop/Use.java": "package shop;\nclass Use { Cart cart; }\n",
-}
 
 
 def test_the_file_of_a_java_class_moves_with_it(desk):
@@ -252,34 +190,6 @@ def test_a_class_is_not_renamed_to_the_name_of_another_file(desk):
     code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
     assert code == 2 and "src/shop/Basket.java exists already" in " ".join(err.split())
     assert desk.repo.git("status", "--porcelain") == ""
-
-
-STRINGS = {
-    "app/__init__.py": "",
-    "app/models.py": (
-        "class Store:\n    size = 1\n\n\n"
-        'def read(thing: Store):\n    return getattr(thing, "size")\n'
-    ),
-    "app/settings.py": (
-        'BACKEND = "app.models.Store"\nOTHER = "lib.models.Store"\nWORD = "Store"\n'
-    ),
-    "app/__main__.py": "from app.models import Store\n\nStore()\n",  # a second way to it
-    "pyproject.toml": ('[project.scripts]\nrun = "app.__main__:Store"\nfar = "lib.models:Store"\n'),
-}
-IN_C = """\
-#include <Python.h>
-static PyObject *escape_text(PyObject *self, PyObject *text) { return text; }
-static PyMethodDef methods[] = {{"escape", escape_text, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-PyMODINIT_FUNC PyInit__fast(void) { return NULL; }
-"""
-TWO_LANGUAGES = {
-    "text/__init__.py": (
-        "try:\n    from ._fast import escape\nexcept ImportError:\n    from ._slow import escape\n"
-    ),
-    "text/_slow.py": "def escape(text):\n    return text\n",
-    "text/_fast.c": IN_C,
-    "text/_other.c": IN_C.replace("PyInit__fast", "PyInit__other"),
-}
 
 
 def test_a_path_in_a_string_that_leads_to_the_symbol_is_renamed(desk):
@@ -504,14 +414,7 @@ def test_a_member_of_one_class_leaves_what_may_be_another_s():
         "a.py": "class Cart:\n    total = 1\n\n\nclass Bill:\n    total = 2\n",
         "b.py": "from a import Cart\n\n\ndef f(x, cart: Cart):\n    return x.total + cart.total\n",
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        list(texts),
-        "Cart.total",
-        "sum_",
-        "code",
-        lambda module, path: False,
-    )
+    made = rename_texts(texts, "Cart.total", "sum_")
     assert made.files["a.py"].text.count("sum_") == 1
     assert made.files["b.py"].text.endswith("return x.total + cart.sum_\n")
     ((path, doubts),) = made.undecided.items()
@@ -524,10 +427,7 @@ def test_a_comment_speaks_of_one_class_s_member_only_beside_it():
         "a.py": "class Cart:\n    total = 1  # the total\n",
         "b.py": "x = 1  # a total of something else\n",
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        *(list(texts), "Cart.total", "amount", "comments", lambda m, p: False),
-    )
+    made = rename_texts(texts, "Cart.total", "amount", "comments")
     assert list(made.files) == ["a.py"] and made.files["a.py"].text.count("amount") == 2
 
 
@@ -537,10 +437,7 @@ def test_a_package_s_own_name_is_taken_in_another_of_its_files():
         "a.go": "package m\n\nfunc Old() {}\n",
         "b.go": "package m\n\nfunc New() { Old() }\n",
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        *(["a.go", "b.go"], "Old", "New", "code", lambda module, path: True),
-    )
+    made = rename_texts(texts, "Old", "New")
     assert [(path, one.line) for path, one in made.collisions][:1] == [("a.go", 3)]
 
 
@@ -556,28 +453,30 @@ def test_without_git_the_named_files_are_the_tree(tmp_path, desk):
     assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"
 
 
-def test_imports_in_a_cycle_are_followed_once(monkeypatch):
+def test_imports_in_a_cycle_are_followed_once():
     """`Draft` is declared nowhere: every file imports it from every other one."""
-    calls, real = 0, Typing.type_of_declared
+    calls, names = 0, "abcdefgh"
 
-    def counted(*given: Any) -> Any:
+    def counted(*_: object) -> None:
         nonlocal calls
         calls += 1
-        assert calls < 10_000
-        return real(*given)
+        assert calls < 500_000
 
-    monkeypatch.setattr(Typing, "type_of_declared", counted)
     texts = {
         f"{name}.ts": "".join(
             f'import {{ Draft }} from "./{other}"\nexport * from "./{other}"\n'
-            for other in "abcdef".replace(name, "")
+            for other in names.replace(name, "")
         )
         + "export function use(x: Draft) { return x.go(); }\n"
-        for name in "abcdef"
+        for name in names
     }
-    project = Project(texts, texts.__getitem__)
-    with pytest.raises(UsageError, match="not declared"):
-        rename_tree(project, list(texts), "go", "run", "code", lambda module, path: True)
+    sys.setprofile(counted)
+    try:
+        with pytest.raises(UsageError, match="not declared"):
+            rename_texts(texts, "go", "run")
+    finally:
+        sys.setprofile(None)
+    assert calls > 1000
 
 
 def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
@@ -589,8 +488,5 @@ def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
             for one in names
         )
     }
-    made = rename_tree(
-        Project(texts, texts.__getitem__),
-        *(["a.py"], "go", "run", "code", lambda module, path: True),
-    )
+    made = rename_texts(texts, "go", "run")
     assert made.files["a.py"].text.count("run(") == 40

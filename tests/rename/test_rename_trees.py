@@ -7,20 +7,16 @@ lines, by file, that are listed and left.
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import compilers
 import pytest
 from case_files import cases
+from renaming import MARK, rename_texts, texts_after
 
 from specedit.errors import UsageError
-from specedit.rename.declared import is_here
-from specedit.rename.guess import RenameGuess
-from specedit.rename.tree_rename import Target, TreeRename, rename_tree
-from specedit.scoping.project import Project
-from specedit.syntax.identifiers import sought, split_member
+from specedit.syntax.identifiers import split_member
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "trees"
 CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))
@@ -43,24 +39,15 @@ def texts(folder: Path) -> dict[str, str]:
     }
 
 
-def renamed(texts: Mapping[str, str], old: str, new: str, scope: str, root: Path) -> TreeRename:
-    project = Project(texts, texts.__getitem__)
-    spelled = sought(old, derived=scope == "derived")
-    held = [
-        path
-        for path, text in texts.items()
-        if (any(one in text.lower() for one in map(str.lower, spelled)) if scope == "derived"
-            else spelled[0] in text)
-    ]  # fmt: skip
-    return rename_tree(
-        project, held, old, new, scope, lambda module, path: is_here(module, root / path)
-    )
+def renamed(case: Path) -> Any:
+    about = said(case)
+    root = case / "before"
+    return rename_texts(texts(root), about["old"], about["new"], about["scope"], root=root)
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
 def test_a_rename_is_one_change_of_the_whole_tree(case):
-    about, before = said(case), texts(case / "before")
-    tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
+    about, tree = said(case), renamed(case)
     assert {path: guess.text for path, guess in tree.files.items()} == texts(case / "after")
     assert not list(tree.collisions)
     undecided = {
@@ -73,7 +60,7 @@ def test_a_rename_is_one_change_of_the_whole_tree(case):
 @pytest.mark.parametrize("case", CASES, ids=named)
 def test_every_place_says_why_and_where(case):
     about, before = said(case), texts(case / "before")
-    tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
+    tree = renamed(case)
     for path, guess in tree.files.items():
         lines = before[path].split("\n")
         for place in guess.places:
@@ -104,33 +91,30 @@ def test_there_are_enough_of_them():
     assert min(sizes) >= 3 and max(sizes) <= 15
 
 
-def renamed_at(path: str, marked: str) -> RenameGuess:
+def renamed_at(path: str, marked: str) -> Any:
     """The rename of the name behind the mark, in a tree of this one file."""
-    start, text = marked.index("|"), marked.replace("|", "")
+    start, text = marked.index("|"), marked.replace("|", "", 1)
     word = re.match(r"\w+", text[start:])
     assert word is not None
-    project = Project({path: text}, {path: text}.__getitem__)
-    target = Target(path, start, start + len(word[0]))
-    result = rename_tree(project, [path], word[0], "other", "code", lambda *_: False, target)
-    return result.files[path]
+    return rename_texts({path: text}, word[0], at=(path, start))
 
 
 @cases("rename/trees.toml", "required")
 def test_a_name_that_something_of_another_project_requires_is_refused(path, marked, why):
-    (collision,) = renamed_at(path, marked).collisions
+    (collision,) = renamed_at(path, marked).files[path].collisions
     assert why in collision.text
 
 
 @cases("rename/trees.toml", "may_be_required")
 def test_a_name_that_may_be_required_has_a_note(path, marked, why):
-    guess = renamed_at(path, marked)
+    guess = renamed_at(path, marked).files[path]
     assert not guess.collisions
     assert any("may be required" in note.text and why in note.text for note in guess.notes)
 
 
 @cases("rename/trees.toml", "own")
 def test_what_these_files_require_is_renamed_with_it(path, marked):
-    guess = renamed_at(path, marked)
+    guess = renamed_at(path, marked).files[path]
     assert not guess.collisions and not guess.undecided
     assert len(guess.places) == 2
 
@@ -143,38 +127,25 @@ TREES = dict(re.findall(r"^=== (\S+)\n(.*?)(?=^=== |\Z)", MARKED, re.MULTILINE |
 def test_the_marked_places_are_renamed_and_no_other(case):
     """The rename of the first marked name; a line `--- path` begins a file."""
     marked = dict(re.findall(r"^--- (\S+)\n(.*?)(?=^--- |\Z)", case, re.MULTILINE | re.DOTALL))
-    plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
-    path = next(path for path, text in marked.items() if "«" in text)
-    start = marked[path].index("«")
-    old = marked[path][start + 1 : marked[path].index("»")]
-    project, target = Project(plain, plain.__getitem__), Target(path, start, start + len(old))
-    held = [one for one in plain if old in plain[one]]
-    result = rename_tree(project, held, old, "other", "code", lambda *_: False, target)
-    after = {one: result.files[one].text if one in result.files else plain[one] for one in plain}
-    assert after == {one: text.replace(f"«{old}»", "other") for one, text in marked.items()}
+    plain = {path: MARK.sub(r"\1", text) for path, text in marked.items()}
+    path, first = next((path, found) for path, x in marked.items() if (found := MARK.search(x)))
+    result = rename_texts(plain, first[1], at=(path, first.start()))
+    after = {path: MARK.sub("other", text) for path, text in marked.items()}
+    assert texts_after(plain, result) == after
     assert not result.left
 
 
 @cases("rename/trees.toml", "modules")
 def test_a_name_of_a_module_is_renamed_in_it(old, marked):
-    plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
-    name = split_member(old)[1]
-    held = [path for path in plain if name in plain[path]]
-    result = rename_tree(
-        Project(plain, plain.__getitem__), held, old, "Other", "code", lambda *_: False
-    )
-    after = {path: guess.text for path, guess in result.files.items()}
-    assert after == {
-        path: text.replace(f"«{name}»", "Other") for path, text in marked.items() if "«" in text
-    }
+    plain = {path: MARK.sub(r"\1", text) for path, text in marked.items()}
+    after = {path: MARK.sub("Other", text) for path, text in marked.items()}
+    assert texts_after(plain, rename_texts(plain, old, "Other")) == after
 
 
 def test_a_module_name_that_may_be_each_of_several_is_refused():
     files = {"a/tools.py": "def get(): ...\n", "b/tools.py": "def get(): ...\n"}
     with pytest.raises(UsageError, match=r"may be each of a/tools\.py:1, b/tools\.py:1"):
-        rename_tree(
-            Project(files, files.__getitem__), [*files], "tools.get", "x", "code", lambda *_: False
-        )
+        rename_texts(files, "tools.get", "x")
 
 
 def test_a_go_name_that_other_packages_use_stays_exported():
@@ -186,22 +157,13 @@ def test_a_go_name_that_other_packages_use_stays_exported():
     use = {"b.go": 'package a\nimport "x.org/a/web"\nfunc f() { web.Get() }\n'}
     outside = {"web/b_test.go": 'package web_test\nimport "x.org/a/web"\nvar _ = web.Get\n'}
     for more, collisions in (({}, []), (use, ["b.go"]), (outside, ["web/b_test.go"])):
-        tree = {**files, **more}
-        held = [path for path in tree if "Get" in tree[path]]
-        project = Project(tree, tree.__getitem__)
-        result = rename_tree(project, held, "Get", "get", "code", lambda *_: False)
+        result = rename_texts({**files, **more}, "Get", "get")
         assert [path for path, _ in result.collisions] == collisions
 
 
 @cases("rename/trees.toml", "left")
 def test_a_use_that_may_be_meant_is_left(path, marked):
-    start, text = marked.index("|"), marked.replace("|", "", 1)
-    project, target = (
-        Project({path: text}, {path: text}.__getitem__),
-        Target(path, start, start + 4),
-    )
-    result = rename_tree(project, [path], "size", "other", "code", lambda *_: False, target)
-    assert len(result.left) == 1
+    assert len(renamed_at(path, marked).left) == 1
 
 
 def test_files_that_import_from_each_other_in_a_circle_end():
@@ -210,7 +172,7 @@ def test_files_that_import_from_each_other_in_a_circle_end():
         "b.ts": 'import {x} from "./a"\nexport {x}\nx.f()\n',
         "c.ts": "export class D { f() {} }\n",
     }
-    result = renamed(texts, "f", "g", "code", Path())
+    result = rename_texts(texts, "f", "g", root=Path())
     assert list(result.files) == ["c.ts"]
 
 
@@ -220,7 +182,7 @@ def test_a_path_from_an_imported_module_is_followed():
         "src/hir.rs": "pub enum Class {\n    Bytes(u8),\n}\n",
         "src/more.rs": "use crate::hir::{self};\nfn f() { hir::Class::Bytes(1); }\n",
     }
-    result = renamed(texts, "Bytes", "Raw", "code", Path())
+    result = rename_texts(texts, "Bytes", "Raw", root=Path())
     assert result.files["src/more.rs"].text == texts["src/more.rs"].replace("Bytes", "Raw")
     assert not result.undecided
 
@@ -231,7 +193,7 @@ def test_an_attribute_s_class_is_named_without_its_suffix():
         "B.cs": "using Shop;\nnamespace Web { class B { [Required, Shop.Required(1)] int b; } }\n",
     }
     for new, short in (("NeededAttribute", "Needed"), ("Needed", "Needed")):
-        result = renamed(texts, "RequiredAttribute", new, "code", Path())
+        result = rename_texts(texts, "RequiredAttribute", new, root=Path())
         assert result.files["B.cs"].text == texts["B.cs"].replace("Required", short)
 
 

@@ -179,7 +179,7 @@ class HookRun:
         can tell."""
         if step.instruction:
             return None
-        from specedit.rename.planning import old_name_left
+        from specedit.rename.tree import old_name_left
 
         name = file.entry.name
         try:
@@ -294,7 +294,7 @@ def _is_text(data: bytes) -> bool:
 def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
     if step.instruction:
         return plan_edit(source, step.instruction, settings)
-    from specedit.rename.planning import plan_rename
+    from specedit.rename.tree import plan_rename
 
     return plan_rename(source, step.old, step.new, settings, absent_ok=True)
 

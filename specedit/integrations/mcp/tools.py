@@ -30,7 +30,7 @@ from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real, top_of
 from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, fitted
 from specedit.models.resolve import local
-from specedit.rename.tree import Tree, plan
+from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target, UseLeft
 from specedit.settings import resolve
 from specedit.syntax import trees
@@ -206,7 +206,7 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
     if not to.ask_model:
         result = result.without_doubtful(tree.project)
     names = [tree.shown(file) for file in {**result.files, **result.undecided}]
-    planner = partial(plan, tree, result, settings=settings)
+    planner = partial(tree.plan, result, settings=settings)
     wish, moves = Wish(f"{to.name} to {to.new_name}"), absolute(tree.root, result.moves.items())
 
     def run(writes: bool) -> ToolResult:
