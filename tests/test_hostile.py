@@ -37,7 +37,8 @@ def _edit(path: Path) -> int:
 
 def _check(path: Path) -> int:
     """All of the file is copied and changed, and every check reads it."""
-    return _run("edit", "Add a method `run`", path.name, "--whole", "--diff", "--tries", "1", "--yes")
+    flags = ("--whole", "--diff", "--tries", "1", "--yes")
+    return _run("edit", "Add a method `run`", path.name, *flags)
 
 
 def _apply(path: Path) -> int:

@@ -113,7 +113,7 @@ def plan_edit(
         now=now,
         earlier=earlier,
         checks=checks,
-        check=now and partial(check_refined, source, now, instruction, checks),
+        check=partial(check_refined, source, now, instruction, checks) if now else None,
         beside=beside,
         known=exact[0] if exact else None,
         findings=(exact[1],) if exact else focused,
