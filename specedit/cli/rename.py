@@ -286,8 +286,7 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
 def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
     """The Edit of each file, without a model."""
     from specedit.cli.targets import allowed_links
-    from specedit.edit.outcome import failed, outcome
-    from specedit.edit.report import Edit
+    from specedit.edit.report import Edit, failed, outcome
     from specedit.edit.request import of_files
 
     edits: list[Edit] = []

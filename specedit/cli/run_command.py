@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from specedit.cli.streams import put, put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
-from specedit.edit.sink import Begun, EditEvent, Ended, Planned, Question, Reply, Sink
+from specedit.edit.sink import Begun, EditEvent, Finished, Planned, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.diff import moved_patch
 
@@ -206,7 +206,7 @@ class Display(Sink):
             self._early.append(event)
             return
         self._open().emit(event)
-        if isinstance(event, Ended):
+        if isinstance(event, Finished):
             edit = event.edit
             self.edits.append(edit)
             if self._patches and edit.changed:

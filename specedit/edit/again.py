@@ -21,9 +21,8 @@ from specedit.edit import prompt
 from specedit.edit.ask import Attempt, attempt
 from specedit.edit.backend import Backend
 from specedit.edit.job import Job, sampling_of
-from specedit.edit.outcome import keep
 from specedit.edit.regions.locate import widened
-from specedit.edit.report import Edit, Figures, Tried, Trying
+from specedit.edit.report import Edit, Figures, Tried, Trying, keep
 from specedit.edit.sink import Sink
 from specedit.engines.base import Sampling
 from specedit.errors import TooLong

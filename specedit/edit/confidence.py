@@ -20,8 +20,7 @@ from typing import Any
 from specedit.check.finding import UNSURE, Finding
 from specedit.edit.backend import ModelInfo
 from specedit.edit.job import Job
-from specedit.edit.outcome import keep
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, keep
 
 SIGNALS = (
     "total",  # root of the sum of -log p over all tokens

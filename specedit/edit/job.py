@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Plan
-from specedit.edit.outcome import Check, Checked, checks_of, guarded
-from specedit.edit.regions.together import Group, RegionJob, all_numbers, all_shown, groups_of
+from specedit.edit.regions.together import Group, OpenRegion, all_numbers, all_shown, groups_of
+from specedit.edit.report import Check, Checked, checks_of, guarded
 from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
@@ -44,7 +44,7 @@ class Job:
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
     feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
-    regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
+    regions: tuple[OpenRegion, ...] = ()  # of a large file: all else stays
     findings: tuple[Finding, ...] = ()  # in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
     partial: bool = False  # an answer that is cut off counts as far as it goes

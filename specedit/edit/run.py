@@ -19,7 +19,11 @@ from specedit.edit.ask import Attempt, first_attempt
 from specedit.edit.backend import Backend
 from specedit.edit.confidence import rated, unconfirmed
 from specedit.edit.job import Job
-from specedit.edit.outcome import (
+from specedit.edit.regions.locate import locate
+from specedit.edit.report import (
+    Edit,
+    Figures,
+    Report,
     as_written,
     failed,
     guarded,
@@ -27,10 +31,8 @@ from specedit.edit.outcome import (
     put_back,
     with_others_failed,
 )
-from specedit.edit.regions.locate import locate
-from specedit.edit.report import Edit, Figures, Report
 from specedit.edit.request import Input, Request
-from specedit.edit.sink import Begun, Ended, Question, Sink
+from specedit.edit.sink import Begun, Finished, Question, Sink
 from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
@@ -106,7 +108,7 @@ def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink:
             )
         except FileError as problem:
             edit = failed(unread.name, problem)
-        sink.emit(Ended(edit))
+        sink.emit(Finished(edit))
         sources.append(source)
         edits.append(edit)
     if request.writes and request.together:

@@ -33,13 +33,13 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Finished:
     """A file is done. Files of one change are written after the last one."""
 
     edit: Edit
 
 
-EditEvent = Event | Begun | Planned | Answered | Trying | Testing | Baseline | Tried | Ended
+EditEvent = Event | Begun | Planned | Answered | Trying | Testing | Baseline | Tried | Finished
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,23 @@ from specedit.edit.ask import Attempt, first_attempt
 from specedit.edit.backend import Backend
 from specedit.edit.confidence import rated
 from specedit.edit.job import Job
-from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
 from specedit.edit.regions.locate import locate
-from specedit.edit.report import Baseline, CommandResult, Edit, Figures, Testing, Tried, Try
+from specedit.edit.report import (
+    Baseline,
+    CommandResult,
+    Edit,
+    Figures,
+    Testing,
+    Tried,
+    Try,
+    as_written,
+    failed,
+    keep,
+    outcome,
+    with_others_failed,
+)
 from specedit.edit.request import Input, Request
-from specedit.edit.sink import Begun, Ended, Sink
+from specedit.edit.sink import Begun, Finished, Sink
 from specedit.edit.user_command import Failures, run_command
 from specedit.errors import FileError, UsageError
 from specedit.files import worktree
@@ -82,7 +94,7 @@ def tested_edits(
         with Trial(home(), root, request.command, request.wish) as trial:
             edits |= _Tries(request, files, root, trial, sink).run(backend)
     for edit in edits.values():
-        sink.emit(Ended(edit))
+        sink.emit(Finished(edit))
     return [edits[unread.name] for unread in inputs]
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from specedit.check.finding import Finding
-from specedit.edit.outcome import outcome
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, outcome
 from specedit.errors import InputError, UsageError
 from specedit.files import regular
 from specedit.files.source import Source, read

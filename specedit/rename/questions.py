@@ -17,8 +17,7 @@ from itertools import accumulate
 from specedit.check.finding import CHECKER, OFF, Checks, Finding, Spot, verdicts_of_rename
 from specedit.edit.backend import Plan
 from specedit.edit.job import Job, expected, make_job
-from specedit.edit.outcome import Check, Checked, guarded
-from specedit.edit.report import Replaced
+from specedit.edit.report import Check, Checked, Replaced, guarded
 from specedit.edit.splice import whole
 from specedit.errors import SpeceditError
 from specedit.files.source import Source

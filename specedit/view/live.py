@@ -22,7 +22,7 @@ from specedit.decode import Tally
 from specedit.edit.backend import Loading, Ready, Written
 from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Testing, Tried, Trying
-from specedit.edit.sink import Answered, Begun, EditEvent, Ended, Planned, Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.syntax.diff import Hunk, hunks
 from specedit.syntax.lines import opcodes
@@ -282,7 +282,7 @@ class Live(Sink):
                     self._testing = event
                 case Trying() | Baseline() | Tried():
                     self._phase = _Phase("starting")
-                case Ended():
+                case Finished():
                     self._progress.finish(event.edit.path)
                     self._change, self._phase = None, _Phase("starting")
         if isinstance(event, Planned | Testing):

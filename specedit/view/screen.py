@@ -24,7 +24,7 @@ from specedit.edit.sink import (
     Answered,
     Begun,
     EditEvent,
-    Ended,
+    Finished,
     Planned,
     Question,
     Reply,
@@ -112,7 +112,7 @@ class Screen(Sink):
                 self._print_lasting(summary.failing_before(event, self._settings.test))
             case Tried():
                 self._print_lasting(summary.line_of_try(event))
-            case Ended():
+            case Finished():
                 self._show(event.edit)
 
     def _print_lasting(self, text: Text | None) -> None:

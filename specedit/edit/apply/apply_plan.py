@@ -18,8 +18,7 @@ from specedit.edit.apply.hunks import Splice, in_turn, joined, splices
 from specedit.edit.apply.laying import Laid, laid
 from specedit.edit.apply.lines import Ambiguity, FileIndex, short, weight
 from specedit.edit.job import Job, make_job
-from specedit.edit.outcome import Checked, checks_of, guarded, outcome
-from specedit.edit.report import Edit, MergedPart
+from specedit.edit.report import Checked, Edit, MergedPart, checks_of, guarded, outcome
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source

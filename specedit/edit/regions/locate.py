@@ -15,7 +15,6 @@ from specedit.check.finding import Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Backend, Event, Plan, Written
 from specedit.edit.job import Job
-from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import (
     MAX_BLOCK_LINES,
     MOST_LISTED,
@@ -23,20 +22,21 @@ from specedit.edit.regions.blocks import (
     BlockListing,
     blocks_of,
     listing_of,
+    targets_of,
 )
 from specedit.edit.regions.choice import (
     BlockChoice,
+    Evidence,
     about_all,
     choose,
+    evidence_of,
     grouped,
     likely,
     readable,
     with_earlier,
     with_named,
 )
-from specedit.edit.regions.evidence import Evidence, evidence_of
-from specedit.edit.regions.targets import targets_of
-from specedit.edit.regions.together import RegionJob, merged
+from specedit.edit.regions.together import OpenRegion, merged, region_job, region_name
 from specedit.edit.report import Figures
 from specedit.edit.sink import Sink
 from specedit.edit.splice import whole
@@ -199,9 +199,9 @@ def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
 
 def _regions(
     source: Source, blocks: Sequence[Block], targets: Sequence[Block]
-) -> tuple[RegionJob, ...]:
+) -> tuple[OpenRegion, ...]:
     """A region for each target, with the comments above it; none inside of another."""
-    regions: list[RegionJob] = []
+    regions: list[OpenRegion] = []
     with_comments = [_with_comments(target, blocks) for target in targets]
     for target in sorted(with_comments, key=lambda target: (target.first, target.last)):
         if not regions or target.first > regions[-1].lines[1]:
@@ -222,21 +222,21 @@ def _is_one_function(targets: Sequence[Block], symbols: Sequence[Symbol]) -> boo
     return len(targets) == 1 and len(named) == 1 and named[0].kind in CALLABLE
 
 
-def _line_count(region: RegionJob) -> int:
+def _line_count(region: OpenRegion) -> int:
     first, last = region.lines
     return last - first + 1
 
 
 def _meant(
-    job: Job, regions: Sequence[RegionJob], backend: Backend, sink: Sink
-) -> tuple[tuple[RegionJob, ...], Figures]:
+    job: Job, regions: Sequence[OpenRegion], backend: Backend, sink: Sink
+) -> tuple[tuple[OpenRegion, ...], Figures]:
     """Of several parts that the instruction names, those that the model says will be changed."""
     parts = [region.blocks[0] for region in regions]
     named, figures = _asked(job, listing_of(job.about.text, parts), backend, sink)
     return tuple(region for region in regions if region.blocks[0] in named), figures
 
 
-def _with(job: Job, regions: tuple[RegionJob, ...]) -> Job:
+def _with(job: Job, regions: tuple[OpenRegion, ...]) -> Job:
     """The Job with these regions, and which they are."""
     regions = merged(job.about, regions)
     names = [region_name(region.symbol, region.lines) for region in regions]

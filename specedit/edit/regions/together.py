@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.regions.blocks import Block
-from specedit.edit.splice import Region, dedented, taken
+from specedit.edit.splice import Region, dedented, region_of, taken
 from specedit.files.source import Source
 from specedit.syntax.lines import GAP, NOT_SHOWN, lines_of, opcodes
 
@@ -23,7 +23,7 @@ HASH_LANGUAGES = frozenset({"python", "ruby", "bash", "yaml", "toml", "elixir", 
 
 
 @dataclass(frozen=True, slots=True)
-class RegionJob:
+class OpenRegion:
     """One region of a large file, that may change."""
 
     region: Region
@@ -44,10 +44,21 @@ class RegionJob:
         return ", ".join(self.names)
 
 
-Group = tuple[RegionJob, ...]  # that are asked about together
+def region_job(source: Source, blocks: Sequence[Block], chance: float) -> OpenRegion:
+    """The region of consecutive blocks."""
+    return OpenRegion(region_of(source, (blocks[0].first, blocks[-1].last)), tuple(blocks), chance)
 
 
-def groups_of(source: Source, regions: Sequence[RegionJob]) -> list[Group]:
+def region_name(symbol: str, lines: tuple[int, int]) -> str:
+    """A region as the report names it."""
+    where = f"lines {lines[0]}:{lines[1]}"
+    return f"{symbol} ({where})" if symbol else where
+
+
+Group = tuple[OpenRegion, ...]  # that are asked about together
+
+
+def groups_of(source: Source, regions: Sequence[OpenRegion]) -> list[Group]:
     """The regions that are asked about together: all, where they are not long."""
     texts = [taken(source, region.region) for region in regions]
     lines = sum(text.count("\n") for text in texts)
@@ -56,12 +67,12 @@ def groups_of(source: Source, regions: Sequence[RegionJob]) -> list[Group]:
     return [tuple(regions)] if regions else []
 
 
-def merged(source: Source, regions: Sequence[RegionJob]) -> tuple[RegionJob, ...]:
+def merged(source: Source, regions: Sequence[OpenRegion]) -> tuple[OpenRegion, ...]:
     """The regions, in the file's order; of those that are asked about together with what is hardly
     apart as one."""
     if len(groups_of(source, regions)) > 1:
         return tuple(regions)
-    apart: list[RegionJob] = []
+    apart: list[OpenRegion] = []
     for region in regions:
         before = apart[-1] if apart else None
         if before is not None and region.lines[0] - before.lines[1] - 1 <= FEW_LINES:
@@ -90,7 +101,7 @@ def shown(source: Source, group: Group, texts: Sequence[str]) -> str:
     return "".join(pieces)
 
 
-def all_shown(source: Source, regions: Sequence[RegionJob]) -> str:
+def all_shown(source: Source, regions: Sequence[OpenRegion]) -> str:
     """What the model is shown of these regions, of one question after the other."""
     return "".join(
         shown(source, group, [taken(source, region.region) for region in group])
@@ -98,7 +109,7 @@ def all_shown(source: Source, regions: Sequence[RegionJob]) -> str:
     )
 
 
-def all_numbers(source: Source, regions: Sequence[RegionJob]) -> list[int]:
+def all_numbers(source: Source, regions: Sequence[OpenRegion]) -> list[int]:
     """The line of the file, from 1, of each line of `all_shown`."""
     numbers: list[int] = []
     for group in groups_of(source, regions):

@@ -20,7 +20,7 @@ from specedit.edit.job import Job, plan_edit
 from specedit.edit.report import Edit, Finding
 from specedit.edit.request import Request
 from specedit.edit.run import run_edit
-from specedit.edit.sink import Answered, Begun, EditEvent, Ended, Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Sink
 from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.journal import home
@@ -301,7 +301,7 @@ def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
 
 def _refused(edit: Edit, reason: str) -> Edit:
     """The Edit, refused because it does not meet its rule."""
-    from specedit.edit.outcome import keep
+    from specedit.edit.report import keep
 
     finding = Finding("old-name", f"the answer does not meet the rule: {reason}", refuses=True)
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
@@ -318,7 +318,7 @@ class HookDisplay(Live):
 
     def step(self, name: str, result: StepResult) -> None:
         """A step has edited a file, or failed."""
-        self.emit(Ended(replace(result.edit, path=name)))
+        self.emit(Finished(replace(result.edit, path=name)))
         self._show(result.edit)
         self.code = max(self.code, WOULD_CHANGE if result.edit.changed else FAILED)
         self.lines += _about(result)

@@ -17,9 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from specedit.check.finding import Finding
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.outcome import Checked
 from specedit.edit.refining import part_of
-from specedit.edit.report import Edit
+from specedit.edit.report import Checked, Edit
 from specedit.edit.splice import region_of
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, home, runs
