@@ -29,6 +29,7 @@ from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes
 
+MAX_REASONS = 20  # to refuse a change, from which on no further part is compared
 MOST_IN_TURN = 50  # hunks, each of which compares the file anew
 
 
@@ -59,6 +60,8 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         if later is not None:
             lines, exact, refused = later, True, []
     for snippet in (part for part in parts if isinstance(part, Snippet)):
+        if len(refused) >= MAX_REASONS:
+            break
         result = _laid(snippet, lines, language)
         if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
             refused.append(overlap)

@@ -34,7 +34,7 @@ from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
 MAX_LINE_PAIRS = 2_000_000  # pairs of lines
-MOST_DEFINITIONS = 5_000  # of a file, and lines of a snippet: 3 s
+MAX_LINES = 5_000  # of a snippet, beyond the file's, or for as many definitions of the file: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
 MAX_STATEMENT_LINES = 20  # lines of a statement
@@ -58,7 +58,8 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     old = file_definitions(file, language)
     names = [inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()]
     first = next((line.strip() for line in snippet.lines if line.strip()), "")
-    if min(len(names), len(snippet.lines)) > MOST_DEFINITIONS:
+    added = len(snippet.lines) - len(file)
+    if max(added, min(len(names), len(snippet.lines))) > MAX_LINES:
         return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
     shown = shown_lines(snippet.lines, file, set(names))
     code = zip(shown.lines, shown.kinds, strict=True)

@@ -604,6 +604,23 @@ def _only_added(merge: Merge) -> Iterator[Place]:
                 break
 
 
+@rule(
+    DOUBTS, "may be new, or this line", "{hint}", case="serilog f82e3d5853, lazy-1, one line less"
+)
+def _known(merge: Merge) -> Iterator[Place]:
+    """The new lines at the ends of a chunk that the file has elsewhere."""
+    best = _solid(merge.new)
+    for n in sorted({n for chunk in merge.chunks for n in (chunk.start, chunk.stop - 1)}):
+        row, step, text = merge.rows[n], merge.path[n], merge.rows[n].text.rstrip()
+        if step.matched or step.gone or row.part != LINE or _in_new_block(merge, merge.path, n):
+            continue
+        ats = [at for at, column in enumerate(merge.columns) if column.text.rstrip() == text]
+        ats = [at for at in ats if merge.columns[at].owner == row.owner][:MAX_LISTED_PLACES]
+        others = (merge.alignment.through(n, at) for at in ats)
+        if any(other and _solid(merge.written(other)) != best for other in others):
+            yield merge.doubt(n, ats)
+
+
 @rule(DOUBTS, "{fits}", "{hint}", case="rust-analyzer 156f423434, lazy-2")
 def _elsewhere(merge: Merge) -> Iterator[Place]:
     """The rows that are as good in other alignments."""
