@@ -34,6 +34,7 @@ from specedit.edit.apply.definitions import (
     words_of_lines,
 )
 from specedit.edit.apply.lines import (
+    MIN_LIKENESS,
     Ambiguity,
     Lines,
     clearer,
@@ -60,6 +61,7 @@ ENDS_BLOCK = frozenset(("return", "throw", "raise", "break", "continue"))
 BRANCHES = frozenset(  # heads of blocks of which there are several side by side, and "- " of YAML
     ("if", "elif", "else", "case", "for", "foreach", "while", "catch", "except", "finally", "-")
 )
+NEIGHBOUR_LINES = 200  # in which no other line is like the first one of a block
 MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
 MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
 
@@ -499,11 +501,20 @@ def _beside(merge: Merge) -> Iterator[Place]:
             path[k].at - path[n].at == k - n for k in beside if path[k].matched and certain(k)
         )
 
+    def one_opening(n: int) -> bool:
+        """Whether a row is the first line of a block and like that of one block alone."""
+        text, at = rows[n].text, path[n].at
+        near = columns[max(0, at - NEIGHBOUR_LINES) : at + NEIGHBOUR_LINES]
+        alike = [column for column in near if likeness(text, column.text) >= MIN_LIKENESS]
+        return opens(text) and opens(columns[at].text) and alike == [columns[at]]
+
     for chunk in merge.chunks:
         strong = [n for n in chunk if equal(n) and rows[n].text.strip()]
         first, last = (strong[0], strong[-1]) if strong else (chunk.stop, chunk.stop)
         for n in (*range(chunk.start, first), *range(last + 1, chunk.stop)):
-            if path[n].matched and not equal(n) and not certain(n) and not beside_certain(n):
+            if not path[n].matched or equal(n) or certain(n) or beside_certain(n):
+                continue
+            if not one_opening(n):
                 yield merge.doubt(n, [path[n].at])
 
 
@@ -525,16 +536,20 @@ def _new_blocks(merge: Merge) -> Iterator[Place]:
         start = enclosing(ours, own[-1]) if own else None
         while start is not None and start in chunk and not _is_known(merge, chunk, start, new):
             first, start = start, enclosing(ours, start)
-        if first is not None and _replaces(merge, range(first, chunk.stop)):
+        if first not in (None, *own[:1]) and _replaces(merge, range(first, chunk.stop)):
             ats = [path[n].at for n in chunk if n >= first and path[n].matched]
             yield merge.doubt(first, ats[:1])
         if not own or _is_known(merge, chunk, own[0], new):
             continue
         depth = len(margin(ours[own[0]]))
         after = next((n for n in own[1:] if len(margin(ours[n])) <= depth), chunk.stop)
-        while after < chunk.stop and closes(ours[after]):
+        while after < chunk.stop and (
+            not ours[after].strip() or (closes(ours[after]) and len(margin(ours[after])) == depth)
+        ):
             after += 1
-        if after < chunk.stop and _replaces(merge, range(chunk.start, after)):
+        block = range(chunk.start, after)
+        alone = after == chunk.stop or not path[after].matched or len(block) == 1
+        if not alone and _replaces(merge, block):
             ats = [path[n].at for n in chunk if n >= own[0] and path[n].matched]
             yield merge.doubt(own[0], ats[:1])
 
@@ -545,7 +560,7 @@ def _is_known(merge: Merge, chunk: range, n: int, new: set[str]) -> bool:
     rows, columns, path = merge.rows, merge.columns, merge.path
     text, step = rows[n].text, path[n]
     word = next(iter(text.strip(" \t}").split(None, 1)), "").partition("(")[0]
-    if word not in BRANCHES or merge.equal(n):
+    if rows[n].column or rows[n].part != LINE or word not in BRANCHES or merge.equal(n):
         return True
     depth = len(margin(text))
     end = next((k for k in chunk if k > n and len(margin(rows[k].text)) <= depth), chunk.stop)
@@ -570,7 +585,7 @@ def _replaces(merge: Merge, block: range) -> bool:
     """Whether lines of the file go, or change, where a block stands."""
     rows, columns, path = merge.rows, merge.columns, merge.path
     at = {path[n].at: n for n in block if path[n].matched and rows[n].text.strip()}
-    low = min((path[n].at for n in block), default=0)
+    low = min((path[n].at for n in block if not path[n].gone), default=0)
     return bool(at) and any(
         columns[k].text.strip() and (k not in at or columns[k].text != rows[at[k]].text)
         for k in range(low, max(at) + 1)
