@@ -329,8 +329,8 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
         elif named := _GIT_FILE.fullmatch(line):
             yield from finish()
             file, git = FileChange(named["path"] or "", ()), True
-        elif git and (other := _git_other(line)):
-            yield FileChange(other[0] or file.path, (), other[1])
+        elif git and (stated := _git_other(line)):
+            yield FileChange(stated[0] or file.path, (), stated[1])
         elif only := _ONLY.fullmatch(line):
             yield FileChange(f"{only['folder']}/{only['name']}", (), "creates or deletes it")
         elif _GIT_NOISE.match(line):

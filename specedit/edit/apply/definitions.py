@@ -214,7 +214,7 @@ def paired(
 
     for definition in own:  # equal first lines first
         head = lines[definition.first].strip()
-        named = (other for other in candidates(definition) if other not in taken)
+        named = [other for other in candidates(definition) if other not in taken]
         equal = [other for other in named if file[other.first].strip() == head]
         if len(equal) == 1:
             pairs[definition] = equal[0]

@@ -112,16 +112,16 @@ class Merge:
         found = next((line for line in self.columns[self.path[n].at :] if line.text.strip()), None)
         return found if found is not None and found.owner == self.rows[n].owner else None
 
-    def doubt(self, n: int, ats: Sequence[int], **words: object) -> Place:
+    def doubt(self, n: int, ats: Sequence[int], **words: object) -> RuleMatch:
         """A row, the columns that it may be, and the smallest addition that tells them apart."""
         numbers = [self.columns[at].number for at in ats]
         hint = clearer(self.file, numbers, [row.text for row in self.rows if row.lines])
         lines = tuple((number + 1, number + 1) for number in numbers[:MAX_LISTED_PLACES])
-        return Place(self.rows[n].text, lines, {"hint": hint, **words})
+        return RuleMatch(self.rows[n].text, lines, {"hint": hint, **words})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RuleMatch:
     """Where a rule applies: a line of the snippet, the file's lines that it is about, and the words
     of its message."""
 
@@ -131,7 +131,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RefusalRule:
     """A reason to refuse a snippet. `case`: a measured one that is written wrongly without it, of
     tests/edit/apply, of the commits of benchmarks.apply, or of these with a line changed."""
 
@@ -139,7 +139,7 @@ class Rule:
     reason: str  # with words of a place in braces
     hint: str
     case: str
-    places: Callable[[Merge], Iterator[Place]]
+    places: Callable[[Merge], Iterator[RuleMatch]]
 
     def found(self, merge: Merge) -> Iterator[Ambiguity]:
         for place in self.places(merge):
@@ -147,15 +147,15 @@ class Rule:
             yield Ambiguity(place.line.strip(), reason, place.lines, hint)
 
 
-RULES: list[Rule] = []
-_Places = Callable[[Merge], Iterator[Place]]
+RULES: list[RefusalRule] = []
+_Find = Callable[[Merge], Iterator[RuleMatch]]
 
 
-def rule(group: int, reason: str, hint: str, *, case: str) -> Callable[[_Places], _Places]:
+def rule(group: int, reason: str, hint: str, *, case: str) -> Callable[[_Find], _Find]:
     """Add a function that finds where a rule applies to the table."""
 
-    def add(places: _Places) -> _Places:
-        RULES.append(Rule(group, reason, hint, case, places))
+    def add(places: _Find) -> _Find:
+        RULES.append(RefusalRule(group, reason, hint, case, places))
         return places
 
     return add
@@ -176,7 +176,7 @@ def reasons_to_refuse(merge: Merge, group: int | None = None) -> list[Ambiguity]
     "show more lines around it",
     case="a comment that removes a name that the file does not have",
 )
-def _not_removed(merge: Merge) -> Iterator[Place]:
+def _not_removed(merge: Merge) -> Iterator[RuleMatch]:
     """The comments that say that lines are removed, where no such line goes."""
     at, texts = 0, list[str]()
     for step in merge.path:
@@ -184,7 +184,7 @@ def _not_removed(merge: Merge) -> Iterator[Place]:
         at = max(at, step.at + step.matched)
     for n, names in merge.comparison.words.items():
         if not any(name in text for text in texts for name in names):
-            yield Place(merge.comparison.lines[n])
+            yield RuleMatch(merge.comparison.lines[n])
 
 
 def _gaps(merge: Merge) -> Iterator[tuple[int, list[str], list[FileColumn]]]:
@@ -212,11 +212,11 @@ def _span(columns: Sequence[FileColumn]) -> tuple[Lines, ...]:
     "write `...` in it if the code stays",
     case="a marker in other words",
 )
-def _comments_for_code(merge: Merge) -> Iterator[Place]:
+def _comments_for_code(merge: Merge) -> Iterator[RuleMatch]:
     """The new comments that replace lines of code, where nothing else replaces them."""
     for _, new, gone in _gaps(merge):
         if new and len(gone) > MAX_REPLACED_LINES and not any(map(_is_code, new)):
-            yield Place(new[0], _span(gone))
+            yield RuleMatch(new[0], _span(gone))
 
 
 @rule(
@@ -225,13 +225,13 @@ def _comments_for_code(merge: Merge) -> Iterator[Place]:
     "put `...` where they stay",
     case="a snippet without one of its markers",
 )
-def _many_dropped(merge: Merge) -> Iterator[Place]:
+def _many_dropped(merge: Merge) -> Iterator[RuleMatch]:
     """The places where two rows stand side by side, and many lines of the file between them."""
     for n, new, lines in _gaps(merge):
         gone = [line for line in lines if not line.moved]
         if len(gone) > MANY + MANY_FOR_ONE * sum(map(_is_code, new)):
             first = next((row.text for row in merge.rows[n:] if row.text.strip()), "")
-            yield Place(first, _span(gone), {"count": len(gone)})
+            yield RuleMatch(first, _span(gone), {"count": len(gone)})
 
 
 @rule(
@@ -240,7 +240,7 @@ def _many_dropped(merge: Merge) -> Iterator[Place]:
     "put `...` if they stay, or remove them with a diff",
     case="the end of a function",
 )
-def _without_end(merge: Merge) -> Iterator[Place]:
+def _without_end(merge: Merge) -> Iterator[RuleMatch]:
     """The functions that are shown whole, and end early in the file's."""
     called = {old.first: old for old in merge.comparison.defined if old.kind == CALLED}
     for row, step in zip(merge.rows, merge.path, strict=True):
@@ -250,7 +250,7 @@ def _without_end(merge: Merge) -> Iterator[Place]:
         left = _left_after(row.lines, merge.file[old.first : old.last]) if old else []
         if old and len(left) >= LOST_TAIL_LINES:
             words = {"name": old.name, "count": len(left)}
-            yield Place(row.text, ((old.first + 1, old.last),), words)
+            yield RuleMatch(row.text, ((old.first + 1, old.last),), words)
 
 
 def _left_after(new: Sequence[str], old: Sequence[str]) -> list[str]:
@@ -270,7 +270,7 @@ def _left_after(new: Sequence[str], old: Sequence[str]) -> list[str]:
     "put `...` below it if they stay, or remove them with a diff",
     case="new lines at the end of a function of which lines follow",
 )
-def _unended(merge: Merge) -> Iterator[Place]:
+def _unended(merge: Merge) -> Iterator[RuleMatch]:
     """The new lines that a definition ends with in the snippet, where lines of the file follow that
     it does not show."""
     for n, (row, step) in enumerate(zip(merge.rows, merge.path, strict=True)):
@@ -278,7 +278,7 @@ def _unended(merge: Merge) -> Iterator[Place]:
         if row.part == END and not row.apart and not above.matched and not above.gone:
             left = [line for line in merge.columns[above.at : step.at] if _is_code(line.text)]
             if left and merge.rows[n - 1].owner == row.owner:
-                yield Place(merge.rows[n - 1].text, _span(left))
+                yield RuleMatch(merge.rows[n - 1].text, _span(left))
 
 
 def _is_code(line: str) -> bool:
@@ -292,7 +292,7 @@ def _is_code(line: str) -> bool:
     "put `...` where it stays, or a comment: `{name} removed`",
     case="a class without its methods",
 )
-def _lost(merge: Merge) -> Iterator[Place]:
+def _lost(merge: Merge) -> Iterator[RuleMatch]:
     """The file's definitions that are gone, although the change does not say so."""
     file, new, comparison = merge.file, merge.new, merge.comparison
     found = list(_paths(merge.now))
@@ -336,7 +336,7 @@ def _lost(merge: Merge) -> Iterator[Place]:
             renamed.remove(now)
             continue
         words = {"path": ".".join(path), "name": definition.name}
-        yield Place(head, ((definition.first + 1, definition.last),), words)
+        yield RuleMatch(head, ((definition.first + 1, definition.last),), words)
 
 
 def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:
@@ -357,7 +357,7 @@ def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Seq
     "show `{name}`, or say in a comment: `{name} removed`",
     case="a function whose lines a new method has",
 )
-def _doubled(merge: Merge) -> Iterator[Place]:
+def _doubled(merge: Merge) -> Iterator[RuleMatch]:
     """The functions that would stay next to a new method of their name with most of their text, and
     methods next to such a function."""
     now = list(_by_holder(merge.now))
@@ -372,7 +372,7 @@ def _doubled(merge: Merge) -> Iterator[Place]:
             called = new.kind == old.kind == CALLED and bool(other) != bool(holder)
             if called and rewritten(new, old, merge.new, merge.file):
                 place = ((old.first + 1, old.last),)
-                yield Place(merge.new[new.first], place, {"name": old.name})
+                yield RuleMatch(merge.new[new.first], place, {"name": old.name})
 
 
 def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[tuple[str, str], Definition]]:
@@ -400,7 +400,7 @@ def _paths(
     "show the line above it",
     case="instructions",
 )
-def _floating(merge: Merge) -> Iterator[Place]:
+def _floating(merge: Merge) -> Iterator[RuleMatch]:
     """The parts between what is left out that show no line of the file."""
     rows = merge.rows
     starts = [n for n, row in enumerate(rows) if row.apart or not n]
@@ -412,7 +412,7 @@ def _floating(merge: Merge) -> Iterator[Place]:
             for n in part
         )
         if own and not anchored:
-            yield Place(rows[own[0]].text)
+            yield RuleMatch(rows[own[0]].text)
 
 
 @rule(
@@ -421,11 +421,11 @@ def _floating(merge: Merge) -> Iterator[Place]:
     "show all of its lines",
     case="a new function with a marker",
 )
-def _partial(merge: Merge) -> Iterator[Place]:
+def _partial(merge: Merge) -> Iterator[RuleMatch]:
     """New definitions of which the snippet leaves lines out that the file does not have."""
     for row, step in zip(merge.rows, merge.path, strict=True):
         if row.partial and not step.matched:
-            yield Place(row.text)
+            yield RuleMatch(row.text)
 
 
 @rule(
@@ -434,7 +434,7 @@ def _partial(merge: Merge) -> Iterator[Place]:
     "show `{name}`, or say in a comment: `{name} removed`",
     case="spdlog e696978d11, lazy-3",
 )
-def _repeated(merge: Merge) -> Iterator[Place]:
+def _repeated(merge: Merge) -> Iterator[RuleMatch]:
     """New definitions with the lines of one that would stay: either may be what is meant."""
     gone = merge.comparison.shown | merge.comparison.removed
     bodies = {
@@ -445,7 +445,7 @@ def _repeated(merge: Merge) -> Iterator[Place]:
     for row in merge.rows:
         old = bodies.get(tuple(_solid(row.lines[1:]))) if row.part == NEW else None
         if old is not None and any(weight(line) == 1 for line in row.lines[1:]):
-            yield Place(row.text, ((old.first + 1, old.last),), {"name": old.name})
+            yield RuleMatch(row.text, ((old.first + 1, old.last),), {"name": old.name})
 
 
 def _solid(lines: Sequence[str]) -> list[str]:
@@ -458,7 +458,7 @@ def _solid(lines: Sequence[str]) -> list[str]:
     "show the line below it, or remove that with a diff",
     case="an error above lines that stay",
 )
-def _unreached(merge: Merge) -> Iterator[Place]:
+def _unreached(merge: Merge) -> Iterator[RuleMatch]:
     """New lines that end a block above lines of it that the snippet does not show."""
     for n, row in enumerate(merge.rows):
         word = row.text.split(None, 1)[0].rstrip(";") if row.text.strip() else ""
@@ -468,7 +468,7 @@ def _unreached(merge: Merge) -> Iterator[Place]:
         if below is None or opens(below.text) or closes(below.text):
             continue
         if margin(below.text) == margin(row.text):
-            yield Place(row.text, _span([below]), {"below": short(below.text.strip())})
+            yield RuleMatch(row.text, _span([below]), {"below": short(below.text.strip())})
 
 
 @rule(
@@ -477,7 +477,7 @@ def _unreached(merge: Merge) -> Iterator[Place]:
     "{hint}",
     case="a call beside one with another last argument",
 )
-def _beside(merge: Merge) -> Iterator[Place]:
+def _beside(merge: Merge) -> Iterator[RuleMatch]:
     """The rows at the open ends of chunks that replace a line, and may be new beside it."""
     rows, columns, path = merge.rows, merge.columns, merge.path
     bound = merge.comparison.bound
@@ -524,7 +524,7 @@ def _beside(merge: Merge) -> Iterator[Place]:
     "{hint}",
     case="a new block with the lines of the next one",
 )
-def _new_blocks(merge: Merge) -> Iterator[Place]:
+def _new_blocks(merge: Merge) -> Iterator[RuleMatch]:
     """The blocks at the ends of a chunk of which some lines are the file's, but not the first: all
     of their lines may be new."""
     rows, path = merge.rows, merge.path
@@ -532,11 +532,11 @@ def _new_blocks(merge: Merge) -> Iterator[Place]:
     for chunk in merge.chunks:
         ours = [row.text for row in rows[: chunk.stop]]
         own = [n for n in chunk if ours[n].strip()]
-        first: int | None = None
+        first = chunk.start
         start = enclosing(ours, own[-1]) if own else None
         while start is not None and start in chunk and not _is_known(merge, chunk, start, new):
             first, start = start, enclosing(ours, start)
-        if first not in (None, *own[:1]) and _replaces(merge, range(first, chunk.stop)):
+        if own and first > own[0] and _replaces(merge, range(first, chunk.stop)):
             ats = [path[n].at for n in chunk if n >= first and path[n].matched]
             yield merge.doubt(first, ats[:1])
         if not own or _is_known(merge, chunk, own[0], new):
@@ -595,7 +595,7 @@ def _replaces(merge: Merge, block: range) -> bool:
 @rule(
     DOUBTS, "may replace these lines, or stand beside them", "{hint}", case="a case that may be new"
 )
-def _only_added(merge: Merge) -> Iterator[Place]:
+def _only_added(merge: Merge) -> Iterator[RuleMatch]:
     """The chunks that replace lines, and may as well add all their new lines between two lines that
     they show."""
     for chunk in merge.chunks:
@@ -622,7 +622,7 @@ def _only_added(merge: Merge) -> Iterator[Place]:
 @rule(
     DOUBTS, "may be new, or this line", "{hint}", case="serilog f82e3d5853, lazy-1, one line less"
 )
-def _known(merge: Merge) -> Iterator[Place]:
+def _known(merge: Merge) -> Iterator[RuleMatch]:
     """The new lines at the ends of a chunk that the file has elsewhere."""
     best = _solid(merge.new)
     for n in sorted({n for chunk in merge.chunks for n in (chunk.start, chunk.stop - 1)}):
@@ -637,7 +637,7 @@ def _known(merge: Merge) -> Iterator[Place]:
 
 
 @rule(DOUBTS, "{fits}", "{hint}", case="rust-analyzer 156f423434, lazy-2")
-def _elsewhere(merge: Merge) -> Iterator[Place]:
+def _elsewhere(merge: Merge) -> Iterator[RuleMatch]:
     """The rows that are as good in other alignments."""
     best = _solid(merge.new)
     places: dict[int, dict[int, _Path]] = {}
