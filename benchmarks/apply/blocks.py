@@ -57,16 +57,7 @@ def _blocks(record: Record) -> Iterator[Block]:
         else:
             ranges.append((a - up, b + down, c - up, d + down))
     for a, b, c, d in ranges:
-        yield _trimmed(record.old[a:b], record.new[c:d])
-
-
-def _trimmed(old: list[str], new: list[str]) -> Block:
-    """Without the blank lines that both begin or end with: a change rarely shows them."""
-    while len(old) > 1 and len(new) > 1 and old[-1] == new[-1] == "":
-        old, new = old[:-1], new[:-1]
-    while len(old) > 1 and len(new) > 1 and old[0] == new[0] == "":
-        old, new = old[1:], new[1:]
-    return old, new
+        yield record.old[a:b], record.new[c:d]
 
 
 def _written(record: Record, blocks: list[Block]) -> str | None:
@@ -106,42 +97,13 @@ def _indent(old: list[str], new: list[str], record: Record) -> Block | None:
     )
 
 
-def _swap_tabs(old: list[str], new: list[str], record: Record) -> Block | None:
-    """Four spaces for each tab, or a tab for four spaces, where the file has one kind alone."""
-    indents = {s for s in _indents(record.old) if s}
-    if not indents:
-        return None
-    if all(set(s) == {"\t"} for s in indents):
-        unit, other = "\t", "    "
-    elif all(set(s) == {" "} and len(s) % 4 == 0 for s in indents | _indents(new)):
-        unit, other = "    ", "\t"
-    else:
-        return None
-
-    def swap(line: str) -> str:
-        bare = line.lstrip()
-        indent = line[: len(line) - len(bare)]
-        return indent.replace(unit, other) + bare
-
-    if any(set(s) - set(unit) for s in _indents(new)):
-        return None
-    return stripped(old, swap), stripped(new, swap)
-
-
 def _trail(old: list[str], new: list[str], record: Record) -> Block | None:
     """White space at the end of each searched line."""
     return stripped(old, lambda s: s + "  " if s.strip() else s), new
 
 
-def _strip_ends(old: list[str], new: list[str], record: Record) -> Block | None:
-    """Without the white space at the end of lines; the new lines must have none."""
-    if any(line != line.rstrip() for line in new if line not in old):
-        return None
-    return stripped(old, str.rstrip), stripped(new, str.rstrip)
-
-
 Damage = Callable[[list[str], list[str], Record], Block | None]
-DAMAGES: tuple[Damage, ...] = (_dedent, _indent, _swap_tabs, _trail, _strip_ends)
+DAMAGES: tuple[Damage, ...] = (_dedent, _indent, _trail)
 
 
 def wrong_numbers(record: Record, random: Random) -> str | None:

@@ -17,7 +17,6 @@ def _lazy(context: int) -> Form:
 
 
 FORMS: dict[str, Form] = {
-    "lazy-0": _lazy(0),
     "lazy-1": _lazy(1),
     "lazy-2": _lazy(2),
     "lazy-3": _lazy(3),
@@ -26,10 +25,7 @@ FORMS: dict[str, Form] = {
     "search-replace-damaged": blocks.damaged,
     "diff-numbers": blocks.wrong_numbers,
     "diff-context": blocks.wrong_context,
-    "additions": snippets.neighbours,
-    "deletions": snippets.neighbours,
 }
-PARTS = {"additions": "insert", "deletions": "delete"}
 FENCED = 0.3  # share of the changes in a fence
 
 
@@ -41,6 +37,9 @@ class Case:
     record: Record
     change: str
     path: str = ""  # of the file, where the change may name it
+    also: tuple[str, ...] = ()  # other right answers
+    ambiguous: bool = False  # a refusal is right
+    exact: bool = True  # blank lines and white space at the ends of lines are compared
 
     @property
     def id(self) -> str:
@@ -50,11 +49,9 @@ class Case:
 def cases(records: Iterable[Record], forms: Iterable[str] = FORMS) -> Iterator[Case]:
     for record in records:
         for form in forms:
-            part = record.only(PARTS[form]) if form in PARTS else record
             random = Random(f"{record.id}/{form}")
-            change = FORMS[form](part, random) if part is not None else None
-            if part is not None and change is not None:
-                yield Case(form, part, _fenced(change, record, random))
+            if (change := FORMS[form](record, random)) is not None:
+                yield Case(form, record, _fenced(change, record, random))
 
 
 def _fenced(change: str, record: Record, random: Random) -> str:

@@ -7,11 +7,7 @@ its range if exactly one reading changes the fewest lines, and this reading is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
-
-ALIKE = 0.6  # of a changed line and its new form, for a part without context
-MARGIN = 0.15  # between the most similar lines and the next ones
+from collections.abc import Callable, Sequence
 
 Lines = Sequence[str]
 
@@ -57,27 +53,6 @@ def _changes(part: Lines, lines: Lines, limit: int | None = None) -> list[int]:
         if limit is not None and min(row) > limit:
             return []
     return row
-
-
-def similar(part: Lines, lines: Lines, first: int) -> bool:
-    """Whether the part, of changed lines only, determines that it replaces as many lines from
-    `first`: each is similar to its own, and together they are the most similar, with a margin."""
-    scores = dict(_scores(part, lines))
-    best = scores.pop(first)
-    pairs = zip(part, lines[first : first + len(part)], strict=True)
-    alike = all(_ratio(one.strip(), other.strip()) >= ALIKE for one, other in pairs)
-    return alike and best - max(scores.values(), default=0.0) >= MARGIN
-
-
-def _scores(part: Lines, lines: Lines) -> Iterator[tuple[int, float]]:
-    texts = [line.strip() for line in part]
-    for at in range(len(lines) - len(part) + 1):
-        pairs = zip(texts, lines[at : at + len(part)], strict=True)
-        yield at, sum(_ratio(text, line.strip()) for text, line in pairs) / len(part)
-
-
-def _ratio(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio() if one and other else 0.0
 
 
 def same_after(blocks: Sequence[tuple[list[str], list[str]]], lines: Lines, right: Lines) -> bool:

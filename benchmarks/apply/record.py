@@ -16,7 +16,7 @@ from benchmarks.common import rows
 from specedit.syntax.languages import Language, language_of
 from specedit.syntax.lines import Opcode, opcodes
 from specedit.syntax.outline import Symbol
-from specedit.syntax.trees import errors, symbols
+from specedit.syntax.trees import symbols
 
 FILES = ("commits", "commit_renames", "large")
 BOM = "\ufeff"
@@ -59,20 +59,6 @@ class Record:
 
     def encode(self, text: str) -> bytes:
         return (self.bom + text.replace("\n", self.newline)).encode("utf-8", "surrogatepass")
-
-    def only(self, kind: str) -> Record | None:
-        """The commit with its pure insertions or deletions alone; None if it has none of them, or
-        if they alone do not parse."""
-        new: list[str] = []
-        for tag, a, b, c, d in opcodes(self.old, self.new):
-            new += self.new[c:d] if tag == kind else self.old[a:b]
-        after = "\n".join(new)
-        if after == self.before or self._faults(after) > self._faults(self.before):
-            return None
-        return Record(self.id, self.name, self.before, after, self.newline, self.bom)
-
-    def _faults(self, text: str) -> int:
-        return len(errors(text, self.language) or [])
 
 
 def records(data: Path) -> Iterator[Record]:

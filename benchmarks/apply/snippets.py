@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from random import Random
 
-from benchmarks.apply.readings import determined, places, similar
+from benchmarks.apply.readings import determined, places
 from benchmarks.apply.record import Record
 from specedit.syntax.outline import CALLABLE, Symbol
 
@@ -22,28 +22,18 @@ NAMED = frozenset({"function", "method", "class", "interface", "enum"})
 CLOSING = re.compile(r"\s*[\])}]+[;,)]*\s*")
 SHORTEST = 3  # lines that an elision stands for
 HEADER = 6  # lines of the longest header
-FARTHEST = 6  # lines to the nearest line with a word
+FARTHEST = 10  # lines to the farthest line that is shown
 
 
 def lazy(record: Record, random: Random, context: int, *, headers: bool) -> str | None:
     """The changed lines with `context` lines that are not blank on either side, and, with
     `headers`, the first and last lines of the definitions around them."""
-    if context == 0 and any(b - a != d - c for _, a, b, c, d in record.hunks):
-        return None
     shown: set[int] = set()
     for _, _, _, c, d in record.hunks:
-        shown |= set(range(c, d)) | set(_near(record.new, c, d, context, r"\S"))
+        shown |= set(range(c, d)) | set(_near(record.new, c, d, context))
         if headers:
             shown |= _headers(record, c, d)
-    return _snippet(record, random, shown, enclosed=headers, context=context > 0)
-
-
-def neighbours(record: Record, random: Random) -> str | None:
-    """The changed lines, on either side to the first line with a word."""
-    shown: set[int] = set()
-    for _, _, _, c, d in record.hunks:
-        shown |= set(range(c, d)) | set(_near(record.new, c, d, 1, r"\w", FARTHEST))
-    return _snippet(record, random, shown, enclosed=False, context=True)
+    return _snippet(record, random, shown, enclosed=headers)
 
 
 def functions(record: Record, random: Random) -> str | None:
@@ -69,16 +59,14 @@ def functions(record: Record, random: Random) -> str | None:
     return f"\n\n{elision}\n\n".join(reversed(texts)) + "\n" if elision else None
 
 
-def _near(
-    lines: list[str], first: int, last: int, count: int, pattern: str, most: int = 10
-) -> Iterator[int]:
-    """Lines on either side of [first, last) up to the `count`-th that matches."""
+def _near(lines: list[str], first: int, last: int, count: int) -> Iterator[int]:
+    """Lines on either side of [first, last) up to the `count`-th that is not blank."""
     for steps in (range(first - 1, -1, -1), range(last, len(lines))):
         left = count
-        for at in steps[:most]:
+        for at in steps[:FARTHEST]:
             if left == 0:
                 break
-            left -= bool(re.search(pattern, lines[at]))
+            left -= bool(lines[at].strip())
             yield at
 
 
@@ -132,9 +120,7 @@ def _elision(record: Record, random: Random) -> str | None:
     return None if any(text in line for line in (*record.old, *record.new)) else text
 
 
-def _snippet(
-    record: Record, random: Random, shown: set[int], *, enclosed: bool, context: bool
-) -> str | None:
+def _snippet(record: Record, random: Random, shown: set[int], *, enclosed: bool) -> str | None:
     """The shown lines of the new text with elisions between them."""
     elision = _elision(record, random)
     size = len(record.new) - (record.new[-1] == "")
@@ -145,7 +131,7 @@ def _snippet(
     lines: list[str] = []
     at = 0
     for first, last in [*gaps, (size, size)]:
-        if at < first and not _fits(record, at, first, shown, enclosed=enclosed, context=context):
+        if at < first and not _fits(record, at, first, shown, enclosed=enclosed):
             return None
         lines += record.new[at:first]
         if first < last:
@@ -164,9 +150,7 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
             start = None
 
 
-def _fits(
-    record: Record, c: int, d: int, shown: set[int], *, enclosed: bool, context: bool
-) -> bool:
+def _fits(record: Record, c: int, d: int, shown: set[int], *, enclosed: bool) -> bool:
     """Whether the part of the new lines [c, d) determines what it replaces, within the innermost
     definition that the snippet shows around it. A part without a change is a header."""
     hunks = [hunk for hunk in record.hunks if hunk[3] <= d and c <= hunk[4]]
@@ -185,10 +169,7 @@ def _fits(
     if not first <= a <= b <= last:
         return False
     lines = record.old[first:last]
-    if context:
-        return determined(record.new[c:d], lines, a - first, b - first)
-    inside = [hunk for hunk in hunks if c <= hunk[3] and hunk[4] <= d]
-    return all(similar(record.new[h[3] : h[4]], lines, h[1] - first) for h in inside)
+    return determined(record.new[c:d], lines, a - first, b - first)
 
 
 def _old_place(record: Record, at: int) -> int:

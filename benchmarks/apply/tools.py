@@ -8,74 +8,47 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from benchmarks.apply.cases import Case
-from specedit import Editor
-from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
-from specedit.edit.apply.change import read_change
-from specedit.edit.apply.merging import merge_parts
-from specedit.edit.report import Edit
-from specedit.errors import SpeceditError
-from specedit.files.source import Source
-from specedit.settings import Settings
-
-SETTINGS = Settings(no_model=True)
-PROMPT = "Merge this change into the file. Where it elides code, the file's own lines stay.\n\n"
+from specedit import Editor, Source, SpeceditError
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The new file, or why there is none; how its parts were merged, for specedit alone."""
+    """The new file, or why there is none."""
 
     data: bytes | None
     message: str = ""
-    how: tuple[str, ...] = ()
 
 
 Tool = Callable[[Case], Answer]
 
 
-def merged(case: Case) -> Answer:
-    """specedit's merge alone: without the checks, the model and the file names of a change."""
-    source = _source(case)
-    parts = [part for one in read_change(case.change) for part in one.parts]
-    result = merge_parts(source.text, parts, source.name)
-    how = tuple(part.how for part in result.parts)
-    if result.text is None:
-        return Answer(None, "; ".join(ambiguou.reason for ambiguou in result.ambiguous), how)
-    return Answer(source.encode(result.text), "", how)
+@contextmanager
+def applied() -> Iterator[Tool]:
+    """`specedit apply`."""
+    with Editor(server="off") as editor:
 
+        def run(case: Case) -> Answer:
+            record = case.record
+            source = Source.from_bytes(case.path or record.name, record.encode(record.before))
+            try:
+                edit = editor.apply(case.change, source)
+            except SpeceditError as error:
+                return Answer(None, str(error))
+            if edit.status == "refused":
+                return Answer(None, "; ".join(map(str, edit.problems)))
+            return Answer(edit.after)
 
-def applied(case: Case) -> Answer:
-    """What `specedit apply --no-model` writes: the merge, where the checks accept it."""
-    source = _source(case)
-    try:
-        parts = parts_of(changes_of(case.change), case.path or source.name)
-        planned = plan_apply(source, parts, SETTINGS)
-        if isinstance(planned, Edit):
-            return Answer(None, "; ".join(str(finding) for finding in planned.findings))
-        assert planned.known is not None
-        judged = planned.judge(planned.known)
-    except SpeceditError as error:
-        return Answer(None, str(error))
-    how = tuple(part.how for part in judged.parts)
-    if judged.problems:
-        return Answer(None, "; ".join(str(problem) for problem in judged.problems), how)
-    return Answer(source.encode(judged.text), "", how)
+        yield run
 
 
 @contextmanager
 def patched() -> Iterator[Tool]:
     """`patch`, with its usual fuzz of 2 lines."""
-
     with TemporaryDirectory() as folder:
-
-        def run(case: Case) -> Answer:
-            arguments = ["patch", "--batch", "--forward", "--fuzz=2", "--reject-file=-"]
-            return _run(case, Path(folder), [*arguments, case.record.name, "change"])
-
-        yield run
+        options = ["--batch", "--forward", "--fuzz=2", "--reject-file=-"]
+        yield lambda case: _run(case, Path(folder), ["patch", *options, case.record.name, "change"])
 
 
 @contextmanager
@@ -83,14 +56,13 @@ def git_applied() -> Iterator[Tool]:
     """`git apply --3way`; the counts of the hunks are not trusted."""
     with TemporaryDirectory() as folder:
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-        options = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"]
+        git = ["git", "-c", "core.autocrlf=false", "-c", "core.safecrlf=false"]
 
         def run(case: Case) -> Answer:
             path = Path(folder, case.record.name)
             path.write_bytes(case.record.encode(case.record.before))
-            subprocess.run(["git", *options, "add", path.name], cwd=folder, check=True)
-            command = ["git", *options, "apply", "--3way", "--recount", "change"]
-            return _run(case, Path(folder), command)
+            subprocess.run([*git, "add", path.name], cwd=folder, check=True)
+            return _run(case, Path(folder), [*git, "apply", "--3way", "--recount", "change"])
 
         yield run
 
@@ -109,30 +81,4 @@ def _run(case: Case, folder: Path, command: list[str]) -> Answer:
     return Answer(path.read_bytes())
 
 
-@contextmanager
-def rewritten(settings: dict[str, Any]) -> Iterator[Tool]:
-    """The model rewrites the whole file, with the file as the prediction."""
-    with Editor(**settings, whole=True) as editor:
-        yield lambda case: _answer(lambda: editor.edit(PROMPT + case.change, _source(case)))
-
-
-@contextmanager
-def decided(settings: dict[str, Any]) -> Iterator[Tool]:
-    """`specedit apply`: the model decides between the readings of a snippet."""
-    with Editor(**settings) as editor:
-        yield lambda case: _answer(lambda: editor.apply(case.change, _source(case)))
-
-
-def _answer(ask: Callable[[], Edit]) -> Answer:
-    try:
-        edit = ask()
-    except SpeceditError as error:
-        return Answer(None, str(error))
-    how = tuple(part.how for part in edit.parts) or ("model",)
-    if edit.status == "refused":
-        return Answer(None, "; ".join(map(str, edit.problems)), how)
-    return Answer(edit.after, "", how)
-
-
-def _source(case: Case) -> Source:
-    return Source.from_bytes(case.record.name, case.record.encode(case.record.before))
+TOOLS = {"specedit": applied, "patch": patched, "git": git_applied}

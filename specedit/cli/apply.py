@@ -72,6 +72,11 @@ def apply(
             hint=f"specedit apply {near(change)} {near(file)}, or to merge {near(change)} "
             f"into {near(file)}: specedit apply {near(file)} < {near(change)}",
         )
+    if file and Path(file).is_dir():
+        raise UsageError(
+            f"{near(file)} is a folder.",
+            hint="Name a file of it; or leave out FILE, if the change names its files.",
+        )
     changes = changes_of(text)
     parts = parts_by_file(changes, file or "")
     if file and not resolved.values.quiet and (others := left_out(changes, file)):

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.apply import __main__ as script_module
 from benchmarks.apply import tools
 from benchmarks.apply.cases import FORMS, Case, cases
-from benchmarks.apply.readings import determined, places, similar
+from benchmarks.apply.readings import determined, places
 from benchmarks.apply.record import Record, record_of, records
 from benchmarks.apply.snippets import ELISIONS
 
@@ -63,21 +63,11 @@ def plain(text: str | None) -> str:
 
 
 PRICED = record(SHOP.replace("price += item\n", "price += item.price\n"))
-LONGER = record(
-    SHOP.replace("        return price\n", "        self.price = price\n        return price\n")
-)
-SHORTER = record(SHOP.replace("        self.price = 0\n", "").replace("LIMIT = 3\n", "LIMIT = 4\n"))
 
 
 @pytest.mark.parametrize(
     ("form", "one", "shown"),
     [
-        (
-            "lazy-0",
-            PRICED,
-            '# ...\nclass Cart:\n"""Items."""\n\ndef total(self, items):\nprice = 0\n'
-            "for item in items:\nprice += item.price\n# ...\n",
-        ),
         (
             "lazy-1",
             PRICED,
@@ -89,11 +79,6 @@ SHORTER = record(SHOP.replace("        self.price = 0\n", "").replace("LIMIT = 3
             "def total(self, items):\nprice = 0\nfor item in items:\n"
             "price += item.price\nreturn price\n",
         ),
-        (
-            "additions",
-            LONGER,
-            "# ...\nprice += item\nself.price = price\nreturn price\n# ...\n",
-        ),
     ],
 )  # fmt: skip
 def test_a_form_shows_these_lines(form, one, shown):
@@ -104,13 +89,9 @@ def test_a_form_shows_these_lines(form, one, shown):
 @pytest.mark.parametrize(
     ("form", "one"),
     [
-        ("lazy-0", LONGER),  # nothing to replace
-        ("lazy-0", record(SHOP.replace("price += item\n", "self.note(len(items))\n"))),
         ("functions", record(SHOP.replace("LIMIT = 3", "LIMIT = 4"))),
         ("functions", record(SHOP + "\n\ndef close():\n    pass\n")),
         ("functions", record(SHOP.replace("def total", "def sum"))),
-        ("additions", PRICED),
-        ("deletions", PRICED),
         ("lazy-1", record(SHOP.removeprefix('"""A shop."""\n'))),
         ("search-replace", record("<<<<<<< SEARCH\n" + SHOP)),
         ("search-replace-damaged", record(SHOP.replace("    price = 0", "  price = 0"))),
@@ -118,12 +99,6 @@ def test_a_form_shows_these_lines(form, one, shown):
 )
 def test_a_form_is_left_out_where_it_does_not_determine_the_result(form, one):
     assert change(form, one) is None
-
-
-def test_deletions_are_taken_alone_out_of_a_commit():
-    (case,) = cases([SHORTER], ["deletions"])
-    assert case.record.after == SHOP.replace("        self.price = 0\n", "")
-    assert "LIMIT = 4" not in case.change
 
 
 TWICE = ["a", "{", "x", "}", "b", "{", "y", "}", "c"]
@@ -144,13 +119,6 @@ TWICE = ["a", "{", "x", "}", "b", "{", "y", "}", "c"]
 )
 def test_a_part_determines_its_range_when_one_reading_changes_least(part, first, last, holds):
     assert determined(part, TWICE, first, last) is holds
-
-
-def test_changed_lines_alone_replace_the_most_similar_ones():
-    lines = ["total = price * count", "name = title", "return total"]
-    assert similar(["total = price * count * 2"], lines, 0)
-    assert not similar(["total = price * count * 2"], [*lines, "total = price + count"], 0)
-    assert not similar(["send(mail)"], lines, 0)
 
 
 def test_a_wildcard_matches_every_line():
@@ -209,7 +177,6 @@ def test_every_form_and_language_has_cases(real_cases):
 )
 def test_an_answer_is_right_byte_for_byte(data, verdict):
     (case,) = cases([PRICED], ["lazy-1"])
-    row = script_module.measured("x", lambda _: tools.Answer(data, "why", ("exact",)), case)
+    row = script_module.measured("x", lambda _: tools.Answer(data, "why"), case)
     assert row["verdict"] == verdict
-    assert row["deterministic"] is (data is not None)
     assert ("diff" in row) is (verdict == "wrong")

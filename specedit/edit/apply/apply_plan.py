@@ -6,8 +6,8 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -28,21 +28,15 @@ from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes
 
+MAX_REASONS = 20  # to refuse a change, from which on no further part is compared
 MOST_IN_TURN = 50  # hunks, each of which compares the file anew
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """`text` is None where a part has no single place."""
-
-    text: str | None
-    parts: tuple[MergedPart, ...] = ()
-    ambiguous: tuple[Ambiguity, ...] = ()
-
-
-def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
+def merge_parts(
+    text: str, parts: Sequence[Part], name: str
+) -> tuple[str, tuple[MergedPart, ...]] | list[Ambiguity]:
     """`text`, the file `name`, with the parts of a change: hunks, or snippets, each of which
-    continues from the text before it; no text where a part has no single place."""
+    continues from the text before it; or the parts without a single place."""
     language = language_of(name, text)
     hunks = [part for part in parts if isinstance(part, ChangeHunk)]
     body, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
@@ -58,6 +52,8 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         if later is not None:
             lines, exact, refused = later, True, []
     for snippet in (part for part in parts if isinstance(part, Snippet)):
+        if len(refused) >= MAX_REASONS:
+            break
         result = _laid(snippet, lines, language)
         if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
             refused.append(overlap)
@@ -67,9 +63,14 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
         if not result.refused:
             lines = list(result.lines)
     if refused:
-        return Merged(None, (), tuple(dict.fromkeys(refused)))
+        return list(dict.fromkeys(refused))
     how = "exact" if exact else "matched"
-    return Merged("\n".join(lines) + end, tuple(merged_parts(before, lines, how)))
+    merged = (
+        MergedPart((c + 1, max(c + 1, d)), how)
+        for tag, _, _, c, d in opcodes(before, lines)
+        if tag != "equal"
+    )
+    return "\n".join(lines) + end, tuple(merged)
 
 
 def _laid(snippet: Snippet, lines: Sequence[str], language: Language | None) -> Laid:
@@ -119,13 +120,6 @@ def _other_language(snippet: Snippet, language: Language | None) -> Ambiguity | 
         return None
     reason = f"its fence names {named.name}, and the file is {language.name}"
     return Ambiguity(snippet.lines[0].strip(), reason, hint="name the file that it is for")
-
-
-def merged_parts(before: Sequence[str], after: Sequence[str], how: str) -> Iterator[MergedPart]:
-    """The changed lines of a merge."""
-    for tag, _, _, c, d in opcodes(before, after):
-        if tag != "equal":
-            yield MergedPart((c + 1, max(c + 1, d)), how)
 
 
 MAX_CHANGE_CHARACTERS = 2_000_000  # characters of a change; more takes minutes
@@ -233,14 +227,13 @@ def _found(path: str) -> str:
 def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job | Edit:
     """Merge the parts of a change into a file; where a part has no single place, the file stays."""
     merged = merge_parts(source.text, parts, source.name)
-    if merged.text is None:
+    if isinstance(merged, list):
         edit = replace(outcome(source, source.text), status="refused")
-        return edit.noting(*map(_finding, merged.ambiguous))
+        return edit.noting(*map(_finding, merged))
+    text, places = merged
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
-    judge = partial(_judged, source, _checks(settings, explicit), merged.parts)
-    return replace(
-        make_job(source, whole(source), "", settings, None), known=merged.text, check=judge
-    )
+    judge = partial(_judged, source, _checks(settings, explicit), places)
+    return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
 
 
 def _checks(settings: Settings, explicit: bool) -> Checks:

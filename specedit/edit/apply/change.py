@@ -33,9 +33,9 @@ _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(
     r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|MODIFIED|NEW|AFTER|[\w./\-]+)?\s*", re.IGNORECASE
 )
-_START_LINE = re.compile(r"\s*:(?:start|end)_line:\s*(\d+)\s*")
+_START_LINE = re.compile(r"\s*:(?:start|end)_line:\s*(\d{1,9})\s*")
 _FENCE = re.compile(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
-_HUNK = re.compile(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
+_HUNK = re.compile(r"@@+(?: *-(\d{1,9})(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
 _OLD_FILE = re.compile(r"--- (?P<path>[^\t\n]+)")
 _NEW_FILE = re.compile(r"\+\+\+ (?P<path>[^\t\n]+)")
 _MOVED = "*** Move to: "
@@ -329,8 +329,8 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
         elif named := _GIT_FILE.fullmatch(line):
             yield from finish()
             file, git = FileChange(named["path"] or "", ()), True
-        elif git and (other := _git_other(line)):
-            yield FileChange(other[0] or file.path, (), other[1])
+        elif git and (stated := _git_other(line)):
+            yield FileChange(stated[0] or file.path, (), stated[1])
         elif only := _ONLY.fullmatch(line):
             yield FileChange(f"{only['folder']}/{only['name']}", (), "creates or deletes it")
         elif _GIT_NOISE.match(line):

@@ -109,7 +109,7 @@ class Comparison:
         old: Sequence[Definition],
         language: Language | None,
     ) -> None:
-        self.old, self.file, self._language, self._kinds = old, file, language, shown.kinds
+        self.old, self.file, self.language, self._kinds = old, file, language, shown.kinds
         self.refused: list[Ambiguity] = []
         self.removed: set[Definition] = set()  # that comments of the snippet name
         self.words: dict[int, set[str]] = {}  # in such comments, by their lines
@@ -145,7 +145,7 @@ class Comparison:
         """The snippet's definitions, and the file's for which they stand. One that stands for the
         holder of another's is read as lines with its members."""
         while True:
-            found = paired(own, every, lines, self.file, self._language, self._holders)
+            found = paired(own, every, lines, self.file, self.language, self._holders)
             spans = sorted(
                 ((old.first, -old.last, shown) for shown, old in found.pairs),
                 key=lambda span: span[:2],
@@ -176,7 +176,7 @@ class Comparison:
         lines: Sequence[str],
         members: Pairs | None = None,
     ) -> Pairs:
-        found = paired(own, old, lines, self.file, self._language, members)
+        found = paired(own, old, lines, self.file, self.language, members)
         pairs = dict(found.pairs)
         holders = {self._holders.get(old) for old in pairs.values()}
         for definition, others in found.unsure:
@@ -445,7 +445,7 @@ class Comparison:
         at = max(ends, default=at)
         before = self._added.setdefault(at, [])
         first = at == 0 or (not before and opens(self.file[at - 1]))
-        python = self._language is not None and self._language.name == "python"
+        python = self.language is not None and self.language.name == "python"
         before += [*([] if first else [""] * (1 + (python and not depth))), *lines]
 
     def _deeper(self, members: Sequence[Definition], depth: int) -> Definition | None:

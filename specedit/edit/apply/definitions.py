@@ -7,7 +7,7 @@ new. What stands above a definition, comments and attributes, belongs to it.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,13 +36,11 @@ _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they pa
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala"})
 _OPENING = {"php": "<?php"}
 _OVERLOADS = frozenset({"csharp", "java", "typescript", "tsx", "kotlin", "scala", "cpp"})
-_STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using", "lock"))
 BY_INDENTATION = frozenset({"python"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 OVERLOAD = 0.9  # least likeness of first lines of one overload
 MOSTLY, LONGEST = 0.7, 100  # likeness of the text of functions, of at most so many lines
 LEAD = 0.1  # by which one of several definitions must be likest
-LIKELIER = 0.3  # by which another holder's member is likelier than one with the same first line
 _FUNCTION = re.compile(
     r"\s*(?:async |pub(?:\([\w ]+\))? |const |unsafe )*(?:def|fn) \w+(?:<[^(]*>)?"
     r"\(\s*(?P<holder>&?(?:'\w+ )?(?:mut )?(?:self|cls)\b)?"
@@ -96,7 +94,7 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     symbols = [
         replace(symbol, first_line=symbol.first_line - shift, last_line=symbol.last_line - shift)
         for symbol in found
-        if symbol.first_line > shift and symbol.own_name not in _STATEMENTS
+        if symbol.first_line > shift
     ]
     lines, kinds = shown.lines, shown.kinds
     tree = _tree(
@@ -126,34 +124,26 @@ def _tree(
             named = (n for n in range(first, last) if name.search(lines[n]))
             first = next((n for n in named if not is_remark(lines[n])), first)
         spans.append(Definition(symbol.name, group, first, last, top))
-    spans.sort(key=lambda span: (span.first, -span.last))
+    return _nested(deque(sorted(spans, key=lambda span: (span.first, -span.last))), 1 << 30)
 
-    def nested(at: int, end: int) -> tuple[list[Definition], int]:
-        result: list[Definition] = []
-        done = -1
-        while at < len(spans) and spans[at].first < end:
-            span = spans[at]
-            at += 1
-            if span.first < done or span.last > end:
-                continue
-            done = span.last
-            if at < len(spans) and spans[at].first == span.first:  # one that has no line of its own
-                inside = spans[at].last
-                while at < len(spans) and spans[at].first < inside:
-                    at += 1
-            children, at = nested(at, span.last)
-            inner = (child for child in children if child.first > span.first)
-            result.append(
-                replace(
-                    span,
-                    children=tuple(
-                        replace(child, top=max(child.top, span.first + 1)) for child in inner
-                    ),
-                )
-            )
-        return result, at
 
-    return nested(0, 1 << 30)[0]
+def _nested(spans: deque[Definition], end: int) -> list[Definition]:
+    """The definitions that begin before a line, with those inside of them."""
+    result: list[Definition] = []
+    while spans and spans[0].first < end:
+        span = spans.popleft()
+        if span.last > end:
+            continue
+        if spans and spans[0].first == span.first:  # one that has no line of its own
+            inside = spans[0].last
+            while spans and spans[0].first < inside:
+                spans.popleft()
+        children = (
+            replace(child, top=max(child.top, span.first + 1))
+            for child in _nested(spans, span.last)
+        )
+        result.append(replace(span, children=tuple(children)))
+    return result
 
 
 def _closed(tree: Iterable[Definition], shown: ShownLines, indented: bool) -> Iterator[Definition]:
@@ -170,9 +160,10 @@ def _closed(tree: Iterable[Definition], shown: ShownLines, indented: bool) -> It
         left = range(definition.first + 1, last)
         cut = next((n for n in left if kinds[n] and len(margin(lines[n])) <= depth), last)
         if indented and cut < last:  # what is left out ends it
-            inner = tuple(child for child in definition.children if child.last <= cut)
+            inner = [child for child in definition.children if child.last <= cut]
             rest = [child for child in definition.children if child.last > cut]
-            yield from _closed([replace(definition, last=cut, children=inner)], shown, indented)
+            children = tuple(_closed(inner, shown, indented))
+            yield replace(definition, last=cut, children=children)
             yield from _closed(rest, shown, indented)
             continue
         if indented or last - definition.first == 1:
@@ -193,7 +184,6 @@ class Pairing:
     """Which definitions of a snippet are which of the file's; the others are new."""
 
     pairs: tuple[tuple[Definition, Definition], ...]
-    fresh: tuple[Definition, ...]
     unsure: tuple[tuple[Definition, tuple[Definition, ...]], ...]
 
 
@@ -207,75 +197,49 @@ def paired(
 ) -> Pairing:
     """Pair definitions of one holder by name and kind; several of one name by their first lines.
     `members`: the file's definitions with their holders, where the snippet shows no holder."""
-    pairs: list[tuple[Definition, Definition]] = []
-    fresh: list[Definition] = []
+    pairs: dict[Definition, Definition] = {}
+    taken: set[Definition] = set()
     unsure: list[tuple[Definition, tuple[Definition, ...]]] = []
     by_name: dict[tuple[str, str], list[Definition]] = {}
-    for definition in old:
-        by_name.setdefault((definition.name, definition.kind), []).append(definition)
-    waiting: list[Definition] = []
-    taken: set[Definition] = set()
-    members = members or {}
+    for other in old:
+        by_name.setdefault((other.name, other.kind), []).append(other)
 
     def candidates(definition: Definition) -> list[Definition]:
-        named = by_name.get((definition.name, definition.kind), ())
         takes = _takes_holder(lines, definition)
         return [
             other
-            for other in named
-            if other not in members or takes == _takes_holder(file, other) or takes is None
+            for other in by_name.get((definition.name, definition.kind), ())
+            if other not in (members or {}) or takes in (None, _takes_holder(file, other))
         ]
 
     for definition in own:  # equal first lines first
         head = lines[definition.first].strip()
-        named = candidates(definition)
-        equal = [
-            definition
-            for definition in named
-            if file[definition.first].strip() == head and definition not in taken
-        ]
-        shares = {other: share_of(definition, other, lines, file) for other in named}
-        likelier = [
-            other
-            for other in named
-            if len(equal) == 1
-            and members.get(other) != members.get(equal[0])
-            and shares[other] >= shares[equal[0]] + LIKELIER
-        ]
-        if likelier:
-            unsure.append((definition, (*equal, *likelier)))
-        elif len(equal) == 1:
-            pairs.append((definition, equal[0]))
+        named = [other for other in candidates(definition) if other not in taken]
+        equal = [other for other in named if file[other.first].strip() == head]
+        if len(equal) == 1:
+            pairs[definition] = equal[0]
             taken.add(equal[0])
-        else:
-            waiting.append(definition)
     overloaded = language is None or language.name in _OVERLOADS
-    for definition in waiting:
+    for definition in (definition for definition in own if definition not in pairs):
         overloads = overloaded and definition.kind == CALLED
         named = candidates(definition)
         left = [other for other in named if other not in taken]
         if overloads:
             left = [other for other in left if _in_order(definition, other, pairs)]
-        rated = sorted(
-            (
-                (_alike(definition, other, lines, file, overloads), -other.first, other)
-                for other in left
-            ),
-            reverse=True,
-            key=lambda rate: rate[:2],
-        )
+        rates = {other: _alike(definition, other, lines, file, overloads) for other in left}
+        left.sort(key=lambda other: (-rates[other], other.first))
+        rated = [rates[other] for other in left]
         if not named and (moved := _with_holder(definition, old, lines, file)):
-            pairs.append((definition, moved))
+            pairs[definition] = moved
             taken.add(moved)
-        elif not rated or (rated[0][0] == 0 and (overloads or len(named) > 1)):
-            fresh.append(definition)
-        elif len(rated) == 1 or rated[0][0] >= rated[1][0] + LEAD:
-            pairs.append((definition, rated[0][2]))
-            taken.add(rated[0][2])
+        elif not rated or (rated[0] == 0 and (overloads or len(named) > 1)):
+            continue
+        elif len(rated) == 1 or rated[0] >= rated[1] + LEAD:
+            pairs[definition] = left[0]
+            taken.add(left[0])
         else:
-            unsure.append((definition, tuple(rate[2] for rate in rated)))
-    pairs.sort(key=lambda pair: pair[0].first)
-    return Pairing(tuple(pairs), tuple(fresh), tuple(unsure))
+            unsure.append((definition, tuple(left)))
+    return Pairing(tuple(sorted(pairs.items(), key=lambda pair: pair[0].first)), tuple(unsure))
 
 
 def _with_holder(
@@ -303,13 +267,11 @@ def rewritten(own: Definition, old: Definition, lines: Sequence[str], file: Sequ
     return likeness(*map("".join, texts)) >= MOSTLY
 
 
-def _in_order(
-    own: Definition, old: Definition, pairs: Iterable[tuple[Definition, Definition]]
-) -> bool:
+def _in_order(own: Definition, old: Definition, pairs: Mapping[Definition, Definition]) -> bool:
     """Whether a pair would be in the order of those before that have its name."""
     return all(
         (one.first < own.first) == (other.first < old.first)
-        for one, other in pairs
+        for one, other in pairs.items()
         if one.name == own.name
     )
 

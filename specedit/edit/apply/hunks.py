@@ -16,8 +16,6 @@ from specedit.syntax.outline import Symbol
 MAX_ALTERNATIVES = 40  # alternatives that are looked at
 SURE_MARGIN = 0.9  # margin of a hunk's place over the second best
 MAX_LINE_PAIRS = 6_000_000  # pairs of lines that are compared
-CONTEXT_LINES = 60  # lines around a hunk's lines that are compared
-MOST_WINDOWS = 40  # parts of a file that are compared
 MISQUOTED = 0.75  # least likeness of a line that a change removes, and quotes wrongly
 ALMOST = 0.95  # likeness from which on a line counts as equal
 MAX_LISTED_PLACES = 8  # places that a message lists
@@ -366,67 +364,34 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 
     old, lines = hunk.old, index.lines
     signs = [sign for sign, _ in hunk.lines if sign != "+"]
-    like = index.likeness
     rows, weights = index.rows(3), [weight(line) for line in old]
     scores: list[dict[int, float]] = []  # of each line, by the file lines that it may be
     for n, line in enumerate(old):
         near = {
             row: weights[n] * (ratio - 0.3)
-            for row, ratio in like.rows(line)
+            for row, ratio in index.likeness.rows(line)
             if signs[n] == " " or ratio >= MISQUOTED
         }
         scores.append(near | dict.fromkeys(rows.get(squeezed(line), ()), weights[n]))
-    insert = np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights
-    found: list[tuple[float, HunkPlace]] = []
-    best, most = -NEVER, MOST_WINDOWS
-    for bound, first, last in _windows(scores, weights, len(lines)):
-        if bound < best - SURE_MARGIN or not most:
-            break
-        most -= 1
-        if len(old) * (last - first) > MAX_LINE_PAIRS:
-            return []
-        table = np.full((len(old), last - first), NO)
-        for n, near in enumerate(scores):
-            for row, score in near.items():
-                if first <= row < last:
-                    table[n, row - first] = score
-        skips = [0.0, *[NEVER] * (len(old) - 1), 0.0]
-        drop = 0.3 * np.array(index.weights[first:last])
-        aligner = Aligner(Costs(table, skips, [NEVER] * len(old), insert, drop))
-        best = max(best, aligner.best)
-        path = aligner.path()
-        found.append((aligner.best, _of_path(path, first)))
-        for number, at, total in islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES):
-            found.append((total, _of_path(aligner.path_through(number, at), first)))
-    found.sort(key=lambda pair: -pair[0])
-    if not found or not _enough(found[0][1], old, scores, weights, lines):
+    if len(old) * len(lines) > MAX_LINE_PAIRS:
         return []
-    near_best = (place for total, place in found if total >= best - SURE_MARGIN)
-    aligned = (reading for reading in near_best if any(row is not None for row in reading.rows))
-    return list(dict.fromkeys(aligned))
-
-
-def _windows(
-    scores: Sequence[Mapping[int, float]], weights: Sequence[float], length: int
-) -> list[tuple[float, int, int]]:
-    """The parts of the file that hold some of a hunk's lines, with the most that these are worth;
-    the best first."""
-    telling = [n for n, own in enumerate(weights) if own >= 0.6 and scores[n]]
-    rows = sorted({row for n in telling or range(len(scores)) for row in scores[n]})
-    around = max(CONTEXT_LINES, 3 * len(scores))
-    spans: list[tuple[int, int]] = []
-    for row in rows:
-        first, last = max(0, row - around), min(length, row + around + 1)
-        if spans and first <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], last)
-        else:
-            spans.append((first, last))
-    bounds = [
-        sum(max((s for row, s in near.items() if a <= row < b), default=0.0) for near in scores)
-        for a, b in spans
-    ]
-    return sorted(
-        ((bound, a, b) for bound, (a, b) in zip(bounds, spans, strict=True)), reverse=True
+    table = np.full((len(old), len(lines)), NO)
+    for n, near in enumerate(scores):
+        table[n, list(near)] = list(near.values())
+    insert = np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights
+    skips = [0.0, *[NEVER] * (len(old) - 1), 0.0]
+    costs = Costs(table, skips, [NEVER] * len(old), insert, 0.3 * np.array(index.weights))
+    aligner = Aligner(costs)
+    path = aligner.path()
+    place = _of_path(path)
+    if not _enough(place, old, scores, weights):
+        return []
+    others = sorted(
+        islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES),
+        key=lambda other: -other[2],
+    )
+    return list(
+        dict.fromkeys([place, *(_of_path(aligner.path_through(n, at)) for n, at, _ in others)])
     )
 
 
@@ -435,7 +400,6 @@ def _enough(
     old: Sequence[str],
     scores: Sequence[Mapping[int, float]],
     weights: Sequence[float],
-    lines: Sequence[str],
 ) -> bool:
     """Whether a place holds as much of a hunk as says that it is its place."""
     equal = near = 0.0
@@ -449,6 +413,5 @@ def _enough(
     return equal >= 1.0 and equal + near >= 0.5 * sum(weights)
 
 
-def _of_path(path: Sequence[AlignedLine], start: int) -> HunkPlace:
-    """The rows of an alignment with the lines from `start` on."""
-    return HunkPlace(tuple(step.at + start if step.matched else None for step in path), "matched")
+def _of_path(path: Sequence[AlignedLine]) -> HunkPlace:
+    return HunkPlace(tuple(step.at if step.matched else None for step in path), "matched")

@@ -18,7 +18,7 @@ from specedit.edit.apply.comparison import (
     SnippetRow,
     with_gaps,
 )
-from specedit.edit.apply.definitions import VALUE, Definition, file_definitions, words_of_lines
+from specedit.edit.apply.definitions import VALUE, file_definitions, words_of_lines
 from specedit.edit.apply.lines import Ambiguity, margin, opens, weight
 from specedit.edit.apply.markers import (
     LEFT_OUT,
@@ -28,22 +28,13 @@ from specedit.edit.apply.markers import (
     is_remark,
     shown_lines,
 )
-from specedit.edit.apply.rules import (
-    broken,
-    comments_for_code,
-    doubled,
-    doubtful,
-    lost,
-    many_dropped,
-    not_removed,
-    unended,
-)
+from specedit.edit.apply.rules import DEFINITIONS, Merge, reasons_to_refuse
 from specedit.edit.apply.scores import Alignment
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 
 MAX_LINE_PAIRS = 2_000_000  # pairs of lines
-MOST_DEFINITIONS = 5_000  # of a file, and lines of a snippet: 3 s
+MAX_LINES = 5_000  # of a snippet, beyond the file's, or for as many definitions of the file: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
 MAX_STATEMENT_LINES = 20  # lines of a statement
@@ -67,7 +58,8 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     old = file_definitions(file, language)
     names = [inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()]
     first = next((line.strip() for line in snippet.lines if line.strip()), "")
-    if min(len(names), len(snippet.lines)) > MOST_DEFINITIONS:
+    added = len(snippet.lines) - len(file)
+    if max(added, min(len(names), len(snippet.lines))) > MAX_LINES:
         return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
     shown = shown_lines(snippet.lines, file, set(names))
     code = zip(shown.lines, shown.kinds, strict=True)
@@ -76,77 +68,56 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     comparison = Comparison(shown, file, old, language)
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
-    if (whole := _whole_file(shown, comparison, file, old)) is not None:
-        now = file_definitions(whole, language)
-        return Laid(tuple(whole), refused=tuple(lost(comparison, file, old, whole, now)))
-    result = _aligned(comparison, file, old, language)
+    if (whole := _whole_file(shown, comparison)) is not None:
+        merge = Merge(comparison, Alignment(comparison), whole, lambda path: whole)
+        return Laid(tuple(whole), tuple(reasons_to_refuse(merge, DEFINITIONS)))
+    result = _aligned(comparison)
     if result.refused or result.left_over:
         rows = with_gaps(comparison.rows)
         if rows != comparison.rows:
             comparison.rows = rows
-            other = _aligned(comparison, file, old, language)
+            other = _aligned(comparison)
             result = result if other.refused or other.left_over else other
     return result
 
 
-def _aligned(
-    comparison: Comparison,
-    file: Sequence[str],
-    old: Sequence[Definition],
-    language: Language | None,
-) -> Laid:
+def _aligned(comparison: Comparison) -> Laid:
     """The file with the rows of a snippet by their best alignment."""
-    python = language is not None and language.name == "python"
     rows, columns = comparison.rows, comparison.columns
-    first = next((row.text.strip() for row in rows if row.text.strip()), "")
 
     def written(path: Sequence[AlignedLine]) -> list[str]:
-        return merged_lines(rows, columns, path, python)
+        return merged_lines(comparison, path)
 
     alignment = Alignment(comparison)
     if alignment.pairs > MAX_LINE_PAIRS:
+        first = next((row.text.strip() for row in rows if row.text.strip()), "")
         return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
-    path = alignment.path
-    best = written(path)
-    if bound := dict(renamed(rows, columns, path, file, best)):
+    best = written(alignment.path)
+    if bound := dict(_renamed(comparison, alignment.path, best)):
         for n, key in bound.items():
             rows[n] = replace(rows[n], column=key, fresh=False)
         alignment = Alignment(comparison)
-        path = alignment.path
-        best = written(path)
-    refused = [*not_removed(comparison, path, file), *comments_for_code(rows, columns, path)]
-    refused += [*many_dropped(rows, columns, path), *broken(comparison, path, file)]
-    refused += unended(rows, columns, path)
-    if not refused:
-        now = file_definitions(best, language)
-        refused += lost(comparison, file, old, best, now)
-        refused += doubled(comparison, file, old, best, now)
-    if refused:
-        return Laid(refused=tuple(refused))
-    doubts = doubtful(comparison, file, alignment, best, written)
-    exact = all(
-        not step.matched or row.part != LINE or row.text == columns[step.at].text
-        for row, step in zip(rows, path, strict=True)
-    )
-    known = {line.strip() for line in file if weight(line) == 1}
-    left_over = any(
-        row.part == LINE and not step.matched and row.text.strip() in known
-        for row, step in zip(rows, path, strict=True)
-    )
-    return Laid(tuple(best), doubts, exact, left_over)
+        best = written(alignment.path)
+    refused = reasons_to_refuse(Merge(comparison, alignment, best, written))
+    known = {line.strip() for line in comparison.file if weight(line) == 1}
+    lines = [
+        (row, columns[step.at] if step.matched else None)
+        for row, step in zip(rows, alignment.path, strict=True)
+        if row.part == LINE
+    ]
+    exact = all(column is None or row.text == column.text for row, column in lines)
+    left_over = any(column is None and row.text.strip() in known for row, column in lines)
+    return Laid(tuple(best), tuple(refused), exact, left_over)
 
 
-def renamed(
-    rows: Sequence[SnippetRow],
-    columns: Sequence[FileColumn],
-    path: Sequence[AlignedLine],
-    file: Sequence[str],
-    best: Sequence[str],
+def _renamed(
+    comparison: Comparison, path: Sequence[AlignedLine], best: Sequence[str]
 ) -> Iterator[tuple[int, Key]]:
     """Lines in place of one, or next to one, that differs in one word, whose other uses the change
     replaces: they are that line with another name."""
+    columns = comparison.columns
     counts: list[Counter[str]] = []  # of the lines with each word, before and after
-    for n, (row, step) in enumerate(zip(rows, path, strict=True)):
+    for n, (row, step) in enumerate(zip(comparison.rows, path, strict=True)):
         if row.part != LINE or row.column or step.gone:
             continue
         near = [columns[step.at]] if step.matched else _beside(columns, step.at)
@@ -158,7 +129,7 @@ def renamed(
                 (old,) = theirs - ours
                 counts = counts or [
                     Counter(word for line in text for word in words_of_lines([line]))
-                    for text in (file, best)
+                    for text in (comparison.file, best)
                 ]
                 if counts[0][old] > 1 and counts[1][old] == (not step.matched):
                     yield n, column.key
@@ -171,19 +142,17 @@ def _beside(columns: Sequence[FileColumn], at: int) -> list[FileColumn]:
     return [line for line in found if line is not None]
 
 
-def _whole_file(
-    shown: ShownLines, comparison: Comparison, file: Sequence[str], old: Sequence[Definition]
-) -> list[str] | None:
+def _whole_file(shown: ShownLines, comparison: Comparison) -> list[str] | None:
     """The snippet, where it is the whole new file: without a marker, from the file's first line to
     its last one."""
-    lines = comparison.lines
+    lines, file = comparison.lines, comparison.file
     solid = [n for n, line in enumerate(lines) if line.strip()]
     code = [line for line in file if line.strip()]
     if LEFT_OUT in shown.kinds or REMOVED in shown.kinds or not code or len(solid) < 4:
         return None
     known = set(lines)
     share = sum(line in known for line in code) / len(code)
-    tops = [definition for definition in old if definition.kind != VALUE]
+    tops = [definition for definition in comparison.old if definition.kind != VALUE]
     defined = sum(top in comparison.shown for top in tops) / len(tops) if tops else 1.0
     least = SHOWS_MOST if lines[solid[-1]] == code[-1] else SHOWS_NEARLY_ALL
     if lines[solid[0]] != code[0] or min(share, defined) < least:
@@ -192,13 +161,10 @@ def _whole_file(
     return _in_white_space_of(file, [*lines[solid[0] : solid[-1] + 1], *[""] * tail])
 
 
-def merged_lines(
-    rows: Sequence[SnippetRow],
-    columns: Sequence[FileColumn],
-    path: Sequence[AlignedLine],
-    python: bool,
-) -> list[str]:
+def merged_lines(comparison: Comparison, path: Sequence[AlignedLine]) -> list[str]:
     """The file's new lines by an alignment."""
+    rows, columns, language = comparison.rows, comparison.columns, comparison.language
+    python = language is not None and language.name == "python"
     result: list[str] = []
     at = 0
     after_blank = False  # the last line that both have is blank

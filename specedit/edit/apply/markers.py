@@ -165,9 +165,10 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
     maybe = {text for text, kind in zip(texts, kinds, strict=True) if kind == MAYBE}
     left = {text for text, kind in zip(texts, kinds, strict=True) if kind == LEFT_OUT}
     for n, text in enumerate(texts[1:], 1):  # what is left out ends here
-        quotes = sum(line.count(text) for line in texts[:n]) if text else 0
-        if kinds[n - 1] == LEFT_OUT and text in _CLOSES and (quotes % 2 or text not in _QUOTES):
-            kinds[n] = LEFT_OUT
+        if kinds[n - 1] == LEFT_OUT and text in _CLOSES:
+            quotes = sum(line.count(text) for line in texts[:n])
+            if quotes % 2 or text not in _QUOTES:
+                kinds[n] = LEFT_OUT
     for n, text in enumerate(texts):  # an equal comment stands for lines, too
         if text in left or (text in maybe and texts.count(text) >= REPEATS_OF_MARKER):
             kinds[n] = LEFT_OUT

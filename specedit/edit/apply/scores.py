@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -36,6 +37,10 @@ EDGE = 2.5
 MOVED_LINE_COST = 0.05  # cost of dropping a line that a new definition has
 STANDS_FOR = 0.55  # cost of a comment that stands for lines left out
 BETWEEN = 0.02  # cost of keeping lines next to a definition that the snippet shows
+BLOCKS = 4  # times that an alignment is corrected by blocks
+
+_Key = tuple[Definition | None, int, str]  # what a line is in, how it is compared, its text
+_Places = dict[_Key, list[int]]  # the columns that are so
 
 
 def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs:
@@ -46,65 +51,63 @@ def costs_of(rows: Sequence[SnippetRow], columns: Sequence[FileColumn]) -> Costs
     bind = {n: keys[row.column] for n, row in enumerate(rows) if row.column in keys}
     scores = np.full((len(rows), len(columns)), NO)
     insert = np.full(len(rows), 0.05)
-    weights = np.array([weight(row.text) for row in rows])
     taken = set(bind.values())
     free: dict[Definition | None, list[int]] = {}  # by what they are in
-    exact: dict[tuple[Definition | None, str], list[int]] = {}
-    same: dict[tuple[Definition | None, str], list[int]] = {}
-    bare: dict[tuple[Definition | None, str], list[int]] = {}
+    places: _Places = {}
     for k, column in enumerate(columns):
         if k not in taken and not column.fixed:
             free.setdefault(column.owner, []).append(k)
-            exact.setdefault((column.owner, column.text), []).append(k)
-            same.setdefault((column.owner, column.text.rstrip()), []).append(k)
-            bare.setdefault((column.owner, column.text.strip()), []).append(k)
+            for key in _keys(column):
+                places.setdefault(key, []).append(k)
     like: dict[Definition | None, Likeness] = {}
     for n, row in enumerate(rows):
         if n in bind or row.part == NEW or row.fresh:
             continue
-        equal = same.get((row.owner, row.text.rstrip()), [])
-        if weights[n] >= 0.6:
-            if not equal and (near := free.get(row.owner)):
-                if row.owner not in like:
-                    like[row.owner] = Likeness([columns[k].text for k in near])
-                beside = [
-                    other.text
-                    for other in rows[max(0, n - 1) : n + 2]
-                    if other is not row and (other.owner, other.text.rstrip()) in same
-                ]
-                siblings = max((likeness(row.text, text) for text in beside), default=0.0)
-                for k, ratio in like[row.owner].rows(row.text):
-                    text = columns[near[k]].text
-                    same_one = same_line(row.text, text)
-                    of_list = SIBLINGS <= siblings >= ratio - NEARLY
-                    if row.owner is None and not same_one:
-                        of_list |= any(_one_list(row.text, text, other) for other in beside)
-                    if of_list and not same_one:
-                        continue
-                    worth = (
-                        0.85 * max(ratio, MIN_LIKENESS)
-                        if same_one
-                        else 0.6 * (max(ratio, MIN_LIKENESS) - 0.5)
-                    )
-                    scores[n, near[k]] = weights[n] * worth
-            insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
-        worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
-        if weights[n] >= 0.6:
-            scores[n, bare.get((row.owner, row.text.strip()), [])] = 0.8 * worth
+        exact, equal, bare = (places.get(key, []) for key in _keys(row))
+        heavy = weight(row.text)
+        if heavy >= 0.6 and equal:
+            insert[n] += 0.45 / len(equal)
+        elif heavy >= 0.6 and (near := free.get(row.owner)):
+            if row.owner not in like:
+                like[row.owner] = Likeness([columns[k].text for k in near])
+            beside = [
+                other.text for other in rows[max(0, n - 1) : n + 2] if _keys(other)[1] in places
+            ]
+            for k, ratio in like[row.owner].rows(row.text):
+                worth = _worth(row, columns[near[k]].text, ratio, beside)
+                scores[n, near[k]] = heavy * worth if worth else NO
+        worth = heavy * (0.5 + 0.5 / max(1, len(equal)))
+        if heavy >= 0.6:
+            scores[n, bare] = 0.8 * worth
         scores[n, equal] = 0.95 * worth
-        scores[n, exact.get((row.owner, row.text), [])] = worth
+        scores[n, exact] = worth
         at_edge = row.text.strip() and (_at_edge(rows, n, -1) or _at_edge(rows, n, 1))
         if (at_edge and equal) or any(columns[k].defines for k in equal):
             insert[n] += EDGE
     for n, k in bind.items():
         scores[n, k] = 2.0
         insert[n] = 50.0
-    gone = [NEVER] * len(rows)
-    for n, row in enumerate(rows):
-        if row.maybe:
-            gone[n] = _gone_cost(rows, n, same)
+    gone = [_gone_cost(rows, n, places) if row.maybe else NEVER for n, row in enumerate(rows)]
     drop = np.array([_drop(column) for column in columns])
     return Costs(scores, [*_skips(rows), 0.0], gone, insert, drop)
+
+
+def _keys(line: SnippetRow | FileColumn) -> tuple[_Key, _Key, _Key]:
+    """By what a line is found: its text, without white space at its end, without any around it."""
+    owner, text = line.owner, line.text
+    return (owner, 0, text), (owner, 1, text.rstrip()), (owner, 2, text.strip())
+
+
+def _worth(row: SnippetRow, text: str, ratio: float, beside: Sequence[str]) -> float:
+    """What a row is worth as a line with another text; 0 where it is rather one more of a list, as
+    the rows beside it."""
+    ratio_or_least = max(ratio, MIN_LIKENESS)
+    if same_line(row.text, text):
+        return 0.85 * ratio_or_least
+    siblings = max((likeness(row.text, other) for other in beside), default=0.0)
+    of_list = SIBLINGS <= siblings >= ratio - NEARLY
+    of_list |= row.owner is None and any(_one_list(row.text, text, other) for other in beside)
+    return 0.0 if of_list else 0.6 * (ratio_or_least - 0.5)
 
 
 def _at_edge(rows: Sequence[SnippetRow], n: int, step: int) -> bool:
@@ -122,7 +125,7 @@ def _one_list(*lines: str) -> bool:
     """Whether lines are statements of one kind that name something and do nothing: imports."""
     words = {line.split(None, 1)[0] for line in lines if line.strip()}
     plain = all(line.split() and not line[:1].isspace() for line in lines)
-    return plain and len(words) == 1 and not any(char in line for line in lines for char in "=(")
+    return plain and len(words) == 1
 
 
 def _skips(rows: Sequence[SnippetRow]) -> list[float]:
@@ -135,19 +138,12 @@ def _skips(rows: Sequence[SnippetRow]) -> list[float]:
     return skips
 
 
-def _gone_cost(
-    rows: Sequence[SnippetRow], n: int, same: Mapping[tuple[Definition | None, str], object]
-) -> float:
+def _gone_cost(rows: Sequence[SnippetRow], n: int, places: _Places) -> float:
     """The cost of a comment that stands for lines left out: nothing where only a line of the
     file is shown next to it."""
     first, last = rows[n].apart, n + 1 == len(rows) or rows[n + 1].apart
-    beside = [
-        *([rows[n + 1]] if first and not last else []),
-        *([rows[n - 1]] if last and n else []),
-    ]
-    alone = beside and all(
-        (row.owner, row.text.rstrip()) in same and row.part == LINE for row in beside
-    )
+    beside = rows[n + 1] if first and not last else rows[n - 1] if last and not first else None
+    alone = beside is not None and beside.part == LINE and _keys(beside)[1] in places
     return 0.0 if alone else STANDS_FOR
 
 
@@ -156,9 +152,6 @@ def _drop(column: FileColumn) -> float:
         return 50.0 if column.fixed else 0.0 if column.free else MOVED_LINE_COST
     comment = comment_text(column.text) is not None
     return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
-
-
-BLOCKS = 4  # times that an alignment is corrected by blocks
 
 
 class _Segment:
@@ -180,13 +173,10 @@ class _Segment:
             aligner = Aligner(costs)
         return aligner
 
-    def placed(self, path: Sequence[AlignedLine]) -> list[AlignedLine]:
-        return [
-            AlignedLine(step.at + self.column, step.matched, step.kept, step.gone) for step in path
-        ]
-
 
 class Alignment:
+    """The alignments of a comparison, from each row that is one column alone to the next."""
+
     def __init__(self, comparison: Comparison) -> None:
         rows, columns = comparison.rows, comparison.columns
         bound = sorted(comparison.bound.items())
@@ -206,23 +196,24 @@ class Alignment:
     @cached_property
     def path(self) -> list[AlignedLine]:
         """The best alignment."""
-        return self._with({})
+        return self._with(None, [])
 
-    def _with(self, other: dict[int, list[AlignedLine]]) -> list[AlignedLine]:
+    def _with(self, other: _Segment | None, path: list[AlignedLine]) -> list[AlignedLine]:
+        """The best alignment, but for one segment."""
         result: list[AlignedLine] = []
-        for n, segment in enumerate(self._segments):
-            path = segment.placed(other.get(n) or segment.aligner.path())
-            result += path[1:] if result else path
+        for segment in self._segments:
+            own = path if segment is other else segment.aligner.path()
+            steps = [replace(step, at=step.at + segment.column) for step in own]
+            result += steps[1:] if result else steps
         return result
 
     def through(self, row: int, column: int) -> list[AlignedLine] | None:
         """The best alignment that matches a row with a column, if they may be the same."""
-        for n, segment in enumerate(self._segments):
+        for segment in self._segments:
             k, at = row - segment.row, column - segment.column
-            if 0 <= k < len(segment.rows) and 0 <= at < len(segment.columns):
-                if not segment.aligner.may_match(k, at):
-                    continue
-                return self._with({n: segment.aligner.path_through(k, at)})
+            inside = 0 <= k < len(segment.rows) and 0 <= at < len(segment.columns)
+            if inside and segment.aligner.may_match(k, at):
+                return self._with(segment, segment.aligner.path_through(k, at))
         return None
 
     def alternatives(self, margin: float) -> Iterator[tuple[int, int]]:
@@ -290,26 +281,24 @@ def _by_blocks(
 ) -> bool:
     """Correct the costs where an alignment tears blocks apart: the line that closes a block belongs
     to the line that opens it. Returns whether anything changed."""
-    keys = {row.column for row in rows}
     ours, theirs = [row.text for row in rows], [column.text for column in columns]
-    taken = {n for n, column in enumerate(columns) if column.key in keys}
+    keys = {row.column for row in rows}
     changed = False
 
-    def only(n: int, column: int | None) -> None:
+    def only(first: int, last: int, column: int | None = None) -> None:
+        """Let rows be new, or one column."""
         nonlocal changed
-        wanted = costs.scores[n].copy()
-        wanted[:] = NO
-        if column is not None:
-            wanted[column] = 2.0
-        if (wanted != costs.scores[n]).any():
-            costs.scores[n] = wanted
-            costs.insert[n] = 0.05
-            changed = True
+        for n in range(first, last + 1):
+            wanted = costs.scores[n] * 0 + NO
+            if column is not None:
+                wanted[column] = 2.0
+            if (wanted != costs.scores[n]).any():
+                costs.scores[n] = wanted
+                costs.insert[n] = 0.05
+                changed = True
 
     for n, row in enumerate(rows):
-        if row.part != LINE or not closes(row.text):
-            continue
-        start = enclosing(ours, n)
+        start = enclosing(ours, n) if row.part == LINE and closes(row.text) else None
         if start is None or not opens(ours[start]) or rows[start].part not in (LINE, HEAD):
             continue
         if len(margin(ours[start])) != len(margin(row.text)):
@@ -318,16 +307,14 @@ def _by_blocks(
             continue
         other = theirs[path[start].at] if path[start].matched else ""
         if closes(ours[start]) and closes(other) and not opens(other):
-            for k in range(start + 1, n + 1):
-                only(k, None)  # of a branch that is new
+            only(start + 1, n)  # of a branch that is new
         elif _one_more(rows, columns, path, start):
-            for k in range(start, n + 1):
-                only(k, None)
+            only(start, n)
         elif path[start].matched:
             end = _closing(theirs, path[start].at)
             done = path[n].matched and path[n].at == end
-            if end is not None and closes(theirs[end]) and end not in taken and not done:
-                only(n, end)
+            if end is not None and columns[end].key not in keys and not done:
+                only(n, n, end)
         elif not any(path[k].matched for k in range(start, n)):
-            only(n, None)
+            only(n, n)
     return changed

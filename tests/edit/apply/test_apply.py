@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -379,3 +380,44 @@ def test_the_python_api_merges_and_writes(repo):
         assert edit.changed and repo.read("shop.py") == SHOP
         assert editor.write(edit).written and repo.read("shop.py") == TOTAL
         assert editor.apply(form("two-places", "refused"), "shop.py").status == "refused"
+
+
+def test_a_folder_in_place_of_the_file_is_named(inside, repo):
+    (repo.root / "lib").mkdir()
+    done = inside("apply", "lib", stdin=form("search-replace").encode())
+    assert done.returncode == 2 and b"lib is a folder." in done.stderr
+
+
+@pytest.mark.parametrize("head", ["@@ -{0},3 +{0},3 @@\n", "@@ -1,{0} +1,{0} @@\n"])
+def test_a_number_of_thousands_of_digits_in_a_diff_is_no_line(inside, repo, head):
+    change = EDIT.replace("@@ -16,3 +16,3 @@\n", head.format("9" * 5_000))
+    done = inside("apply", stdin=change.encode())
+    assert (done.returncode, repo.read("shop.py")) == (0, TOTAL), done.stderr.decode()[-500:]
+
+
+def test_a_marker_that_ends_a_function_and_one_below_it_are_merged(inside, repo):
+    repo.write("a.py", "def f():\n    a = 1\n    b = 2\n\n\ndef g():\n    return 1\n")
+    change = "def f():\n    a = 3\n    # ...\n# ...\n\n    # ...\n"
+    done = inside("apply", "a.py", stdin=change.encode())
+    assert done.returncode in (0, 2) and b"Traceback" not in done.stderr
+
+
+ATTACKS = {  # the file, the change: each took 30 seconds and more
+    "blocks": (
+        "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(400)),
+        "```python\nx\n```\n\n" * 1_250,
+    ),
+    "markers": ("a = 1\nb = 2\nc = 3\n", "...\n" * 20_000),
+    "dividers": ("a = 1\nb = 2\nc = 3\n", "=======\n" * 20_000),
+    "heads": ("a = 1\n", "--- a.py\n+++ a.py\n@@\n-a = 1\n+a = 2\n" * 5_000),
+    "equal lines": ("x = 1\n" * 3, "x = 1\n" * 20_000),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_hostile_change_is_answered_in_seconds(inside, repo, name):
+    before, change = ATTACKS[name]
+    repo.write("a.py", before)
+    started = time.process_time()
+    assert inside("apply", "a.py", stdin=change.encode()).returncode in (0, 2)
+    assert time.process_time() - started < 5
