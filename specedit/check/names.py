@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
-from specedit.scoping.builtin_names import BUILTINS, words
+from specedit.scoping.builtin_names import BUILTINS, RUST_TYPES, words
 from specedit.syntax.branch import Branch
 
 
@@ -86,10 +86,47 @@ def _javascript_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
     return not re.search(tested, parsed.text)
 
 
-_JAVASCRIPT = _javascript_lists, _javascript_must
+def _rust_lists(parsed: ParsedText) -> bool:
+    """Not where a macro may have made the names."""
+    made = ("macro_invocation", "macro_definition", "expression_statement")
+    return parsed.root.first(*made) is None
+
+
+def _rust_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    if name in RUST_TYPES:
+        plain = leaf.type in ("type_identifier", "identifier")
+        return plain and not _uses_a_glob(leaf) and not _in_macro(leaf)
+    if leaf.type != "identifier" or not name[:1].islower() or leaf.parent is None:
+        return False
+    if leaf.parent.type.startswith(("scoped", "use", "attribute", "macro", "token")):
+        return False
+    return not _uses_a_glob(leaf) and not _in_macro(leaf)
+
+
+def _in_macro(leaf: Branch) -> bool:
+    return any(up.type in ("token_tree", "macro_definition", "attribute_item") for up in leaf.up())
+
+
+def _uses_a_glob(leaf: Branch) -> bool:
+    """Whether a module or block around a place uses all of another one."""
+    for up in leaf.up():
+        for child in up.children:
+            if child.type == "use_declaration" and any(
+                inner.type == "use_wildcard" for inner in child.walk()
+            ):
+                return True
+            if child.type == "macro_invocation" or (
+                child.type == "expression_statement"
+                and (child.first("macro_invocation") is not None and up.type == "declaration_list")
+            ):
+                return up.type in ("declaration_list", "source_file")
+    return False
+
+
 _LANGUAGES = {
     # by language: whether a file says where its names come from (no star import, not a template);
     # whether a name that nothing declares can come from nowhere else at this place
     "python": (_python_lists, _python_must),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), _JAVASCRIPT),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), (_javascript_lists, _javascript_must)),
+    "rust": (_rust_lists, _rust_must),
 }

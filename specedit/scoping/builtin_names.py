@@ -38,6 +38,10 @@ GO = words(
     "recover true false nil iota any bool byte comparable error rune string uintptr int int8 int16",
     "int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 _ init main",
 )
+RUST_TYPES = words(  # of the standard library, and in no prelude
+    "HashMap HashSet BTreeMap BTreeSet VecDeque BinaryHeap Arc Mutex RwLock OnceLock Rc RefCell",
+    "Cell OnceCell Cow Duration Instant PathBuf Path File BufReader BufWriter PhantomData",
+)
 RUST = words(
     "self Self super crate std core alloc drop main matches assert debug_assert concat env file",
     "line column stringify i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char",

@@ -91,6 +91,14 @@ def test_a_name_that_is_unpacked_from_a_call_of_itself_is_checked(checked, line)
     assert checked("def f(x, y):\n    return 1\n", after, "a.py") == []
 
 
+@pytest.mark.parametrize(
+    "use", ["use log::{self, info};", "use log::{self};\nuse a::{self as log};"]
+)
+def test_a_module_that_is_imported_with_its_names_is_checked(checked, use):
+    after = f"{use}\n\nfn f() {{\n    log::max_level();\n}}\n"
+    assert checked("fn f() {}\n", after, "a.rs") == []
+
+
 def test_many_members_lost_are_a_loss(checked):
     members = [f"    def m{number}(self):\n        pass\n" for number in range(6)]
     before, after = (f"class A:\n{''.join(some)}" for some in (members, members[:1]))
