@@ -231,7 +231,10 @@ def job_of(
     reason = why_by_rule(settings) if undecided else ""
     question = question_of(source, guess, most) if undecided and not reason else None
     instruction = INSTRUCTION.format(old=guess.old, new=guess.new, reach=REACHING[settings.scope])
-    checks = checks_of_rename(settings)
+    verdicts = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
+    if not settings.check_with:
+        verdicts = {**verdicts, CHECKER: OFF}
+    checks = Checks(True, verdicts, settings.check_with)  # nothing but names can be lost
     judge = partial(guarded, source, instruction, checks)
     if question is None:
         work = Job(source, Plan(()), whole(source), instruction, judge, known=guess.text)
@@ -243,7 +246,7 @@ def job_of(
         work = make_job(about, whole(about), instruction, settings, prediction, checks)
         plan = replace(work.plan, copies=True)
         work = replace(work, source=source, original=about, plan=plan, partial=True, rated=False)
-    needed = not guess.same_shape or any(verdict != OFF for verdict in checks.verdicts.values())
+    needed = not guess.same_shape or any(verdict != OFF for verdict in verdicts.values())
     asked = [place for _, place in question.places] if question is not None else []
     findings = guess.findings
     if lines := sorted({place.line for place in undecided if place not in asked}):
@@ -272,14 +275,6 @@ def why_by_rule(settings: Settings) -> str:
     except SpeceditError:
         return ""  # loading it says what is wrong
     return f"{settings.model} is not on this machine: specedit model pull fetches it"
-
-
-def checks_of_rename(settings: Settings) -> Checks:
-    """The checks of a rename that the settings name."""
-    chosen = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
-    if not settings.check_with:
-        chosen = {**chosen, CHECKER: OFF}
-    return Checks(True, chosen, settings.check_with)  # nothing but names can be lost
 
 
 def settled(
