@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from specedit.cli.targets import ResolvedTargets, Targets
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
-    from specedit.files.recorder import Wish
     from specedit.rename.tree_rename import UseLeft
     from specedit.settings import Settings
 
@@ -104,19 +103,20 @@ def rename(
         if settings.json:
             return _refuse_in_json(targets, plan)
         _confirm_incomplete(plan, f"{old} {new}", targets)
-    wish = Wish(f"{old} to {new}")
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
+    wish = Wish(f"{old} to {new}")
+    run = partial(run_command, "rename", targets, plan.planner, wish, moves=plan.moves)
     if verify:
-        return _verified(old, new, wish, targets, plan)
-    together = len(names) > 1 or bool(plan.moves)
-    return run_command("rename", targets, plan.planner, wish, together=together, moves=plan.moves)
+        return _verified(old, new, targets, plan, run)
+    return run(together=len(names) > 1 or bool(plan.moves))
 
 
-def _verified(old: str, new: str, wish: Wish, targets: ResolvedTargets, plan: _Plan) -> int:
+def _verified(
+    old: str, new: str, targets: ResolvedTargets, plan: _Plan, run: Callable[..., int]
+) -> int:
     """Rename, and undo it where a compiler or type checker of the project reports a new error."""
     from specedit.check.project_checks import Verification, checks_of
-    from specedit.cli.run_command import run_command
     from specedit.files.worktree import real, top_of
     from specedit.syntax.languages import language_of
 
@@ -140,12 +140,7 @@ def _verified(old: str, new: str, wish: Wish, targets: ResolvedTargets, plan: _P
     words = "|".join(re.escape(name.rpartition(".")[2]) for name in (old, new))
     about = re.compile(rf"\b({words})\b")
     with Verification(checks, lambda text: about.sub("", text)) as verification:
-        code = run_command(
-            *("rename", targets, plan.planner, wish),
-            together=True,
-            moves=plan.moves,
-            verification=verification,
-        )
+        code = run(together=True, verification=verification)
         if code == 0 and not settings.quiet:
             say(f"verified: {verification}")
     return code
@@ -290,8 +285,8 @@ def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
     from specedit.edit.request import of_files
 
     edits: list[Edit] = []
-    names = targets.names
-    for item in of_files(names, set, allowed_links(names), skips=targets.searched):
+    links = allowed_links(targets.names)
+    for item in of_files(targets.names, set, links, skips=targets.searched):
         try:
             planned = planner(item.read())
             if not isinstance(planned, Edit):

@@ -17,7 +17,7 @@ from specedit.errors import InputError, UsageError
 from specedit.files import regular
 from specedit.files.source import Source, read
 from specedit.files.worktree import is_inside, real
-from specedit.rename.places import put
+from specedit.rename.places import rewritten
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
@@ -138,7 +138,10 @@ def _followed(
         if typing is not None:
             rewrites = list(typing.rules.moved_imports(project, typing, moved))
             if rewrites:
-                yield path, put(typing.scopes.data, rewrites)[1].decode("utf-8", "surrogatepass")
+                yield (
+                    path,
+                    rewritten(typing.scopes.data, rewrites)[1].decode("utf-8", "surrogatepass"),
+                )
 
 
 def _left(text: str, path: str, moved: Mapping[str, str]) -> str:

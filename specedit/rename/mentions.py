@@ -76,13 +76,13 @@ def comment_rewrites(
         if inside is not None and not any(r.start <= part.start < r.end for r in inside):
             continue
         text = data[part.start : part.end].decode("utf-8", "replace")
-        for offset, there, put_there in names.mentions(text, spellings):
-            if not _speaks(text, offset, there):
+        for offset, found, written in names.mentions(text, spellings):
+            if not _means_name(text, offset, found):
                 continue
-            if not parameters and there == old and _PARAMETER.search(text[:offset]):
+            if not parameters and found == old and _PARAMETER.search(text[:offset]):
                 continue
-            asked = there != old or not is_reference(text, offset, there)
-            rewrite = _rewrite(part, text, offset, there, put_there, "comment", asked)
+            asked = found != old or not is_reference(text, offset, found)
+            rewrite = _rewrite(part, text, offset, found, written, "comment", asked)
             results += [rewrite, *_article(text, offset, rewrite)]
     return results
 
@@ -98,15 +98,15 @@ def _article(text: str, offset: int, of: Rewrite) -> Iterator[Rewrite]:
         yield Rewrite(at, of.start - 1, old, written, "comment", undecided=of.undecided)
 
 
-def _speaks(text: str, offset: int, there: str) -> bool:
+def _means_name(text: str, offset: int, name: str) -> bool:
     """Whether a mention in a comment means the name; a short or everyday word must be marked."""
     start = max(text.rfind(blank, 0, offset) for blank in " \t\n") + 1
     word = re.match(r"\S*", text[start:])
     if word is not None and re.search(r"://|\w@\w", word[0]):
         return False  # an address is not an identifier
-    if len(there) >= names.MIN_NAME_CHARACTERS and there.lower() not in names.COMMON:
+    if len(name) >= names.MIN_NAME_CHARACTERS and name.lower() not in names.COMMON:
         return True
-    before, after = text[:offset][-12:], text[offset + len(there) :][:1]
+    before, after = text[:offset][-12:], text[offset + len(name) :][:1]
     return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
 
 
@@ -127,11 +127,11 @@ def derived_rewrites(
     """Names built from OLD anywhere, and its mentions in strings."""
     results = []
     for leaf, name in typing.scopes.leaves:
-        if name != old and leaf.type not in typing.rules.quoted:
-            written = names.derived(name, old, new)
-            if written is not None:
-                start = leaf.end - len(name.encode())
-                results.append(Rewrite(start, leaf.end, name, written, "derived"))
+        if name == old or leaf.type in typing.rules.quoted:
+            continue
+        if (spelled := names.derived(name, old, new)) is not None:
+            start = leaf.end - len(name.encode())
+            results.append(Rewrite(start, leaf.end, name, spelled, "derived"))
     spellings = names.variants(old, new)
     in_code = {rewrite.old for rewrite in results}  # a mention of one of these follows it
     for part in parts:
@@ -139,19 +139,19 @@ def derived_rewrites(
             continue
         text = data[part.start : part.end].decode("utf-8", "replace")
         taken = set()
-        for offset, there, put_there in names.mentions(text, spellings):
+        for offset, found, written in names.mentions(text, spellings):
             if part.kind == "string":
                 taken.add(offset)
-                whole = text.strip("'\"`") == there
-                asked = there != old or not (whole or is_reference(text, offset, there))
-                results.append(_rewrite(part, text, offset, there, put_there, "string", asked))
+                whole = text.strip("'\"`") == found
+                asked = found != old or not (whole or is_reference(text, offset, found))
+                results.append(_rewrite(part, text, offset, found, written, "string", asked))
         for match in names.NAME.finditer(text):
             name, offset = match[0], match.start()
             if name in spellings or offset in taken:
                 continue
-            if (written := names.derived(name, old, new)) is not None:
+            if (spelled := names.derived(name, old, new)) is not None:
                 asked = name not in in_code
-                results.append(_rewrite(part, text, offset, name, written, "derived", asked))
+                results.append(_rewrite(part, text, offset, name, spelled, "derived", asked))
     return results
 
 

@@ -79,13 +79,13 @@ def rename_places(
         )
     rules = rules_of(language.name) if language else None
     if language is None or rules is None:
-        return _words(text, language, old, new, scope)
+        return _whole_words(text, language, old, new, scope)
     dialect = trees.dialect(text, language)
     if old in rules.receivers:
         refuse_keyword(new, dialect)
         data = text.encode("utf-8", "surrogatepass")
         rewrites, note = rules.from_receiver(grow(text, dialect), data, new, line)
-        _, written, places = put(data, rewrites)
+        _, written, places = rewritten(data, rewrites)
         after = written.decode("utf-8", "surrogatepass")
         return RenameGuess(old, new, after, places, notes=(doubt(note),))
     results, typing = meanings(text, dialect, old.lstrip("$"))
@@ -130,7 +130,7 @@ def choose(
     ((path, typing),), candidates = resolved.typings.items(), resolved.candidates
     elsewhere = _elsewhere(candidates, typing, is_here) if line is None else []
     candidates[:] = [candidate for candidate in candidates if candidate not in elsewhere]
-    notes = resolved.notes[path] = _gather(candidates, typing)
+    notes = resolved.notes[path] = _join_clear_uses(candidates, typing)
     members = [candidate for candidate in candidates if candidate.is_member]
     unknown = next((candidate for candidate in candidates if candidate.kind == UNKNOWN), None)
     if line is None:  # strings are code only where a line says so
@@ -172,12 +172,12 @@ def choose(
     if any(meaning.kind == "literal" for meaning in chosen):
         notes.append(doubt(f"every string {old!r} was taken for the same literal"))
     if derived:
-        resolved.stored(old, candidates, derived=True)
+        resolved.parameters_stored(old, candidates, derived=True)
     if chosen and not any(meaning.declared for meaning in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
         notes.append(doubt(message))
     notes += [*_overloads(chosen, typing), *_cycles(chosen, typing)]
-    resolved.stored(old, candidates, derived=False)
+    resolved.parameters_stored(old, candidates, derived=False)
     notes += _literals(chosen, candidates, typing.rules.nameless)
 
 
@@ -191,7 +191,7 @@ def _elsewhere(
     return [candidate for candidate in candidates if is_foreign(candidate, typing.rules, is_here)]
 
 
-def _gather(candidates: list[Meaning], typing: Typing) -> list[Finding]:
+def _join_clear_uses(candidates: list[Meaning], typing: Typing) -> list[Finding]:
     """Uses that can only mean the one thing this file declares, or the one thing it never does."""
     declared = [candidate for candidate in candidates if candidate.declared]
     loose = [
@@ -364,7 +364,7 @@ def guessed(
     if not whole_tree:
         others = [meaning for meaning in result if meaning not in chosen]
         stays += [other(meaning, old, f"--line {meaning.lines[0]}") for meaning in others]
-    edits, written, changed = put(data, kept)
+    edits, written, changed = rewritten(data, kept)
     after = written.decode("utf-8", "surrogatepass")
     # what to look at twice
     spelled = sorted({place.line for place in changed if _is_spelled_out(place)})
@@ -481,7 +481,9 @@ def other(meaning: Meaning, old: str, flag: str = "", kind: str = "outside") -> 
     return _stays(f"{old} ({describe(meaning)})", lines, flag, kind)
 
 
-def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes, tuple[Place, ...]]:
+def rewritten(
+    data: bytes, rewrites: list[Rewrite]
+) -> tuple[list[Rewrite], bytes, tuple[Place, ...]]:
     """The rewrites that do not overlap an earlier one, in order, the bytes that they make, and the
     places."""
     kept: list[Rewrite] = []
@@ -509,7 +511,9 @@ def _is_spelled_out(place: Place) -> bool:
     return place.kind == "code" and ": " in place.replacement and ": " not in place.replaced
 
 
-def _words(text: str, language: Language | None, old: str, new: str, scope: str) -> RenameGuess:
+def _whole_words(
+    text: str, language: Language | None, old: str, new: str, scope: str
+) -> RenameGuess:
     """A language without scope rules: every whole word outside comments."""
     data = text.encode("utf-8", "surrogatepass")
     root = grow(text, language) if language is not None and language.grammar else None
@@ -528,7 +532,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         comments = comment_rewrites(data, parts, old, new)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
-    _, written, places = put(data, [each for level in levels[:taken] for each in level])
+    _, written, places = rewritten(data, [each for level in levels[:taken] for each in level])
     named = language.name if language else "this language"
     message = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     outside = tuple(_outside(data, levels[taken:], old))

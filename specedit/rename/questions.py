@@ -230,8 +230,11 @@ def job_of(
     reason = why_by_rule(settings) if undecided else ""
     question = question_of(source, guess, most) if undecided and not reason else None
     instruction = INSTRUCTION.format(old=guess.old, new=guess.new, reach=REACHING[settings.scope])
-    checks = checks_of_rename(settings)
-    needed = not guess.same_shape or any(verdict != OFF for verdict in checks.verdicts.values())
+    verdicts = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
+    if not settings.check_with:
+        verdicts = {**verdicts, CHECKER: OFF}
+    checks = Checks(True, verdicts, settings.check_with)  # nothing but names can be lost
+    needed = not guess.same_shape or any(verdict != OFF for verdict in verdicts.values())
     inner = partial(guarded, source, instruction, checks) if needed else None
     check = partial(settled, source, guess, question, inner)
     asked = [place for _, place in question.places] if question is not None else []
@@ -288,14 +291,6 @@ def why_by_rule(settings: Settings) -> str:
     except SpeceditError:
         return ""  # loading it says what is wrong
     return f"{settings.model} is not on this machine: specedit model pull fetches it"
-
-
-def checks_of_rename(settings: Settings) -> Checks:
-    """The checks of a rename that the settings name."""
-    chosen = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
-    if not settings.check_with:
-        chosen = {**chosen, CHECKER: OFF}
-    return Checks(True, chosen, settings.check_with)  # nothing but names can be lost
 
 
 def settled(

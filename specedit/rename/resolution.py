@@ -54,10 +54,6 @@ class ResolvedName:
     def rules(self) -> Rules:
         return next(iter(self.typings.values())).rules
 
-    @property
-    def languages(self) -> set[str]:
-        return {typing.scopes.language.name for typing in self.typings.values()}
-
     def chosen_declarations(self) -> Iterator[Declared]:
         """The declarations of what is renamed."""
         return (declared for meaning in self.chosen for declared in meaning.declared)
@@ -118,7 +114,7 @@ class ResolvedName:
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
         self.notes.setdefault(path, []).append(doubt(text, lines))
 
-    def stored(self, name: str, among: Sequence[Meaning], *, derived: bool) -> None:
+    def parameters_stored(self, name: str, among: Sequence[Meaning], *, derived: bool) -> None:
         """Parameters that a renamed field of the same name is set from: renamed too (`derived`), or
         noted."""
         for meaning, leaf in list(stored_parameters(self.chosen, list(among), self.rules)):
@@ -203,13 +199,13 @@ def resolve_name(
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
         resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
-    _take_in(resolved, ours)
-    resolved.stored(bare, ours, derived=derived)
-    _sort_out(resolved, theirs)
+    _include_clear_uses(resolved, ours)
+    resolved.parameters_stored(bare, ours, derived=derived)
+    _sort_unchosen(resolved, theirs)
     return resolved
 
 
-def locals_too(resolved: ResolvedName) -> None:
+def choose_locals(resolved: ResolvedName) -> None:
     """Nothing that other files can see has the name: the local things are renamed."""
     resolved.chosen = [each for each in resolved.candidates if _is_declared(each)]
     for path, others in list(resolved.others.items()):
@@ -222,7 +218,7 @@ def locals_too(resolved: ResolvedName) -> None:
                 resolved.left.setdefault(path, []).append((replace(part, leaves=uses), why))
 
 
-def whatever(resolved: ResolvedName) -> None:
+def choose_every_use(resolved: ResolvedName) -> None:
     """Nothing declares the name: every use that may be the project's is renamed, with a note."""
     stays = [part for parts in resolved.others.values() for part in parts]
     for each in resolved.candidates:
@@ -246,7 +242,7 @@ def _at_place(
     return results[:1]
 
 
-def _take_in(resolved: ResolvedName, ours: Sequence[Meaning]) -> None:
+def _include_clear_uses(resolved: ResolvedName, ours: Sequence[Meaning]) -> None:
     """Uses that can mean nothing else, as far as the files show: renamed, with a note."""
     rules = resolved.rules
     members = [each for each in ours if each.is_member and not _is_literal(resolved, each)]
@@ -301,7 +297,7 @@ def _only_of(
     return result
 
 
-def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
+def _sort_unchosen(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """The places that stay: known to be something else, or undecided."""
     for each in resolved.candidates:
         if each in resolved.chosen:
@@ -312,7 +308,7 @@ def _sort_out(resolved: ResolvedName, theirs: Sequence[Meaning]) -> None:
             uses: dict[str, list[Branch]] = {}  # by the reason why they are undecided
             for leaf in part.leaves:
                 reason = ""
-                if resolved.chosen and _is_torn(leaf, local=local):
+                if resolved.chosen and _is_unparsed(leaf, local=local):
                     reason = "it does not parse there"
                 elif why and _may_mean(resolved, each, path, leaf):
                     reason = why
@@ -331,7 +327,9 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     of_class = any(_is_member(resolved, it) for it in chosen)
     if each not in theirs and not _is_declared(each):
         sort = _is_other_sort(resolved, each, [it for it in chosen if it.is_member])
-        own = each.kind == FREE and _is_of_language(resolved, each.leaves[0])
+        first = each.leaves[0]
+        label = resolved.typing_of(first).scopes.label(first)
+        own = each.kind == FREE and label in resolved.rules.prelude  # the language brings it
         led = each.kind == "import" and _leads_elsewhere(resolved, each)
         if not (sort or own or led):
             return {
@@ -371,11 +369,6 @@ def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
         for declared in each.declared
         if declared.owner
     )
-
-
-def _is_of_language(resolved: ResolvedName, leaf: Branch) -> bool:
-    """Whether a name that nothing here declares is one that the language brings."""
-    return resolved.typing_of(leaf).scopes.label(leaf) in resolved.rules.prelude
 
 
 def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
@@ -429,7 +422,7 @@ def _names_type(resolved: ResolvedName, leaf: Branch) -> bool:
     return leaf.type in resolved.rules.type_names or resolved.rules.is_type(leaf)
 
 
-def _is_torn(leaf: Branch, *, local: bool) -> bool:
+def _is_unparsed(leaf: Branch, *, local: bool) -> bool:
     """Whether it stands in a part that does not parse. `local`: it means a variable of a function,
     which is certain unless no part of the file parses."""
     return any(up.type == UNPARSED and not (local and up.parent) for up in leaf.up())

@@ -23,13 +23,13 @@ from specedit.rename.questions import RenameGuess, applied, doubt
 from specedit.rename.resolution import (
     IsHere,
     ResolvedName,
+    choose_every_use,
+    choose_locals,
     families,
     family_of,
     lines_text,
-    locals_too,
     resolve_name,
     spot_at,
-    whatever,
 )
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning
@@ -262,10 +262,10 @@ def _decided(
         ]
     if target is None:
         for resolved in every:
-            locals_too(resolved)
+            choose_locals(resolved)
     if not strict and not owner and not any(resolved.chosen for resolved in every):
         for resolved in every:
-            whatever(resolved)
+            choose_every_use(resolved)
     return every
 
 
@@ -298,8 +298,11 @@ def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
 
 def _may_call(resolved: ResolvedName, every: Sequence[ResolvedName]) -> bool:
     """Whether files of one language may use what another language declares."""
-    chosen = {language for other in every if other.chosen for language in other.languages}
-    return bool(JVM & resolved.languages and JVM & chosen)
+
+    def languages(of: Iterable[ResolvedName]) -> set[str]:
+        return {x.scopes.language.name for resolved in of for x in resolved.typings.values()}
+
+    return bool(JVM & languages([resolved]) and JVM & languages(x for x in every if x.chosen))
 
 
 def _moves(
