@@ -136,8 +136,3 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
         return calls
 
     return play
-
-
-def interruptible() -> None:
-    """For `preexec_fn`: a shell's background job ignores Ctrl-C, and so would its child."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)

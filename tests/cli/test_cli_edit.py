@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import at_a_terminal
-from conftest import interruptible
+from command_line import at_a_terminal, interruptible
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Script = Callable[..., Path]

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import interruptible
+from command_line import interruptible
 from hook_repository import Hooked
 
 pytestmark = pytest.mark.tools

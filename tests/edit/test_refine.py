@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Specedit
+from command_line import Specedit
 
 BEFORE = "# one\nx = 1\n# two\ny = 2\n"
 BARE = "x = 10\ny = 20\n"

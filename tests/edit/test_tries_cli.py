@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import interruptible
+from command_line import interruptible
 from effort import ends
 from git_repository import Repository
 

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -115,3 +116,8 @@ def in_its_own_process(
         timeout=timeout,
         check=False,
     )
+
+
+def interruptible() -> None:
+    """For `preexec_fn`: a shell's background job ignores Ctrl-C, and so would its child."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -401,17 +401,6 @@ def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(repo, talk, script)
     assert "user_name" in repo.read("other/use.py") and "user_name" in repo.read("notes.md")
 
 
-@pytest.mark.parametrize("below", [False, True], ids=["top", "below"])
-def test_an_import_is_learnt_from_files_in_the_root_alone(repo, talk, script, below):
-    repo.commit({"other/use.py": "from bank.money import Money\n\nMoney(1)\n"})
-    script(replace=[["return 1 ", "return Money(1) "]])
-    agent = talk(repo.root / "shop" if below else repo.root)
-    wanted = {"symbol": "User.total", "instruction": "Return Money(1)."}
-    path = str(repo.root / "shop/user.py")
-    result = agent.call("edit_symbol", path=path, **wanted)
-    assert ("+from bank.money import Money" in text_of(result)) is not below
-
-
 def test_roots_can_change_and_several_need_a_path(repo, talk, tmp_path):
     second = repository(tmp_path / "second")
     agent = talk()

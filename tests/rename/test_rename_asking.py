@@ -40,8 +40,8 @@ def plan(text: str, old: str = "username", new: str = "email", **chosen: object)
 
 def answered(answer: str, text: str = BEFORE) -> tuple[str, list[str]]:
     """The text after an answer of the model, and the kinds of its findings."""
-    judged = plan(text).judge(answer)
-    return judged.text, [one.kind for one in judged.findings]
+    checked = plan(text).check(answer)
+    return checked.text, [one.kind for one in checked.findings]
 
 
 def test_the_model_may_keep_a_mention():
@@ -173,7 +173,8 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeyp
     tree = Tree.of_files(names)
     result = tree.rename(names, "username", "email", settings)
     jobs = [tree.plan(result, read(Path(name)), settings) for name in names]
-    shown = [len(one.original.text) for one in jobs if isinstance(one, Job) and one.original]
+    asked = [one.about for one in jobs if isinstance(one, Job) and one.about is not one.source]
+    shown = [len(about.text) for about in asked]
     assert shown and sum(shown) <= MAX_SHOWN_CHARACTERS
     assert len(shown) < len(names)
 
