@@ -22,7 +22,7 @@ from specedit.cli.options import (
 from specedit.cli.streams import put_json, put_patch
 from specedit.errors import InputError, UsageError, listed
 from specedit.settings import Resolved
-from specedit.syntax.diff import moved_patch
+from specedit.syntax.lines import moved_patch
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _verified(old: str, new: str, wish: Wish, targets: ResolvedTargets, plan: _P
     from specedit.cli.run_command import run_command
     from specedit.cli.streams import say
     from specedit.errors import UsageError
-    from specedit.files.worktree import real, top_of
+    from specedit.files.git import real, top_of
     from specedit.syntax.languages import language_of
 
     settings = targets.settings

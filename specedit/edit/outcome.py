@@ -14,9 +14,9 @@ from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
 from specedit.files import stored
+from specedit.files.git import patch_name, real, top_of
 from specedit.files.source import Source
 from specedit.files.startup import home
-from specedit.files.worktree import patch_name, real, top_of
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -79,18 +79,18 @@ def conclude(source: Source, checked: Checked, figures: Figures) -> Edit:
 
 def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
     """The Edit of a file that comes to hold `text`."""
-    from specedit.syntax import diff, trees
+    from specedit.syntax import lines, trees
 
     if len(text) > MAX_KEPT_TREE_CHARACTERS:
         trees.release()
     after = source.data if text == source.text else source.encode(text)
-    counts = diff.counts(source.text, text)
+    counts = lines.counts(source.text, text)
     return Edit(
         path=source.name,
         status="unchanged" if after == source.data else "would-edit",
         before=source.data,
         after=after,
-        diff=diff.patch(
+        diff=lines.patch(
             patch_name(source.name, source.path, source.root), source.data, after
         ).decode("utf-8", "surrogateescape"),
         added=counts.added,

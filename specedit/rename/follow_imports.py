@@ -16,8 +16,8 @@ from specedit.edit.outcome import outcome
 from specedit.edit.report import Edit
 from specedit.errors import InputError, UsageError
 from specedit.files import regular
+from specedit.files.git import is_inside, real
 from specedit.files.source import Source, read
-from specedit.files.worktree import is_inside, real
 from specedit.rename.guess import put
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules

@@ -25,9 +25,8 @@ from specedit.rename.declared import is_here
 from specedit.rename.guess import Place, RenameGuess, applied, doubt
 from specedit.rename.places import rename_places
 from specedit.settings import Settings
-from specedit.syntax.diff import WORD
 from specedit.syntax.identifiers import ARTICLES, sought, split_member
-from specedit.syntax.lines import lines_of, opcodes
+from specedit.syntax.lines import WORD, lines_of, opcodes
 
 CONTEXT_LINES = 1  # lines on each side of a mention
 # Characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest

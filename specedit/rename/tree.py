@@ -16,9 +16,9 @@ from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import GitError, InputError, RefusedEdit
 from specedit.files import git
+from specedit.files.git import real
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
-from specedit.files.worktree import real
 from specedit.rename.declared import elsewhere, is_here
 from specedit.rename.guess import doubt
 from specedit.rename.planning import MAX_SHOWN_CHARACTERS, job_of, untouched

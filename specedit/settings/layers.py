@@ -366,14 +366,6 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _from_flags(given: Mapping[str, Any]) -> dict[str, Any]:
-    values = {k: v for k, v in given.items() if v is not None}
-    for name in values:
-        if name not in flags():
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
-    return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
-
-
 def resolve(
     given: Mapping[str, Any] | None = None,
     *,
@@ -384,7 +376,11 @@ def resolve(
     repo = repository(start or here())
     repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    flag_values = _from_flags(given or {})
+    flag_values = {k: v for k, v in (given or {}).items() if v is not None}
+    for name, value in flag_values.items():
+        if name not in flags():
+            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
+        flag_values[name] = checked(name, value, f"--{name.replace('_', '-')}")
     origins = dict.fromkeys(flags(), "default")
     values: dict[str, Any] = {}
     for origin, layer in (

@@ -13,8 +13,8 @@ from rich.text import Text
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
-from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.languages import language_of
+from specedit.syntax.lines import Hunk, Line, hunks
 from specedit.syntax.outline import Symbol
 from specedit.syntax.trees import symbols
 from specedit.view import colours, terminal

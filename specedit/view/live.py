@@ -24,8 +24,7 @@ from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Testing, Tried, Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Ended, Planned, Sink
 from specedit.engines.base import Prefill
-from specedit.syntax.diff import Hunk, hunks
-from specedit.syntax.lines import opcodes
+from specedit.syntax.lines import Hunk, hunks, opcodes
 from specedit.view import colours, diff_view, terminal
 from specedit.view import provenance as prov
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from specedit.edit.hunk_choice import Question, applied, choose, edited, shown
 from specedit.errors import UsageError
-from specedit.syntax.diff import hunks
+from specedit.syntax.lines import hunks
 from specedit.view.screen import edited_by_user
 
 BEFORE = "".join(f"line {n}\n" for n in range(40))

@@ -9,8 +9,8 @@ import pytest
 
 from specedit.errors import InputError, UsageError
 from specedit.files import journal
-from specedit.files.lock import Lock
 from specedit.files.recorder import Recorder
+from specedit.files.regular import Lock
 from specedit.files.source import Source
 from specedit.files.undo import forget, is_mixed, undo
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
-from specedit.files import replacement, source
+from specedit.files import atomic, source
 from specedit.files.source import MAX_FILE_BYTES, Source, read
 
 ENCODINGS = [
@@ -29,7 +29,7 @@ LINES = st.lists(
 
 
 def _write(seen: Source, text: str) -> None:
-    replacement.replace(seen, seen.encode(text))
+    atomic.replace(seen, seen.encode(text))
 
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
@@ -204,7 +204,7 @@ def test_a_read_only_file_is_refused(tmp_path):
     path.write_text("one\n")
     path.chmod(0o444)
     with pytest.raises(InputError, match="read-only"):
-        replacement.check_writable(read(path))
+        atomic.check_writable(read(path))
     with pytest.raises(InputError, match="read-only"):
         _write(read(path), "two\n")
     assert path.read_text() == "one\n"
@@ -215,18 +215,18 @@ def test_a_file_that_its_mode_does_not_protect_has_no_advice_to_change_it(tmp_pa
     path.write_text("one\n")
     monkeypatch.setattr(os, "access", lambda *_: False)  # a file system without writing
     with pytest.raises(InputError, match="read-only") as caught:
-        replacement.check_writable(read(path))
+        atomic.check_writable(read(path))
     assert "chmod" not in caught.value.hint
 
 
 FULL = """\
 import resource, signal, sys
-from specedit.files import replacement
+from specedit.files import atomic
 from specedit.files.source import read
 seen = read(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))
-replacement.replace(seen, seen.encode("twenty\\n"))
+atomic.replace(seen, seen.encode("twenty\\n"))
 """
 
 

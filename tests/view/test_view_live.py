@@ -1,7 +1,6 @@
 """The display while a run works: nothing without a terminal, and removed at the end."""
 
 import io
-import json
 import os
 import re
 import subprocess

@@ -19,7 +19,7 @@ import numpy as np
 
 from specedit.errors import UsageError
 from specedit.files import atomic
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models.head_file import (
     ALIGN,
     FORMAT,

@@ -22,8 +22,8 @@ from specedit.edit.outcome import Checked, checks_of, guarded, outcome
 from specedit.edit.report import Edit
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
+from specedit.files.git import is_inside, real, top_of
 from specedit.files.source import Source
-from specedit.files.worktree import is_inside, real, top_of
 from specedit.models.resolve import local
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of

@@ -30,8 +30,8 @@ from specedit.edit.imports.statements import (
 )
 from specedit.errors import SpeceditError
 from specedit.files import git
+from specedit.files.git import real
 from specedit.files.source import LINE_END, Source
-from specedit.files.worktree import real
 from specedit.scoping.builtin_names import NODE_MODULES
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import BY_NAME, language_of

@@ -26,7 +26,7 @@ from specedit.engines.exact.geometry import INPUT_MULTIPLE, LANES, Geometry, byt
 from specedit.engines.exact.weights import FORMAT_VERSION, Damaged, Writer, four_of, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models import catalogue
 from specedit.models.store import ModelFiles, parts_of, require_space, sized
 

@@ -26,10 +26,10 @@ from specedit.edit.run import run_files
 from specedit.edit.sink import Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError, listed
+from specedit.files.git import real
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
-from specedit.files.worktree import real
 from specedit.integrations.lsp.document_edits import path_of
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
