@@ -1,6 +1,5 @@
 """The manual: what `specedit help` shows, and that README's and every page's examples work."""
 
-import io
 import json
 import os
 import re
@@ -18,7 +17,7 @@ import examples
 import pytest
 import warm_server
 import yaml
-from command_line import in_this_process
+from command_line import Terminal, in_this_process
 from examples import NOT_RUN, PAGES, ROOT, SCRIPT, Example
 from git_repository import Repository
 from hook_repository import START
@@ -349,12 +348,6 @@ def test_a_person_gets_the_page_rendered(monkeypatch):
 
 
 def rendered(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    class Terminal(io.StringIO):
-        encoding = "utf-8"  # type: ignore[assignment]
-
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stdout", Terminal())

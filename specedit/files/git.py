@@ -296,7 +296,9 @@ def choose(
     if since is not None:
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
     if containing:
-        holding = _holding(root, containing, any_case=any_case)
+        wanted = [word for text in containing for word in ("-e", text)]
+        grep = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
+        holding = set(_names(ask(root, *grep, codes=(0, 1))[1]))
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
@@ -348,14 +350,6 @@ def _left(root: Path, ref: str) -> str:
     return _line(out).partition("\n")[0] if code == 0 else commit
 
 
-def _holding(root: Path, texts: Sequence[str], *, any_case: bool) -> set[str]:
-    """Text files that hold one of `texts`, as git's own search finds them in the work tree: those
-    that git tracks, and new ones that it does not ignore."""
-    wanted = [word for text in texts for word in ("-e", text)]
-    words = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
-    return set(_names(ask(root, *words, codes=(0, 1))[1]))
-
-
 def _editable(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
@@ -399,7 +393,8 @@ def staged_files(root: Path) -> list[Staged]:
     While merging, a file that comes from another parent as it is belongs to that parent's commit.
     """
     results = _raw(root, ())
-    for other in _other_parents(root):
+    merged = root / _line(ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1])
+    for other in regular.read(merged).decode("ascii").split() if merged.is_file() else ():
         theirs = {entry.name for entry in _raw(root, (other,))}
         results = [entry for entry in results if entry.name in theirs or entry.conflicted]
     return _against_work_tree(root, results)
@@ -426,14 +421,6 @@ def _entries(found: Iterable[tuple[str, str, str, bool]]) -> list[Staged]:
         elif mode in REGULAR:
             results.setdefault(name, Staged(name, blob))
     return sorted(results.values(), key=lambda entry: entry.name)
-
-
-def _other_parents(root: Path) -> list[str]:
-    out = ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1]
-    try:
-        return regular.read(root / _line(out)).decode("ascii").split()
-    except OSError:
-        return []
 
 
 def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:

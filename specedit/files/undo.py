@@ -79,11 +79,6 @@ def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
     return done
 
 
-def moved_place(path: str, moves: Moves) -> Path:
-    """Where a file of a run is now."""
-    return Path(next((n for o, n in moves if o == path and not os.path.lexists(o)), path))
-
-
 def _move(old: Path, new: Path) -> None:
     check_free(old, new)
     try:
@@ -487,7 +482,10 @@ def _is_whole(run: JournalRun) -> bool:
     """Whether every file has its new text, and its new name."""
     if not all(os.path.lexists(new) and not os.path.lexists(old) for old, new in run.moves):
         return False
-    places = [(moved_place(entry.path, run.moves), entry.after_sha256) for entry in run.files]
+    now = dict(run.moves)
     with suppress(OSError):
-        return all(digest(regular.read(path)) == after for path, after in places)
+        return all(
+            digest(regular.read(Path(now.get(entry.path, entry.path)))) == entry.after_sha256
+            for entry in run.files
+        )
     return False

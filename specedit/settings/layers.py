@@ -255,16 +255,13 @@ class Repository:
         """The restricted settings among its settings."""
         return tuple(name for name, value in self.values.items() if is_restricted(name, value))
 
-    @property
-    def trusted(self) -> bool:
-        return self.state == TRUSTED
-
     def effective_values(self) -> dict[str, Any]:
         """The values that apply, checked. A path stays inside the repository.
 
         An ignored value is not checked: a restricted value of an untrusted repository stops no
         command, valid or not."""
-        values = {n: v for n, v in self.values.items() if self.trusted or not is_restricted(n, v)}
+        ignored = () if self.state == TRUSTED else self.restricted
+        values = {name: value for name, value in self.values.items() if name not in ignored}
         return {name: self._within(name, value) for name, value in values.items()}
 
     def _within(self, name: str, value: Any) -> Any:

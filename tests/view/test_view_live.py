@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from command_line import Terminal
 from events import feed
 from rich.console import Console
 from scripted_backend import Scripted
@@ -50,13 +51,6 @@ EVENTS: list[Event] = [
     *[written(line + "\n") for line in AFTER.splitlines()],
     Answer(AFTER, "stop", True, 128, 0, 60, 0.2, 0.3),
 ]
-
-
-class Terminal(io.StringIO):
-    encoding = "utf-8"  # type: ignore[assignment]
-
-    def isatty(self) -> bool:
-        return True
 
 
 def terminal(width: int = 100, height: int = 24) -> Console:
@@ -132,7 +126,10 @@ def test_nothing_is_drawn_without_a_terminal(to, quiet):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_at_a_terminal_the_change_grows_and_all_but_the_result_is_removed(script, tmp_path):
+@pytest.mark.parametrize("colours", [True, False], ids=["colours", "NO_COLOR"])
+def test_at_a_terminal_the_change_grows_and_all_but_the_result_is_removed(
+    script, tmp_path, colours
+):
     import pty
 
     lines = "".join(f"def get_{n}(user):\n    return user.username\n\n" for n in range(12))
@@ -141,7 +138,7 @@ def test_at_a_terminal_the_change_grows_and_all_but_the_result_is_removed(script
     script(replace=[["username", "email"]], hold=str(hold), rated=True)
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "specedit", "edit", "Say email", "a.py", "--whole"]
-    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    environment = {**os.environ, "TERM": "xterm-256color"} | ({} if colours else {"NO_COLOR": "1"})
     streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
     child = subprocess.Popen(command, cwd=tmp_path, env=environment, **streams)
     os.close(theirs)
@@ -154,8 +151,10 @@ def test_at_a_terminal_the_change_grows_and_all_but_the_result_is_removed(script
     assert child.wait() == 0, shown.decode()
     text = shown.decode()
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") >= 1, "the cursor is shown again"
-    assert "decoding, " not in text.rpartition("\x1b[?25h")[2]
-    assert re.search(r"a\.py\S*: edited, 1 hunk, \+12 -12", text.rpartition("\x1b[?25h")[2])
+    stays = text.rpartition("\x1b[?25h")[2]
+    assert "decoding, " not in stays
+    assert re.search(r"a\.py\S*: .*edited.*, 1 hunk, \+12 -12", stays)
+    assert bool(re.search(r"\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7])[;m]", text)) is colours
 
 
 def read(terminal: int) -> bytes:
