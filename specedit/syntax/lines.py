@@ -352,12 +352,6 @@ def _join(spans: list[Span], start: int, end: int) -> None:
     spans.append((start, end))
 
 
-_ESCAPES = {  # of bytes in the C quotes that git puts around a name
-    **{byte: f"\\{byte:03o}" for byte in (*range(32), *range(127, 256))},
-    **{byte: f"\\{char}" for byte, char in zip((*range(7, 14), 34, 92), 'abtnvfr"\\', strict=True)},
-}
-
-
 def patch(name: str, before: bytes, after: bytes) -> bytes:
     """The unified patch that turns `before` into `after`, byte for byte; empty if they are equal.
 
@@ -407,5 +401,7 @@ def _range(start: int, end: int) -> str:
 
 def _quoted(path: str) -> str:
     """The name as git writes it: in C quotes if it has unusual bytes."""
-    quoted = path.translate(_ESCAPES)
+    named = zip((*range(7, 14), 34, 92), 'abtnvfr"\\', strict=True)
+    escapes = {byte: f"\\{byte:03o}" for byte in (*range(32), *range(127, 256))}
+    quoted = path.translate(escapes | {byte: f"\\{char}" for byte, char in named})
     return path if quoted == path else f'"{quoted}"'
