@@ -110,10 +110,12 @@ def _heads(used: str = "") -> Iterator[dict[str, Any]]:
 def _accepted(heads: dict[str, Any]) -> str:
     """Where heads come from, and how often they are right."""
     about = heads["heads"]["about"]
-    if not about:
-        return str(heads["source"])
-    shares = ", ".join(f"{100 * share:.0f} %" for share in about["accepted"])
-    return f"{heads['source']}, accepted on held-out files: {shares}"
+    shares = f", accepted on held-out files: {percentages(about['accepted'])}" if about else ""
+    return f"{heads['source']}{shares}"
+
+
+def percentages(shares: Sequence[float]) -> str:
+    return ", ".join(f"{100 * share:.0f} %" for share in shares)
 
 
 @app.command()
