@@ -28,11 +28,11 @@ from specedit.edit.run import run_edit
 from specedit.edit.sink import Sink
 from specedit.errors import InputError
 from specedit.files import source as sources
+from specedit.files.git import check_within
 from specedit.files.recorder import Recorder
 from specedit.files.source import Source
 from specedit.files.startup import home
 from specedit.files.undo import recover
-from specedit.files.worktree import check_within
 from specedit.settings import resolve
 from specedit.view.terminal import name
 

@@ -1,6 +1,5 @@
 """The manual: what `specedit help` shows, and that README's and every page's examples work."""
 
-import io
 import json
 import os
 import re
@@ -18,14 +17,14 @@ import examples
 import pytest
 import warm_server
 import yaml
-from command_line import in_this_process
+from command_line import Terminal, in_this_process
 from examples import NOT_RUN, PAGES, ROOT, SCRIPT, Example
 from git_repository import Repository
 from hook_repository import START
 
 from specedit import cli, manual, settings
 from specedit.integrations.hook.hook_rules import rules
-from specedit.manual import man_pages
+from specedit.manual import man_pages, site
 from specedit.view.terminal import show_page
 
 Done = subprocess.CompletedProcess[bytes]
@@ -350,12 +349,6 @@ def test_a_person_gets_the_page_rendered(monkeypatch):
 
 
 def rendered(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    class Terminal(io.StringIO):
-        encoding = "utf-8"  # type: ignore[assignment]
-
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stdout", Terminal())
@@ -387,6 +380,13 @@ def test_guarantee_7_help_imports_neither_torch_nor_grammars():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_the_site_holds_each_page_as_html():
+    pages = dict(site(cli.every_command()))
+    for name in manual.TOPICS:
+        assert f'<h1 id="{name}-' in pages[f"{name}.html"]
+        assert pages[f"{name}.html"].count("doctype") == 1
 
 
 def test_each_command_has_a_manual_page_with_its_options():

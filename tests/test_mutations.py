@@ -20,7 +20,7 @@ MUTATIONS = {
         "test_guarantees.py decode/test_predictions.py decode/test_trees.py decode/test_merge.py",
     ),
     "3 another program's change is lost": (
-        *("files/replacement.py", "if file.read() != data:", "if not file:"),
+        *("files/atomic.py", "if file.read() != data:", "if not file:"),
         "files/test_atomic.py files/test_source.py",
     ),
     "4 messages are on stdout": (
@@ -48,7 +48,7 @@ MUTATIONS = {
         "decode/test_sampling.py",
     ),
     "9 a try is not journalled": (
-        *("files/trial.py", "self._recorder.write_all(texts)", "list(map(_write, texts))"),
+        *("files/recorder.py", "self._recorder.write_all(texts)", "list(map(_write, texts))"),
         "files/test_trial.py",
     ),
     "10 every setting is open": (
@@ -61,7 +61,7 @@ MUTATIONS = {
     ),
 }
 EXTRA = {  # what a mutation needs in its module
-    "files/trial.py": "\n\ndef _write(text):\n    Path(text[0].path).write_bytes(text[1])\n",
+    "files/recorder.py": "\n\ndef _write(text):\n    Path(text[0].path).write_bytes(text[1])\n",
 }
 
 

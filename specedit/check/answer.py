@@ -40,8 +40,8 @@ from specedit.check.new_code import (
 )
 from specedit.check.parsed import Change, parsed_text
 from specedit.errors import TooComplex, listed
-from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import hunks
 
 # Characters: beyond, parsing takes longer than a user waits for a note
 MAX_PARSED_CHARACTERS = 200_000

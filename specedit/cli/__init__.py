@@ -62,8 +62,7 @@ COMMANDS = tuple(name for names in options.COMMANDS.values() for name in names)
 MODULES = {
     "refine": "edit",
     **dict.fromkeys(("warm", "editor", "lsp", "mcp"), "serve"),
-    "help": "view",
-    **dict.fromkeys(("doctor", "trust"), "config"),
+    **dict.fromkeys(("doctor", "trust", "view", "help"), "config"),
 }
 # Commands whose --help shows the everyday options only, in groups.
 LONG = ("edit", "refine", "rename", "apply")

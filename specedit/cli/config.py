@@ -1,20 +1,25 @@
 """`specedit config`: each setting, its value and where it came from (`--user`: the user's own);
-`specedit doctor`: what works on this machine; `specedit trust`: which repositories are trusted.
+`specedit doctor`: what works on this machine; `specedit trust`: which repositories are trusted;
+`specedit view TRACE`: one self-contained HTML page of a run; `specedit help`: the manual.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from specedit.cli.options import AsJson, argument, flag, restricted_lines, settings_options
+import typer
+
+from specedit.cli.options import AsJson, argument, flag, option, restricted_lines, settings_options
 from specedit.cli.streams import put, put_object, say
-from specedit.errors import DONE, FAILED, SpeceditError, UsageError
+from specedit.errors import DONE, FAILED, InputError, SpeceditError, UsageError
 from specedit.settings import Resolved, checked, find_pyproject, here, layers, names, nearest
 from specedit.settings.table import about
-from specedit.view.terminal import name, show_table
+from specedit.view.terminal import name as visible
+from specedit.view.terminal import show_page, show_table
 
 
 @settings_options("json")
@@ -89,9 +94,7 @@ def _change(name: str, text: str | None) -> None:
 
 def _visible(text: str) -> str:
     """Harmless on a terminal; a byte of a file's name that is not UTF-8 stays that byte."""
-    from specedit.view.terminal import name
-
-    return "".join(c if "\udca0" <= c <= "\udcff" else name(c) for c in text)
+    return "".join(c if "\udca0" <= c <= "\udcff" else visible(c) for c in text)
 
 
 def _shown(value: object) -> str:
@@ -143,10 +146,10 @@ def _trust(place: Path) -> None:
     repository = layers.repository(place if place.is_dir() else place.parent)
     if repository is None or not repository.restricted:
         where = repository.pyproject if repository else f"no pyproject.toml at or above {place}"
-        say(name(f"{where}: has no restricted settings"))
+        say(visible(f"{where}: has no restricted settings"))
         return
     layers.decide(repository.folder, repository.digest, trusted=True)
-    say(name(f"trusted, as it is now: {repository.pyproject}"))
+    say(visible(f"trusted, as it is now: {repository.pyproject}"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
     if "server" in repository.restricted:
@@ -160,7 +163,7 @@ def _trust(place: Path) -> None:
 def _forget(place: Path) -> None:
     pyproject = find_pyproject(place) if place.is_dir() else None
     root = pyproject.parent if pyproject else place
-    say(name(f"{root}: {'forgotten' if layers.forget(root) else 'was not trusted'}"))
+    say(visible(f"{root}: {'forgotten' if layers.forget(root) else 'was not trusted'}"))
 
 
 def _list() -> None:
@@ -175,3 +178,89 @@ def _list() -> None:
         elif repository.digest != decision.digest:
             state += ", changed since"
         put(f"{place}\t{state}\n")
+
+
+ELSEWHERE = "Name another file or folder for it."
+
+
+def view(
+    trace: str = argument("TRACE", "A file of --trace"),
+    output: str | None = option(
+        None, "Write the page to this file; `-` is stdout", "-o", "--output", metavar="PAGE.html"
+    ),
+) -> int:
+    """Make an HTML page of a trace, and print its path."""
+    from specedit.view.html import page
+    from specedit.view.trace import read
+
+    source = Path(trace)
+    text = page(read(source))
+    if output == "-":
+        put(text)
+        return DONE
+    target = Path(output) if output else source.with_suffix(".html")
+    if target.exists() and (output is None or target.samefile(source)):
+        _refuse_foreign(target)
+    _write(target, text, stat.S_IMODE(source.stat().st_mode) & 0o666)  # readable as its trace is
+    typer.echo(target)
+    return DONE
+
+
+def _refuse_foreign(target: Path) -> None:
+    from specedit.view.html import GENERATOR
+
+    if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
+        raise InputError(
+            f"{target}: exists and was not made by specedit; nothing was written",
+            hint=ELSEWHERE,
+        )
+
+
+def _write(target: Path, text: str, mode: int) -> None:
+    from specedit.files import atomic
+
+    try:
+        atomic.whole(target, text.encode("utf-8"), mode)
+    except OSError as error:
+        raise InputError(
+            f"{target}: the page cannot be written: {error.strerror}", hint=ELSEWHERE
+        ) from error
+
+
+def help(
+    topic: str | None = argument(
+        None, "A page of the manual, or a command", None, show_default=False
+    ),
+    site: Path | None = option(
+        None, "Write all pages as HTML files to this folder", "--html", metavar="DIR"
+    ),
+) -> int:
+    """Show a page of the manual, or the list of its topics."""
+    from specedit import manual
+
+    if site is not None:
+        return _write_site(site)
+    if topic is not None:
+        show_page(manual.page(manual.topic(topic)))
+        return DONE
+    topics = manual.listing()
+    width = max(len(known) for known, _ in topics)
+    print("specedit help TOPIC shows a page of the manual:\n")
+    for known, subject in topics:
+        print(f"  {known:<{width}}  {subject}")
+    print("\nspecedit COMMAND --help lists the flags of a command.")
+    return DONE
+
+
+def _write_site(folder: Path) -> int:
+    from specedit.cli import every_command
+    from specedit.manual import site
+
+    files = [(folder / name, text) for name, text in site(every_command())]
+    for target, _ in files:
+        if target.exists():
+            _refuse_foreign(target)
+    for target, text in files:
+        _write(target, text, 0o644)
+    typer.echo(files[0][0])
+    return DONE

@@ -24,7 +24,6 @@ from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.edit.job import Job
-    from specedit.edit.prompt import Beside
     from specedit.files.source import Source
 
 Context = Annotated[
@@ -60,6 +59,7 @@ def edit(
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, resolve_targets
     from specedit.edit.job import plan_edit
+    from specedit.edit.prompt import read_beside
     from specedit.edit.refining import part_of
     from specedit.edit.splice import lines_of
     from specedit.files.recorder import Wish
@@ -70,12 +70,11 @@ def edit(
             hint=f'specedit edit "what to do" {instruction}',
         )
     chosen_lines = lines_range(lines)
-    _check_encoding(instruction)
-    _check_order(instruction, files or ())
+    _check_words(instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
-    beside = _beside(context)
+    beside = read_beside(context) if context else ()
 
     def planner(source: Source) -> Job:
         part = chosen_lines if selected is None else lines_of(source.text, selected, near)
@@ -100,18 +99,19 @@ def refine(
     from specedit.cli.run_command import run_command
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.undo import of_here
+    from specedit.edit.prompt import read_beside
     from specedit.edit.refining import conversation, plan_refine
     from specedit.files.journal import home, runs
     from specedit.files.recorder import Wish
 
-    _check_encoding(instruction)
+    _check_words(instruction)
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit refine "what to change now"')
     if files and "-" in files:
         raise UsageError("refine repeats an edit of files; `-` has no earlier run.")
     store, settings = home(), resolved.values
     earlier = conversation(store, of_here(runs(store)))
-    beside = _beside(context)
+    beside = read_beside(context) if context else ()
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, earlier, settings, beside)
@@ -121,15 +121,13 @@ def refine(
     return run_command("refine", resolve_targets(targets, resolved), planner, wish)
 
 
-def _beside(names: Sequence[str] | None) -> tuple[Beside, ...]:
-    """The files of `--with`, as the model is shown them."""
-    from specedit.edit.prompt import read_beside
-
-    return read_beside(names) if names else ()
-
-
-def _check_order(words: str, files: Sequence[str]) -> None:
-    """An error where the words are a file's name, and a file's name is words."""
+def _check_words(words: str, files: Sequence[str] = ()) -> None:
+    """An error where the words are not text (a shell passes any bytes), or are a file's name, and a
+    file's name is words."""
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        raise UsageError("The instruction is not UTF-8.") from None
     sentences = [file for file in files if " " in file.strip() and not Path(file).exists()]
     if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
         said, name = harmless(sentences[0]), harmless(words)
@@ -137,11 +135,3 @@ def _check_order(words: str, files: Sequence[str]) -> None:
             f"`{said[:60]}` looks like the words, and `{name}` like a file: they are swapped.",
             hint=f'specedit edit "{said}" {name}',
         )
-
-
-def _check_encoding(instruction: str) -> None:
-    """Refuse an argument that is not text; a shell passes any bytes."""
-    try:
-        instruction.encode()
-    except UnicodeEncodeError:
-        raise UsageError("The instruction is not UTF-8.") from None

@@ -14,7 +14,7 @@ from specedit.files.recorder import Recorder, Wish
 from specedit.files.undo import absolute, check_free
 from specedit.rename.follow_imports import follow, moved_files
 from specedit.settings import Settings
-from specedit.syntax.diff import moved_patch
+from specedit.syntax.lines import moved_patch
 from specedit.view import colours, summary, terminal
 from specedit.view.colours import count, say
 from specedit.view.diff_view import show

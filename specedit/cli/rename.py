@@ -117,7 +117,7 @@ def _verified(
 ) -> int:
     """Rename, and undo it where a compiler or type checker of the project reports a new error."""
     from specedit.check.project_checks import Verification, checks_of
-    from specedit.files.worktree import real, top_of
+    from specedit.files.git import real, top_of
     from specedit.syntax.languages import language_of
 
     settings = targets.settings

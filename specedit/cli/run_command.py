@@ -15,7 +15,7 @@ from specedit.cli.streams import put, put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
 from specedit.edit.sink import Begun, EditEvent, Finished, Planned, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
-from specedit.syntax.diff import moved_patch
+from specedit.syntax.lines import moved_patch
 
 if TYPE_CHECKING:
     from specedit.check.project_checks import Verification

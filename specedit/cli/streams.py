@@ -49,15 +49,14 @@ class _Messages(io.TextIOWrapper):
         try:
             return super().write(text)
         except OSError:
-            _drain(self)
+            self.flush()
             return len(text)
 
     def flush(self) -> None:
         try:
             super().flush()
         except OSError:
-            with contextlib.suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            _discard(self)
 
 
 def flush_all(code: int) -> int:
@@ -70,20 +69,18 @@ def flush_all(code: int) -> int:
         if code in (DONE, WOULD_CHANGE):
             code = FAILED
             say(f"stdout: {error.strerror}")
-    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
-        _drain(stream)
+    for stream in filter(None, (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
+        try:
+            stream.flush()
+        except OSError:
+            _discard(stream)
     return code
 
 
-def _drain(stream: IO[str] | None) -> None:
+def _discard(stream: IO[str]) -> None:
     """Discard what cannot be written: Python would try again and exit with its own code."""
-    if stream is None:
-        return
-    try:
-        stream.flush()
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say(message: str, hint: str = "") -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.cli.streams import say
 from specedit.errors import UsageError
-from specedit.files.worktree import beyond, real, top_of
+from specedit.files.git import beyond, real, top_of
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
@@ -47,32 +48,21 @@ class ResolvedTargets:
 
 def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
     """Check the flags against each other, and list the files; git is asked where it chooses."""
-    settings = _settings(targets, resolved)
-    _refuse_conflicts(targets, settings)
-    _refuse_untested(settings, resolved)
+    settings = _checked_settings(targets, resolved)
     names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
     confirmed = resolved.origins["ask"] == "flag" and not resolved.values.ask  # by --yes
     searched = bool(targets.containing and not targets.names)
     return ResolvedTargets(names, settings, confirmed, searched)
 
 
-def _settings(targets: Targets, resolved: Resolved) -> Settings:
-    """The settings; a test command of a settings file applies only to runs that can be tested."""
-    settings = resolved.values
-    if resolved.origins["test"] == "flag" and not settings.test:
-        raise UsageError(
-            "--test is empty, so the edit cannot be tested.",
-            hint="Is a shell variable empty? To run without a test, set SPECEDIT_TEST= to nothing.",
-        )
-    untestable = targets.names == STDIN or settings.ask or settings.compare
-    if settings.test and untestable and resolved.origins["test"] != "flag":
-        return replace(settings, test="")
-    return settings
-
-
-def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
-    """An error where flags contradict each other."""
-    stdin, asks, tests = targets.names == STDIN, settings.ask, settings.test
+def _checked_settings(targets: Targets, resolved: Resolved) -> Settings:
+    """The settings, or an error where flags contradict each other. A test command of a settings
+    file applies only to runs that can be tested."""
+    settings, stdin = resolved.values, targets.names == STDIN
+    other = "`-`" if stdin else "--ask" if settings.ask else "--compare" * settings.compare
+    if settings.test and other and resolved.origins["test"] != "flag":
+        settings = replace(settings, test="")
+    asks, tests = settings.ask, settings.test
     writes_nothing = settings.check or settings.diff or settings.json
     remote = settings.server not in ("auto", "off")
     for conflict, message, hint in (
@@ -95,6 +85,11 @@ def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
         (tests and settings.compare, "--compare measures one answer; leave out --test.", ""),
         (settings.stdin_filename and not stdin, "--stdin-filename works only with `-`.", ""),
         (
+            resolved.origins["test"] == "flag" and not resolved.values.test,
+            "--test is empty, so the edit cannot be tested.",
+            "Is a shell variable empty? To run without a test, set SPECEDIT_TEST= to nothing.",
+        ),
+        (
             remote and settings.audit,
             "--audit needs logits, which remote servers do not send.",
             "Leave out --audit, or --server.",
@@ -102,19 +97,13 @@ def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
     ):
         if conflict:
             raise UsageError(message, hint=hint)
-
-
-def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
-    """An error for flags that only say how to test, where nothing is tested."""
-    if settings.test:
-        return
-    for name in ("keep_best", "test_timeout"):
-        if resolved.origins[name] == "flag":
+    for name in ("keep_best", "test_timeout"):  # only say how to test
+        if resolved.origins[name] == "flag" and not tests:
             flag = f"--{name.replace('_', '-')}"
             if not resolved.values.test:
                 raise UsageError(f"{flag} works only with --test COMMAND.")
-            other = "--ask" if settings.ask else "--compare" if settings.compare else "`-`"
             raise UsageError(f"{flag} needs a test, and {other} runs none.")
+    return settings
 
 
 def _files_of(targets: Targets) -> list[str]:
@@ -161,17 +150,13 @@ def _once(names: Iterable[str]) -> list[str]:
     links. A run that writes its files together would read its own text in the second."""
     results: dict[Path | tuple[int, int], str] = {}
     for name in names:
-        results.setdefault(Path(name) if beyond(name) else _identity(name), name)
+        key: Path | tuple[int, int] = Path(name) if beyond(name) else real(name)
+        with suppress(OSError, ValueError):  # its own run says why it cannot be read
+            status = Path(name).stat()
+            if status.st_nlink > 1 and status.st_ino and not beyond(name):
+                key = status.st_dev, status.st_ino
+        results.setdefault(key, name)
     return list(results.values())
-
-
-def _identity(name: str) -> Path | tuple[int, int]:
-    """A key that is equal for every name of a file, hard links included."""
-    try:
-        stat = Path(name).stat()
-    except (OSError, ValueError):
-        return real(name)  # its own run says why it cannot be read
-    return (stat.st_dev, stat.st_ino) if stat.st_nlink > 1 and stat.st_ino else real(name)
 
 
 def near(path: str) -> str:

@@ -44,7 +44,7 @@ def undo(
     store = journal.home()
     runs = journal.runs(store)
     if name is None and not listed:
-        name = (runs[0].name if runs else None) if last else _next(runs)
+        name = (runs[0].name if runs else None) if last else _last_here(runs)
     recover(but=name)
     if name is None and not (last or listed):
         name = of_here(journal.runs(store))  # an error: there is none
@@ -67,20 +67,22 @@ def undo(
 
 def of_here(runs: list[JournalRun]) -> str | None:
     """The last run that wrote to the current work tree or folder; None if the journal is empty."""
+    name = _last_here(runs)
+    if runs and name is None:
+        raise UsageError(
+            f"There is nothing to undo in {_top()}.",
+            hint=f"The last run was elsewhere: {runs[0].label}. `specedit undo --last` undoes it.",
+        )
+    return name
+
+
+def _last_here(runs: list[JournalRun]) -> str | None:
     top = _top()
-    for run in runs:
-        if _wrote_to(run, top):
-            return run.name
-    if not runs:
-        return None
-    raise UsageError(
-        f"There is nothing to undo in {top}.",
-        hint=f"The last run was elsewhere: {runs[0].label}. `specedit undo --last` undoes it.",
-    )
+    return next((run.name for run in runs if _wrote_to(run, top)), None)
 
 
 def _top() -> Path:
-    from specedit.files.worktree import real, top_of
+    from specedit.files.git import real, top_of
 
     here = real(Path.cwd())
     return top_of(here) or here
@@ -93,18 +95,18 @@ def _wrote_to(run: JournalRun, top: Path) -> bool:
 def _show(done: Undone) -> None:
     from rich.text import Text
 
-    from specedit.files.undo import LEFT, REFUSED, RESTORED
+    from specedit.files.undo import AS_BEFORE, LEFT, REFUSED, RESTORED
     from specedit.view import colours, terminal
 
     console = colours.terminal()
     console.print(Text(f"undoing: {done.run.label}", "dim"), soft_wrap=True)
     for file in done.files:
-        style = {RESTORED: "green", REFUSED: "red"}.get(file.status, "dim")
-        word = {
-            RESTORED: "put back",
-            REFUSED: f"not put back: {file.problem}",
-            LEFT: "could be put back, and was left as it is",
-        }.get(file.status, "was as before already")
+        word, style = {
+            RESTORED: ("put back", "green"),
+            REFUSED: (f"not put back: {file.problem}", "red"),
+            LEFT: ("could be put back, and was left as it is", "dim"),
+            AS_BEFORE: ("was as before already", "dim"),
+        }[file.status]
         path = terminal.name(near(file.path))
         if file.aside:
             word += f"; the text that was there is in {terminal.name(file.aside)}"
@@ -133,7 +135,7 @@ def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
     out = Console(markup=False, emoji=False, highlight=False)
     if not runs:
         say("there is nothing to undo" + (f" in {top}" if found else ""))
-    next_one = _next(runs)
+    next_one = _last_here(runs)
     for run in runs:
         files = run.files if every else run.files[:MAX_LISTED_FILES]
         mark = ("  <- specedit undo", "green") if run.name == next_one else ""
@@ -149,14 +151,6 @@ def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
         if len(files) < len(run.files):
             out.print(Text(f"  … and {len(run.files) - len(files)} more files"), soft_wrap=True)
     return DONE
-
-
-def _next(runs: list[JournalRun]) -> str | None:
-    """The run that `specedit undo` undoes here."""
-    try:
-        return of_here(runs)
-    except UsageError:
-        return None
 
 
 def _run(run: JournalRun) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from specedit.syntax.diff import Hunk, Line, hunks
-from specedit.syntax.lines import common, lines_of
+from specedit.syntax.lines import Hunk, Line, common, hunks, lines_of
 
 GUIDE = """\
 # Edit the hunk; what you leave is what is applied.

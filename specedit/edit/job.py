@@ -20,8 +20,8 @@ from specedit.edit.splice import Region, dedented, part_of_changed, region_of, t
 from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
+from specedit.files.git import beyond
 from specedit.files.source import Source, read
-from specedit.files.worktree import beyond
 from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:

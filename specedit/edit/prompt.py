@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.backend import Message
+from specedit.files.git import check_within
 from specedit.files.source import Source, read
-from specedit.files.worktree import check_within
 from specedit.syntax import trees
 
 

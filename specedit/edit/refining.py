@@ -16,9 +16,9 @@ from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.prompt import Beside
 from specedit.edit.splice import lines_of
 from specedit.errors import InputError, UsageError
+from specedit.files.git import real
 from specedit.files.journal import JournalRun, digest, original, runs
 from specedit.files.source import Source
-from specedit.files.worktree import real
 from specedit.settings import Settings
 
 COMMANDS = ("edit", "refine")  # whose runs can be continued

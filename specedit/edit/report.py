@@ -21,9 +21,9 @@ from specedit.edit.backend import Answer, Certainty, ModelInfo
 from specedit.engines.base import Sampling
 from specedit.errors import FileError
 from specedit.files import stored
+from specedit.files.git import patch_name, real, top_of
 from specedit.files.source import Source
 from specedit.files.startup import home
-from specedit.files.worktree import patch_name, real, top_of
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -363,23 +363,24 @@ def conclude(source: Source, checked: Checked, figures: Figures) -> Edit:
 
 def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
     """The Edit of a file that comes to hold `text`."""
-    from specedit.syntax import diff, trees
+    from specedit.syntax import trees
+    from specedit.syntax.lines import counts, patch
 
     if len(text) > MAX_KEPT_TREE_CHARACTERS:
         trees.release()
     after = source.data if text == source.text else source.encode(text)
-    counts = diff.counts(source.text, text)
+    changed = counts(source.text, text)
     return Edit(
         path=source.name,
         status="unchanged" if after == source.data else "would-edit",
         before=source.data,
         after=after,
-        diff=diff.patch(
+        diff=patch(
             patch_name(source.name, source.path, source.root), source.data, after
         ).decode("utf-8", "surrogateescape"),
-        added=counts.added,
-        removed=counts.removed,
-        hunks=counts.hunks,
+        added=changed.added,
+        removed=changed.removed,
+        hunks=changed.hunks,
         figures=figures or Figures(),
         before_sha256=source.sha256,
         after_sha256=hashlib.sha256(after).hexdigest(),

@@ -13,9 +13,9 @@ from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import InputError, Skipped, UsageError
 from specedit.files import source as sources
+from specedit.files.git import check_within, in_work_tree
 from specedit.files.source import Source
 from specedit.files.undo import Moves
-from specedit.files.worktree import check_within, in_work_tree
 
 if TYPE_CHECKING:
     from specedit.check.project_checks import Verification

@@ -34,9 +34,9 @@ from specedit.edit.report import (
 from specedit.edit.request import Input, Request
 from specedit.edit.sink import Begun, Finished, Question, Sink
 from specedit.errors import FileError, InputError, NotDefined, Skipped
+from specedit.files.atomic import check_writable
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.undo import undo
 

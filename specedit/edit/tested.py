@@ -35,11 +35,11 @@ from specedit.edit.request import Input, Request
 from specedit.edit.sink import Begun, Finished, Sink
 from specedit.edit.user_command import Failures, run_command
 from specedit.errors import FileError, UsageError
-from specedit.files import worktree
+from specedit.files import git
+from specedit.files.atomic import check_writable
 from specedit.files.journal import home
-from specedit.files.replacement import check_writable
+from specedit.files.recorder import Settled, Trial
 from specedit.files.source import Source
-from specedit.files.trial import Settled, Trial
 
 NOT_DONE = ("refused", "failed")  # statuses of an Edit
 CHANGED_BY_TEST = "test-changed"  # the kind of a finding: the command wrote to a file of the try
@@ -293,7 +293,7 @@ def none_passes(wholes: Sequence[Try], command: str, before: CommandResult) -> s
 
 def root_of(sources: Sequence[Source]) -> Path:
     """The folder that the command runs in: the work tree of the files, or else this folder."""
-    tops = {worktree.top_of(worktree.real(source.path or source.name).parent) for source in sources}
+    tops = {git.top_of(git.real(source.path or source.name).parent) for source in sources}
     if len(tops) > 1:
         raise UsageError(
             "--test runs in one work tree, but the files are in several.",
@@ -307,7 +307,7 @@ def _paired(
 ) -> Iterator[tuple[TestedFile, Settled]]:
     by = {str(result.path): result for result in settled}
     for file in files:
-        result = by.get(str(worktree.real(file.source.path or file.source.name)))
+        result = by.get(str(git.real(file.source.path or file.source.name)))
         if result is not None:
             yield file, result
 

@@ -5,7 +5,8 @@ git says they mean. Names are bytes to git; here they are paths, byte for byte.
 
 A repository's configuration can name programs: for its file monitor, hooks, filters, diffs and
 remotes. Here stands the command line, and the environment, under which git starts none of them;
-the only home of GitPython, imported when the first question is asked.
+the only home of GitPython, imported when the first question is asked (0.1 s). Where a file's work
+tree begins is found without git.
 """
 
 from __future__ import annotations
@@ -18,7 +19,93 @@ from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
 from specedit.files import regular
-from specedit.files.worktree import real, top_of
+
+
+def real(path: str | Path) -> Path:
+    """The path with every link followed; `Path.resolve` raises where they go round in circles."""
+    return Path(os.path.realpath(path))
+
+
+def path_of_uri(uri: str) -> Path:
+    """The path that a `file:` URI names."""
+    from urllib.parse import unquote, urlsplit  # few commands have URIs
+
+    try:
+        parts = urlsplit(uri)
+        path = unquote(parts.path, errors="surrogateescape")
+        if parts.scheme == "file" and "\0" not in os.fsdecode(os.fsencode(path)):
+            if os.name == "nt":
+                from urllib.request import url2pathname
+
+                place = f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path
+                return Path(url2pathname(place))
+            return Path(path)
+    except ValueError:
+        pass  # it is not a URI, or not a name that a file can have
+    raise InputError(f"{uri} does not name a file")
+
+
+def top_of(folder: Path) -> Path | None:
+    """The nearest folder, this one or one above it, that has a `.git` which can be one."""
+    place = real(folder)
+    return next((at for at in (place, *place.parents) if _is_git(at / ".git")), None)
+
+
+def _is_git(place: Path) -> bool:
+    """A file that names the repository's folder, or that folder; git passes an empty one by."""
+    return place.is_file() or (place / "HEAD").is_file() or (place / "HEAD").is_symlink()
+
+
+def beyond(name: str | Path) -> Path | None:
+    """Where a file really lies, when a link on the way there leads out of the work tree that the
+    link is in, or into its `.git`. A cloned repository may bring such a link."""
+    target, at = real(name), Path.cwd()
+    if target == Path(name).absolute():
+        return None  # no link on the way
+    for part in Path(name).parts:
+        at = real(at).parent if part == ".." else at / part
+        if not at.is_symlink():
+            continue
+        top = top_of(at.parent)
+        if top is not None and not is_inside(target, top):
+            return target
+        at = real(at)
+    return None
+
+
+def is_inside(target: Path, top: Path) -> bool:
+    """Whether a file, links followed, is in the work tree and not in a `.git`."""
+    if not target.is_relative_to(top):
+        return False
+    return all(part.lower() != ".git" for part in target.relative_to(top).parts)
+
+
+def check_within(name: str | Path, allowed: Path | None = None) -> None:
+    """Refuse a file that a link puts outside, unless its target is the one that was `allowed`."""
+    target = beyond(name)
+    if target is not None and target != allowed:
+        raise InputError(
+            f"a link to {target}, which is outside its work tree or in its .git",
+            file=os.fspath(name),
+            hint="Name that file itself if it is the one to edit; at a terminal you are asked.",
+        )
+
+
+def in_work_tree(path: str | Path) -> bool:
+    """Whether the file at `path`, links followed, is in a work tree."""
+    return top_of(real(path).parent) is not None
+
+
+def patch_name(name: str, path: Path | None, root: Path = Path()) -> str:
+    """The name of a file in a patch, so that `git apply` finds it from `root`.
+
+    In a work tree git counts from its top, in whatever folder it is called; outside, from there.
+    A file of another work tree is counted from that one's top."""
+    place, here = real(root / name if path is None else path), real(root)
+    if (base := top_of(here)) is None or not place.is_relative_to(base):
+        base = here if place.is_relative_to(here) else top_of(place.parent)
+    return str(place) if base is None else place.relative_to(base).as_posix()
+
 
 NOWHERE = "/dev/null"  # git for Windows knows it too
 NO_HOOKS = ("-c", f"core.hooksPath={NOWHERE}")
@@ -168,15 +255,15 @@ def _line(out: bytes) -> str:
 def _top(here: Path) -> Path | None:
     """The work tree's top. Git is asked there and nowhere below: what looks like a repository on
     the way up to it is a folder that was cloned."""
-    item = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # the user's, or git's own
-    place = here if item else _nearest(here)
+    is_named = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # by the user, or git
+    place = here if is_named else _nearest(here)
     if place is None:
         return None
     code, out = ask(place, "rev-parse", "--show-toplevel", codes=(0, 128))
     if code or not out.strip():
         return None
     result = Path(_line(out))
-    if not item and real(result) != place:
+    if not is_named and real(result) != place:
         raise GitError(
             f"{place}: its git configuration says that the work tree is {result}.",
             hint="specedit works in the folder that holds .git; core.worktree names another.",
@@ -228,7 +315,9 @@ def choose(
     if since is not None:
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
     if containing:
-        holding = _holding(root, containing, any_case=any_case)
+        wanted = [word for text in containing for word in ("-e", text)]
+        grep = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
+        holding = set(_names(ask(root, *grep, codes=(0, 1))[1]))
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
@@ -280,14 +369,6 @@ def _left(root: Path, ref: str) -> str:
     return _line(out).partition("\n")[0] if code == 0 else commit
 
 
-def _holding(root: Path, texts: Sequence[str], *, any_case: bool) -> set[str]:
-    """Text files that hold one of `texts`, as git's own search finds them in the work tree: those
-    that git tracks, and new ones that it does not ignore."""
-    wanted = [word for text in texts for word in ("-e", text)]
-    words = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
-    return set(_names(ask(root, *words, codes=(0, 1))[1]))
-
-
 def _editable(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
@@ -331,7 +412,8 @@ def staged_files(root: Path) -> list[Staged]:
     While merging, a file that comes from another parent as it is belongs to that parent's commit.
     """
     results = _raw(root, ())
-    for other in _other_parents(root):
+    merged = root / _line(ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1])
+    for other in regular.read(merged).decode("ascii").split() if merged.is_file() else ():
         theirs = {entry.name for entry in _raw(root, (other,))}
         results = [entry for entry in results if entry.name in theirs or entry.conflicted]
     return _against_work_tree(root, results)
@@ -340,23 +422,24 @@ def staged_files(root: Path) -> list[Staged]:
 def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
     words = ("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames")
     fields = ask(root, *words, *against, "--")[1].split(b"\0")
-    results: dict[str, Staged] = {}
+    found = []
     for meta, name in zip(fields[::2], fields[1::2], strict=False):
         _, mode, _, blob, status = meta.decode("ascii").split()
-        path = os.fsdecode(name)
-        if status == "U":
-            results[path] = Staged(path, blob, conflicted=True)
-        elif status != "D" and mode in REGULAR:
-            results.setdefault(path, Staged(path, blob))
+        if status != "D":
+            found.append((os.fsdecode(name), mode, blob, status == "U"))
+    return _entries(found)
+
+
+def _entries(found: Iterable[tuple[str, str, str, bool]]) -> list[Staged]:
+    """The regular files among names with their mode, blob, and whether they are in conflict, in
+    name order. What is in conflict may be there several times."""
+    results: dict[str, Staged] = {}
+    for name, mode, blob, conflicted in found:
+        if conflicted:
+            results[name] = Staged(name, blob, conflicted=True)
+        elif mode in REGULAR:
+            results.setdefault(name, Staged(name, blob))
     return sorted(results.values(), key=lambda entry: entry.name)
-
-
-def _other_parents(root: Path) -> list[str]:
-    out = ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1]
-    try:
-        return regular.read(root / _line(out)).decode("ascii").split()
-    except OSError:
-        return []
 
 
 def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
@@ -366,19 +449,13 @@ def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
 
 def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
     """The index's content of these files (named from the top), staged for this commit or not."""
-    wanted = set(names)
-    results: dict[str, Staged] = {}
+    wanted, found = set(names), []
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):
         meta, _, name = line.partition(b"\t")
-        path = os.fsdecode(name)
-        if path not in wanted:
-            continue
-        mode, blob, stage = meta.decode("ascii").split()
-        if stage != "0":
-            results[path] = Staged(path, blob, conflicted=True)
-        elif mode in REGULAR:
-            results[path] = Staged(path, blob)
-    return _against_work_tree(root, sorted(results.values(), key=lambda entry: entry.name))
+        if os.fsdecode(name) in wanted:
+            mode, blob, stage = meta.decode("ascii").split()
+            found.append((os.fsdecode(name), mode, blob, stage != "0"))
+    return _against_work_tree(root, _entries(found))
 
 
 def from_top(root: Path, paths: Iterable[Path]) -> list[str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from specedit.errors import InputError
 from specedit.files import atomic, regular, stored
-from specedit.files.lock import UNLOCKABLE, Lock
+from specedit.files.regular import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
 
@@ -199,9 +199,7 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
         return
     held, there = digest(regular.read(draft)), digest(regular.read(path))
     if held not in (new, old) and there == new:
-        from specedit.files.atomic import exchange
-
-        if not exchange(draft, path):
+        if not atomic.exchange(draft, path):
             return
     elif held not in (new, old) and there != old:
         return

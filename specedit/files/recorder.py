@@ -1,21 +1,23 @@
 """The one way in which a run writes: each original into the journal, then the new text.
 
-A run is recorded *before* it writes, so that an interrupted one can be undone as well.
+A run is recorded *before* it writes, so that an interrupted one can be undone as well. What a Trial
+writes is tried in the work tree, and kept or taken out again.
 """
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import os
 import stat
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from specedit.errors import InputError
-from specedit.files import atomic, regular, replacement
+from specedit.errors import InputError, UsageError
+from specedit.files import atomic, regular
 from specedit.files.journal import (
     ORIGINALS,
     OTHER_RUN_WAIT_S,
@@ -31,10 +33,10 @@ from specedit.files.journal import (
     save,
     unwritable,
 )
-from specedit.files.lock import Lock
+from specedit.files.regular import UNLOCKABLE, Lock
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
-from specedit.files.undo import finish, is_mixed, make_moves, revert
+from specedit.files.undo import finish, is_mixed, make_moves, put_back, revert, unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,12 @@ class Recorder:
         with alone(self._store), undisturbed():
             if not self._count:
                 prune(self._store)
-            entry = self.add(replacement.check_unchanged(source), source.data, after)
+            entry = self.add(atomic.check_unchanged(source), source.data, after)
             if not entry.torn:
-                with contextlib.suppress(OSError):  # a killed write is cleared up all the same
+                with suppress(OSError):  # a killed write is cleared up all the same
                     self._lock.take()
             try:
-                replacement.replace(source, after, draft_of(self.run, entry))
+                atomic.replace(source, after, draft_of(self.run, entry))
             except BaseException:
                 self._drop_unwritten(entry, source.data, after)
                 raise
@@ -101,7 +103,7 @@ class Recorder:
         after the last one; a try's stays. Where this process is killed in between, the next command
         reverts the change. An interrupt comes between two files and reverts it as well."""
         for source, _ in texts:
-            replacement.check_unchanged(source)
+            atomic.check_unchanged(source)
         written = 0
         try:
             self.run = replace(self.run, moves=tuple(moves))
@@ -109,10 +111,10 @@ class Recorder:
                 self._begin(texts)
             of_entries = zip(texts, self.run.files, strict=True)
             steps = [(*text, draft_of(self.run, entry)) for text, entry in of_entries]
-            with replacement.staged(steps):
+            with atomic.staged(steps):
                 for step in steps:
                     with alone(self._store), undisturbed():
-                        replacement.replace(*step, is_staged=True)
+                        atomic.replace(*step, is_staged=True)
                     written += 1
             if not self.run.tree:
                 with alone(self._store), undisturbed():
@@ -163,7 +165,7 @@ class Recorder:
                 self._save(())
             entries, originals = list[Entry](), set[Path]()
             for source, after in texts:
-                entry = self._entry(replacement.check_writable(source), source.data, after)
+                entry = self._entry(atomic.check_writable(source), source.data, after)
                 originals |= self._stored(entry, source.data, after)
                 entries.append(entry)
             atomic.sync([*originals, folder, folder.parent])
@@ -174,7 +176,7 @@ class Recorder:
 
     def _entry(self, path: Path, before: bytes, after: bytes) -> Entry:
         try:
-            mode, shared = stat.S_IMODE(path.stat().st_mode), replacement.is_shared(path)
+            mode, shared = stat.S_IMODE(path.stat().st_mode), atomic.is_shared(path)
         except OSError as error:
             raise InputError(
                 "deleted since it was read; nothing was written", file=str(path)
@@ -224,7 +226,7 @@ class Recorder:
     def _drop_unwritten(self, entry: Entry, before: bytes, after: bytes) -> None:
         """A write that did not happen leaves the journal; a torn one stays, to be undone."""
         self._lock.release()
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             now = regular.read(Path(entry.path))
             if now == after or (entry.torn and now != before and is_mixed(now, before, after)):
                 return
@@ -241,7 +243,127 @@ class Recorder:
 
 def _is_begun(entry: Entry) -> bool:
     """Whether a file holds something of its new text."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         now = digest(regular.read(Path(entry.path)))
         return now == entry.after_sha256 or (entry.torn and now != entry.before_sha256)
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A file after its trial: what it holds, and where a text lies that was neither."""
+
+    path: Path
+    data: bytes
+    aside: str = ""
+    changed: bool = False  # the command made something else of it
+
+
+class Trial:
+    """The lock on a work tree, and what is tried in it now. Leaving it takes out what is not kept.
+
+    Built for one run; `put`, then `keep` or `take_out`, and again. The journal has a run that tries
+    marked as unfinished until then: where the process is killed, the next command reverts it."""
+
+    def __init__(self, store: Path, root: Path, command: str, wish: Wish | None = None) -> None:
+        self._store = store
+        self._root = root
+        self._recorder = Recorder(store, command, wish, tree=str(root))
+        name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+        self._lock = Lock(store / "locks" / f"trial-{name}.lock")
+        self._put: dict[str, bytes] = {}  # by the entries' paths
+        self._stamped: dict[tuple[str, int, int], bytes] = {}  # texts by path, second and size
+
+    def __enter__(self) -> Trial:
+        try:
+            free = self._lock.take()
+        except OSError as error:  # a network's file system may know no locks
+            if error.errno not in UNLOCKABLE:
+                raise
+            free = True
+        if not free:
+            raise UsageError(
+                f"Another run of specedit is testing an edit in {self._root}.",
+                hint="Wait until it is done, or end it. Nothing was changed.",
+            )
+        here = str(self._root)
+        left = next((run for run in unfinished(self._store) if run.tree == here), None)
+        if left is not None:
+            self._lock.release()
+            raise UsageError(
+                f"{left.label} was killed during a test; its edit is still in {self._root}.",
+                hint=f"specedit undo --run {left.name} restores the files. Nothing was changed.",
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.take_out()
+        finally:
+            self._lock.release()
+
+    def put(self, texts: Sequence[tuple[Source, bytes]]) -> None:
+        """Write a try: every file journalled, marked, then written; all of them or none."""
+        try:
+            after_of = {str(atomic.check_writable(s).resolve()): after for s, after in texts}
+            self._put = after_of
+            self._recorder.write_all(texts)
+            for path, after in after_of.items():
+                self._wait(Path(path), after)
+        except BaseException:
+            self.take_out()
+            raise
+
+    def keep(self) -> list[Settled]:
+        """Keep what is there now; where the command removed a file, what was tried."""
+        with undisturbed():
+            results = []
+            for path, after in self._put.items():
+                place = Path(path)
+                try:
+                    now = regular.read(place)
+                except OSError:  # it is gone, or not a regular file
+                    now = after
+                    atomic.whole(place, after)
+                results.append(Settled(place, now, changed=now != after))
+            self._recorder.settle({str(result.path): result.data for result in results})
+            self._put = {}
+        return results
+
+    def take_out(self) -> list[Settled]:
+        """Every file as it was, whatever the command made of it; nothing when nothing is tried."""
+        if not self._put:
+            return []
+        with undisturbed():
+            run, self._put = self._recorder.run, {}
+            result, stuck = [], list[InputError]()
+            with alone(self._store):
+                for entry in reversed(run.files):
+                    path = Path(entry.path)
+                    try:
+                        aside = put_back(run, entry)
+                        data = regular.read(path)
+                    except InputError as error:
+                        stuck.append(error)  # the others are put back all the same
+                        continue
+                    self._wait(path, data)
+                    result.append(Settled(path, data, aside, changed=bool(aside)))
+                if not stuck:
+                    self._recorder.remove()
+            if stuck:
+                self._recorder.leave()
+                raise stuck[0]
+        return result[::-1]
+
+    def _wait(self, path: Path, data: bytes) -> None:
+        """Wait for the next second where a file gets another text of the same size: caches that
+        compare seconds and sizes, as Python's does, take both for the same file."""
+        status = path.stat()
+        second, size = int(status.st_mtime), status.st_size
+        if self._stamped.get((str(path), second, size), data) != data:
+            time.sleep(max(0.0, second + 1 - time.time()) + 0.002)
+            now = time.time_ns()  # the clock that stamps files may be several milliseconds late
+            with suppress(OSError):
+                os.utime(path, ns=(now, now))
+            second = int(path.stat().st_mtime)
+        self._stamped[str(path), second, size] = data

@@ -20,7 +20,6 @@ from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from specedit.files import regular
-from specedit.files.regular import NO_LINK
 
 REFUSED_FOLDER = "refused"
 MAX_REFUSED = 20
@@ -32,10 +31,10 @@ def keep_refused(store: Path, name: str, data: bytes) -> str:
     """Write an answer that must not go to the file of this name; its path, or "" where the store
     cannot be written."""
     path = store / REFUSED_FOLDER / f"{time.time_ns()}-{(Path(name).name or 'answer')[-MAX_NAME:]}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | regular.NO_LINK
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        with os.fdopen(regular.opened(path, flags, 0o600), "wb") as file:
             file.write(data)
     except OSError:
         with contextlib.suppress(OSError):
@@ -109,9 +108,9 @@ def _typed(hint: Any, value: Any) -> Any:
     if of is tuple and isinstance(value, list | tuple):
         kinds = get_args(hint)
         if kinds[-1] is Ellipsis:
-            return tuple(_typed(kinds[0], element) for element in value)
+            kinds = kinds[:1] * len(value)
         if len(kinds) == len(value):
-            return tuple(_typed(kind, element) for kind, element in zip(kinds, value, strict=True))
+            return tuple(map(_typed, kinds, value))
     if of is dict and isinstance(value, dict):
         return {str(key): _typed(get_args(hint)[1], element) for key, element in value.items()}
     if hint is float and type(value) is int and abs(value) < MAX_WHOLE_NUMBER:

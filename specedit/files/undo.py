@@ -20,7 +20,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError, SpeceditError, UsageError
-from specedit.files import atomic, git, regular, replacement
+from specedit.files import atomic, git, regular
 from specedit.files.git import ask
 from specedit.files.journal import (
     PRIVATE,
@@ -36,8 +36,7 @@ from specedit.files.journal import (
     original,
     save,
 )
-from specedit.files.lock import Lock
-from specedit.files.replacement import put_back
+from specedit.files.regular import Lock
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, marks, undisturbed
 
@@ -80,11 +79,6 @@ def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
     return done
 
 
-def moved_place(path: str, moves: Moves) -> Path:
-    """Where a file of a run is now."""
-    return Path(next((n for o, n in moves if o == path and not os.path.lexists(o)), path))
-
-
 def _move(old: Path, new: Path) -> None:
     check_free(old, new)
     try:
@@ -112,6 +106,34 @@ def absolute(root: Path, moves: Iterable[tuple[str, str]]) -> tuple[tuple[str, s
     """The moves of paths that count from a folder."""
     top = root.resolve()
     return tuple((str(top / old), str(top / new)) for old, new in moves)
+
+
+def put_back(run: JournalRun, entry: Entry) -> str:
+    """Give a file of a try its original bytes, whatever is there now. Bytes that are neither these
+    nor the try's are kept in a temporary file; its path is returned."""
+    before = original(run, entry)
+    path, aside = Path(entry.path), ""
+    try:
+        if not os.path.lexists(path) or not stat.S_ISREG(path.lstat().st_mode):
+            atomic.whole(path, before)
+        else:
+            with suppress(PermissionError):
+                regular.set_mode(path, entry.mode)
+            if not os.access(path, os.R_OK | os.W_OK):  # a test command took these rights away
+                path.chmod(entry.mode)
+            now = regular.read(path)
+            if now != before and digest(now) != entry.after_sha256 and not entry.torn:
+                aside = atomic.aside(path, now)
+            held = Source(entry.path, "", now, path)
+            atomic.replace(held, before, draft_of(run, entry, "-undo"))
+        regular.set_mode(path, entry.mode)
+    except OSError as error:
+        raise InputError(
+            f"its text cannot be put back: {error.strerror or error}",
+            file=entry.path,
+            hint="It is in the journal; specedit undo tries again.",
+        ) from error
+    return aside
 
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
@@ -152,12 +174,12 @@ class _Step:
 
     def restore(self, *, is_staged: bool = False) -> None:
         held = self.source(self.now)
-        replacement.replace(held, self.before, self.draft, is_staged=is_staged)
+        atomic.replace(held, self.before, self.draft, is_staged=is_staged)
         self._set_mode(self.entry.mode)
 
     def take_back(self) -> None:
         """Give the file its new text again."""
-        replacement.replace(self.source(self.before), self.now, self.draft)
+        atomic.replace(self.source(self.before), self.now, self.draft)
         self._set_mode(self.mode)
 
     def _set_mode(self, mode: int) -> None:
@@ -252,7 +274,7 @@ def _picked(store: Path, name: str | None) -> JournalRun:
 def _mark(run: JournalRun, lock: Lock, steps: Sequence[_Step] = ()) -> None:
     """Mark an undo of several files or of moves, so that the next command completes it where this
     process is killed. A full disk must not stop an undo: then there is no mark."""
-    shared = {step.entry for step in steps if replacement.is_shared(Path(step.entry.path))}
+    shared = {step.entry for step in steps if atomic.is_shared(Path(step.entry.path))}
     if run.moves or len(steps) > 1 or shared:
         with suppress(OSError):
             for step in steps:
@@ -338,7 +360,7 @@ def _wholly(results: list[_Step | Outcome]) -> list[Outcome]:
     done = 0
     try:
         texts = [(step.source(step.now), step.before, step.draft) for step in steps]
-        with replacement.staged(texts):
+        with atomic.staged(texts):
             for step in steps:
                 step.restore(is_staged=True)
                 done += 1
@@ -441,18 +463,13 @@ def _completed_in_place(run: JournalRun) -> Iterator[str]:
                 continue
             after = regular.read(run.path / f"{entry.blob}.after")
             if digest(after) == entry.after_sha256 and is_mixed(now, before, after):
-                replacement.replace(Source(entry.path, "", now, path), after, draft_of(run, entry))
+                atomic.replace(Source(entry.path, "", now, path), after, draft_of(run, entry))
                 yield f"completed {path} of the {_named(run)}: it was killed while it wrote it"
-    if all(_is_as_before(entry) for entry in run.files):
-        delete(run)  # it wrote nothing
-    else:
-        finish(run)
-
-
-def _is_as_before(entry: Entry) -> bool:
     with suppress(OSError):
-        return digest(regular.read(Path(entry.path))) == entry.before_sha256
-    return False
+        if all(digest(regular.read(Path(e.path))) == e.before_sha256 for e in run.files):
+            delete(run)  # it wrote nothing
+            return
+    finish(run)
 
 
 def _named(run: JournalRun) -> str:
@@ -465,7 +482,10 @@ def _is_whole(run: JournalRun) -> bool:
     """Whether every file has its new text, and its new name."""
     if not all(os.path.lexists(new) and not os.path.lexists(old) for old, new in run.moves):
         return False
-    places = [(moved_place(entry.path, run.moves), entry.after_sha256) for entry in run.files]
+    now = dict(run.moves)
     with suppress(OSError):
-        return all(digest(regular.read(path)) == after for path, after in places)
+        return all(
+            digest(regular.read(Path(now.get(entry.path, entry.path)))) == entry.after_sha256
+            for entry in run.files
+        )
     return False

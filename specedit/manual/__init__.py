@@ -82,16 +82,14 @@ def site(command: Any) -> Iterator[tuple[str, str]]:
 
     from specedit.view.html import rendered
 
-    def page(title: str, **values: Any) -> str:
-        topics = listing()
-        return rendered(
-            "manual", "site.html", title=title, topics=topics, version=VERSION, **values
-        )
+    def html(title: str, **values: Any) -> str:
+        common = {"title": title, "topics": listing(), "version": VERSION}
+        return rendered("manual", "site.html", **common, **values)
 
-    yield "index.html", page("manual")
+    yield "index.html", html("manual")
     for name in TOPICS:
-        yield f"{name}.html", page(name, body=Markup(_body(page(name))))
-    yield "commands.html", page("commands", commands=commands(command))
+        yield f"{name}.html", html(name, body=Markup(_body(page(name))))
+    yield "commands.html", html("commands", commands=commands(command))
 
 
 def _body(text: str) -> str:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from specedit.errors import ModelError
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models import sources, store
 from specedit.models.catalogue import Listed
 from specedit.models.store import (

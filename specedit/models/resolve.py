@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models import architecture, catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import Fields, check_folder, read_bytes

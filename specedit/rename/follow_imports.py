@@ -15,8 +15,8 @@ from specedit.check.finding import Finding
 from specedit.edit.report import Edit, outcome
 from specedit.errors import InputError, UsageError
 from specedit.files import regular
+from specedit.files.git import is_inside, real
 from specedit.files.source import Source, read
-from specedit.files.worktree import is_inside, real
 from specedit.rename.places import rewritten
 from specedit.rename.tree import Tree
 from specedit.scoping.languages.rules import Rules

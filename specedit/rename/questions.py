@@ -22,7 +22,7 @@ from specedit.edit.splice import whole
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.syntax.diff import WORD
+from specedit.syntax.lines import WORD
 from specedit.syntax.identifiers import ARTICLES, words_of
 from specedit.syntax.lines import lines_of, opcodes
 

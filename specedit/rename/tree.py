@@ -19,9 +19,9 @@ from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import GitError, InputError, RefusedEdit, UsageError
 from specedit.files import git, regular
+from specedit.files.git import real
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
-from specedit.files.worktree import real
 from specedit.rename.places import SCOPES, rename_places
 from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of
 from specedit.rename.tree_rename import Target, TreeRename, add, rename_tree, used_elsewhere

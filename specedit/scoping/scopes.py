@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 from types import MappingProxyType
 
-from specedit.scoping.languages import Rules, rules_of
+from specedit.scoping.languages import rules_of
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.scope import Declared, Home, Owner, Scope
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language

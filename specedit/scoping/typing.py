@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.scoping.languages import Rules
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.syntax.branch import Branch, first_of, last_of

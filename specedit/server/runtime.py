@@ -25,7 +25,7 @@ from pathlib import Path
 
 from specedit.errors import ServerError
 from specedit.files import atomic, stored
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.files.startup import SERVER_RECORD, runtime_path, user_name
 from specedit.settings import Settings
 from specedit.settings.table import spelled_as_path

@@ -256,16 +256,13 @@ class Repository:
         """The restricted settings among its settings."""
         return tuple(name for name, value in self.values.items() if is_restricted(name, value))
 
-    @property
-    def trusted(self) -> bool:
-        return self.state == TRUSTED
-
     def effective_values(self) -> dict[str, Any]:
         """The values that apply, checked. A path stays inside the repository.
 
         An ignored value is not checked: a restricted value of an untrusted repository stops no
         command, valid or not."""
-        values = {n: v for n, v in self.values.items() if self.trusted or not is_restricted(n, v)}
+        ignored = () if self.state == TRUSTED else self.restricted
+        values = {name: value for name, value in self.values.items() if name not in ignored}
         return {name: self._within(name, value) for name, value in values.items()}
 
     def _within(self, name: str, value: Any) -> Any:
@@ -368,15 +365,6 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _from_flags(given: Mapping[str, Any]) -> dict[str, Any]:
-    values = {k: v for k, v in given.items() if v is not None}
-    for name in values:
-        if name not in flags():
-            check_removed(name)
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
-    return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
-
-
 def resolve(
     given: Mapping[str, Any] | None = None,
     *,
@@ -387,7 +375,12 @@ def resolve(
     repo = repository(start or here())
     repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    flag_values = _from_flags(given or {})
+    flag_values = {k: v for k, v in (given or {}).items() if v is not None}
+    for name, value in flag_values.items():
+        if name not in flags():
+            check_removed(name)
+            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
+        flag_values[name] = checked(name, value, f"--{name.replace('_', '-')}")
     origins = dict.fromkeys(flags(), "default")
     values: dict[str, Any] = {}
     for origin, layer in (

@@ -147,13 +147,9 @@ def _ink(style: str | Style) -> Style:
 
 
 @lru_cache(maxsize=4096)
-def _one(text: str, path: str, theme: str | None) -> Text:
-    return code_lines(text, path, theme)[0]
-
-
 def code_line(text: str, path: str, theme: str | None) -> Text:
-    """One line, coloured without its neighbours; cached, because it is shown again."""
-    return _one(text, path, theme).copy()
+    """One line, coloured without its neighbours; cached, because it is shown again: copy it."""
+    return code_lines(text, path, theme)[0]
 
 
 @lru_cache(maxsize=8)

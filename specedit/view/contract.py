@@ -5,7 +5,7 @@ Scripts rely on its names: adding one is free, renaming one is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,18 +33,22 @@ def _tally(t: Tally) -> dict[str, Any]:
     return _picked(t, "proposed", "accepted")
 
 
-def _prediction(t: Tally) -> dict[str, Any]:
-    return {**_tally(t), "rejected": t.rejected, "acceptance_rate": round(t.rate, 4)}
-
-
 def _finding(finding: Finding, path: str) -> dict[str, Any]:
     places = [{"line": at.line, "column": at.column or None} for at in finding.places]
     own = _picked(finding, "kind", "line", "text", "verdict")
     return {"file": path, **own, "places": places}
 
 
-def _tokens(of: Figures) -> dict[str, int]:
-    return _picked(of, "prompt", "reused", "completion")
+def _figures(f: Figures) -> dict[str, Any]:
+    """The costs that a file and a run have alike."""
+    predicted, rate = f.prediction, round(f.prediction.rate, 4)
+    return {
+        "tokens": _picked(f, "prompt", "reused", "completion"),
+        "passes": f.passes,
+        "prediction": _picked(predicted, "proposed", "accepted", "rejected")
+        | {"acceptance_rate": rate},
+        "timing": _timing(f),
+    }
 
 
 def _timing(f: Figures) -> dict[str, float]:
@@ -76,11 +80,8 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "parts": [{"lines": list(part.lines), "how": part.how} for part in e.parts],
         "kept": e.kept or None,
         **_picked(e, "before_sha256", "after_sha256"),
-        "tokens": _tokens(f),
-        "passes": f.passes,
-        "prediction": _prediction(f.prediction),
+        **_figures(f),
         "drafts": _drafts(f),
-        "timing": _timing(f),
         "logits_digest": f.logits_digest,
         "regions": [_region(region) for region in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
@@ -111,21 +112,21 @@ def try_json(t: Try) -> dict[str, Any]:
     }
 
 
-def _sum_compared(edits: Iterable[Edit]) -> dict[str, Any] | None:
-    pairs = [(e, e.compared) for e in edits if e.compared]
-    if not pairs:
+def _sum_compared(edits: Sequence[Edit]) -> dict[str, Any] | None:
+    own = [e.figures for e in edits if e.compared]
+    plain = [e.compared for e in edits if e.compared]
+    if not plain:
         return None
-    decode = sum(c.decode_s for _, c in pairs)
-    total = sum(c.total_s for _, c in pairs)
-    own_decode = sum(e.figures.decode_s for e, _ in pairs)
-    own_total = sum(e.figures.prefill_s + e.figures.decode_s for e, _ in pairs)
-    digests = [c.digests_equal for _, c in pairs if c.digests_equal is not None]
+    decode, total = sum(c.decode_s for c in plain), sum(c.total_s for c in plain)
+    own_decode = sum(f.decode_s for f in own)
+    own_total = own_decode + sum(f.prefill_s for f in own)
+    digests = [c.digests_equal for c in plain if c.digests_equal is not None]
     return _compared(
         Compared(
             decode_s=decode,
             total_s=total,
-            passes=sum(c.passes for _, c in pairs),
-            identical=all(c.identical for _, c in pairs),
+            passes=sum(c.passes for c in plain),
+            identical=all(c.identical for c in plain),
             speedup_decode=decode / own_decode if own_decode else 0.0,
             speedup_total=total / own_total if own_total else 0.0,
             digests_equal=all(digests) if digests else None,
@@ -135,7 +136,6 @@ def _sum_compared(edits: Iterable[Edit]) -> dict[str, Any] | None:
 
 def report_json(r: Report) -> dict[str, Any]:
     """The one object `--json` prints."""
-    f = r.figures
     return {
         "schema": SCHEMA,
         "command": r.command,
@@ -146,10 +146,7 @@ def report_json(r: Report) -> dict[str, Any]:
             "unchanged": r.count("unchanged"),
             "refused": r.count("refused"),
             "failed": r.count("failed"),
-            "tokens": _tokens(f),
-            "passes": f.passes,
-            "prediction": _prediction(f.prediction),
-            "timing": _timing(f),
+            **_figures(r.figures),
         },
         "compared": _sum_compared(r.edits),
         "model": asdict(r.model) if r.model else None,

@@ -13,8 +13,8 @@ from rich.text import Text
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
-from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.languages import language_of
+from specedit.syntax.lines import Hunk, Line, hunks
 from specedit.syntax.outline import Symbol
 from specedit.syntax.trees import symbols
 from specedit.view import colours, terminal
@@ -61,7 +61,7 @@ class Frame:
     def paint(self, line: Line) -> Text:
         """A line of code in its colours."""
         if not self._coloured:
-            return colours.code_line(line.text, self._path, self._theme)
+            return colours.code_line(line.text, self._path, self._theme).copy()
         number = line.after or line.before
         assert number is not None
         return self._coloured[line.after is not None][number - 1].copy()
@@ -121,13 +121,12 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:
     """The legend of the margin's signs; only those that occur."""
-    text = Text()
-    for kind in (k for k in colours.LOOKS if k in set(kinds)):
-        if text:
-            text.append("   ")
-        text.append(colours.sign(kind, console), colours.LOOKS[kind].style)
-        text.append(" " + colours.LOOKS[kind].meaning, "dim")
-    return text
+    shown = (
+        Text.assemble((colours.sign(kind, console), look.style), " ", (look.meaning, "dim"))
+        for kind, look in colours.LOOKS.items()
+        if kind in set(kinds)
+    )
+    return Text("   ").join(shown)
 
 
 def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
@@ -157,9 +156,7 @@ def _name(hunk: Hunk, frame: Frame) -> str:
     (old, new), line = frame.symbols, hunk.first_line
     changed = [part for part in hunk.lines if part.kind != " "]
     around = [symbol for symbol in old if symbol.first_line <= line <= symbol.last_line]
-    if (
-        changed and changed[0].after is not None
-    ):  # lines are only added: what they are in, or define
+    if changed and changed[0].after is not None:  # only added: what they are in, or define
         line = next((x.after for x in changed if x.after and x.text.strip()), changed[0].after)
         around = [symbol for symbol in new if symbol.first_line <= line <= symbol.last_line]
     around = [symbol for symbol in around if symbol.kind != "value"]  # its line shows the name

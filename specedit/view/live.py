@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -24,8 +24,7 @@ from specedit.edit.job import Job
 from specedit.edit.report import Baseline, Testing, Tried, Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
-from specedit.syntax.diff import Hunk, hunks
-from specedit.syntax.lines import opcodes
+from specedit.syntax.lines import Hunk, hunks, opcodes
 from specedit.view import colours, diff_view, terminal
 from specedit.view import provenance as prov
 
@@ -38,11 +37,8 @@ MAX_LINES_LEFT_OUT = 200  # lines that an answer may have left out
 class FilesProgress:
     """Counts files as they begin and end, by their sizes, and what was decoded."""
 
-    def __init__(
-        self, sizes: Mapping[str, int], clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = sizes
-        self._clock = clock
         self._since: float | None = None
         self._tokens = 0
         self._decoding = 0.0
@@ -55,7 +51,7 @@ class FilesProgress:
     def begin(self) -> None:
         """A model is asked about a file: time is measured from the first one."""
         if self._since is None:
-            self._since, self._before = self._clock(), self._done
+            self._since, self._before = time.monotonic(), self._done
 
     def decoded(self, tokens: int, seconds: float) -> None:
         self._tokens += tokens
@@ -80,7 +76,7 @@ class FilesProgress:
         """Seconds that the rest takes at the rate so far; None: unknown."""
         if self._since is None:
             return None
-        spent = self._clock() - self._since
+        spent = time.monotonic() - self._since
         done = self._done + of_this * self._sizes.get(name, 0)
         if spent < MIN_WORK_S or done <= self._before:
             return None
@@ -182,16 +178,15 @@ BAR = 24  # cells
 TURNS = 12  # steps of the spinner in a second
 
 
-@dataclass
 class _Phase:
     """One step that the user waits for."""
 
-    what: str
-    done: float = 0.0
-    total: float = 0.0
-    unit: str = ""
-    first: float = 0.0  # `done` at its beginning, which the rate does not count
-    since: float = field(default_factory=time.monotonic)
+    def __init__(self, what: str, first: float = 0.0) -> None:
+        self.what = what
+        self.first = first  # `done` at its beginning, which the rate does not count
+        self.since = time.monotonic()
+        self.done = self.total = 0.0
+        self.unit = ""
 
     @property
     def seconds(self) -> float:

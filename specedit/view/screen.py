@@ -35,7 +35,7 @@ from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 from specedit.settings import Settings
-from specedit.syntax.diff import Hunk, hunks
+from specedit.syntax.lines import Hunk, hunks
 from specedit.view import colours, diff_view, summary, terminal
 from specedit.view import provenance as prov
 from specedit.view.live import Live
@@ -57,12 +57,8 @@ class Screen(Sink):
         self._names = names
         self._asks = asks
         self._console = colours.terminal()
-        self._live = Live(
-            self._console,
-            names,
-            quiet=settings.quiet,
-            compares=settings.compare,
-        )
+        quiet, compares = settings.quiet, settings.compare
+        self._live = Live(self._console, names, quiet=quiet, compares=compares)
         self._trace: TraceWriter | None = None
         self._written: list[Written] = []
         self._answered = False  # `--compare` runs the file again, without drafts
@@ -227,8 +223,7 @@ class Screen(Sink):
                 names += f" and {len(not_done) - summary.MAX_NAMED_FILES} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
-        check = self._settings.check
-        summary.show(self._console, report, verbose=verbose, quiet=quiet, check=check)
+        summary.show(self._console, report, verbose=verbose, quiet=quiet, check=settings.check)
         if not quiet and (prepared := summary.prepared(self._steps)):
             self._print(prepared)
         if self._trace and self._trace.begun and not quiet:

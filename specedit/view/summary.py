@@ -30,30 +30,29 @@ def failing_before(baseline: Baseline, command: str) -> Text | None:
 def line_of_try(tried: Tried) -> Text:
     """The line of a try."""
     whole = tried.whole
-    text = Text.assemble((f"try {whole.number} of {tried.most}", "bold"), f" ({way(whole)}): ")
     cost = f"{count(whole.figures.passes, 'pass', 'passes')}, {seconds(_spent(whole.figures))}"
-    text.append(f"{cost}: ", "dim")
-    word, style = verdict(whole)
-    text.append(word, style)
-    if why := _why(whole):
-        text.append(": ").append(why)
+    head = (
+        (f"try {whole.number} of {tried.most}", "bold"),
+        f" ({way(whole)}): ",
+        (f"{cost}: ", "dim"),
+    )
+    return Text.assemble(*head, _outcome_of_try(whole))
+
+
+def _outcome_of_try(tried: Try) -> Text:
+    """The verdict, and why it was not kept, unless an earlier try shows it."""
+    text = Text.assemble(verdict(tried))
+    if not (tried.kept or tried.same_as or not tried.line):
+        text.append(": ").append(terminal.harmless(tried.line))
     return text
-
-
-def _why(tried: Try) -> str:
-    """Why it was not kept, unless an earlier try shows it."""
-    return "" if tried.kept or tried.same_as else terminal.harmless(tried.line)
 
 
 def way(attempt: Try) -> str:
     """How it was sampled."""
     if attempt.second_choice:
         return "second choice"
-    how = (
-        f"temperature {attempt.temperature:g}, seed {attempt.seed}"
-        if attempt.temperature
-        else "greedy"
-    )
+    sampled = f"temperature {attempt.temperature:g}, seed {attempt.seed}"
+    how = sampled if attempt.temperature else "greedy"
     return how + (", with feedback" if attempt.with_feedback else "")
 
 
@@ -99,9 +98,7 @@ def table_of_tries(report: Report) -> Table | None:
         shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
     shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
     for row in rows:
-        word, style = verdict(row)
         f = row.figures
-        reason = _why(row)
         shown.add_row(
             str(row.number),
             way(row).replace("temperature ", "t "),
@@ -109,7 +106,7 @@ def table_of_tries(report: Report) -> Table | None:
             f"{f.reused:,} of {f.prompt:,}",
             seconds(_spent(f)),
             seconds(row.test_s) if row.test_s else "-",
-            Text.assemble((word, style), f": {reason}" if reason else ""),
+            _outcome_of_try(row),
         )
     return shown
 
@@ -203,10 +200,8 @@ def compared(compared: Compared, what: str = "") -> Text:
     text = Text(f"{what}without drafts: ")
     text.append(f"{seconds(compared.total_s)} (decode {compared.decode_s:.1f})")
     text.append(f" · {count(compared.passes, 'pass', 'passes')} · ")
-    text.append(
-        "the same text" if compared.identical else "ANOTHER TEXT",
-        "" if compared.identical else "red",
-    )
+    same = compared.identical
+    text.append("the same text" if same else "ANOTHER TEXT", "" if same else "red")
     if compared.digests_equal is not None:
         text.append(", equal logits" if compared.digests_equal else ", other logits")
     text.append(f" · decoding {compared.speedup_decode:.1f} times as fast with drafts", "bold")
@@ -308,11 +303,9 @@ def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], lis
     """Findings of these kinds that several files share, and the names of these files."""
     results: dict[tuple[str, str], list[str]] = {}
     for edit in report.edits:
-        for finding in edit.findings:
-            if finding.kind in kinds:
-                results.setdefault((finding.kind, finding.text), []).append(
-                    terminal.name(edit.path)
-                )
+        for finding in (finding for finding in edit.findings if finding.kind in kinds):
+            names = results.setdefault((finding.kind, finding.text), [])
+            names.append(terminal.name(edit.path))
     return {key: names for key, names in results.items() if len(names) > 1}
 
 
@@ -371,24 +364,18 @@ def answered(report: Report) -> Text:
 
 
 def _rows(figures: list[Figures]) -> list[tuple[str, list[str]]]:
-    rows = [
-        ("prompt tokens", [f"{f.prompt:,}" for f in figures]),
-        ("of them reused", [f"{f.reused:,}" for f in figures]),
-        ("answer tokens", [f"{f.completion:,}" for f in figures]),
-        ("passes", [f"{f.passes:,}" for f in figures]),
-    ]
+    counted = {
+        **{"prompt tokens": "prompt", "of them reused": "reused"},
+        **{"answer tokens": "completion", "passes": "passes"},
+    }
+    rows = [(name, [f"{getattr(f, of):,}" for f in figures]) for name, of in counted.items()]
     drafters = dict.fromkeys(name for f in figures for name in f.drafts if name != "free")
     for name in drafters:
         tallies = [f.drafts.get(name) for f in figures]
         words = [f"{t.accepted:,} of {t.proposed:,} ({t.rate:.0%})" if t else "-" for t in tallies]
         rows.append((f"{name} accepted", words))
-    for name, values in (
-        ("load", [f.load_s for f in figures]),
-        ("prefill", [f.prefill_s for f in figures]),
-        ("decode", [f.decode_s for f in figures]),
-        ("total", [f.total_s for f in figures]),
-    ):
-        rows.append((name, [seconds(v) for v in values]))
+    for name in ("load", "prefill", "decode", "total"):
+        rows.append((name, [seconds(getattr(f, f"{name}_s")) for f in figures]))
     paces = [f.completion / f.decode_s if f.decode_s else 0.0 for f in figures]
     rows.append(("tokens per second", [f"{p:.1f}" for p in paces]))
     if any(f.logits_digest for f in figures):

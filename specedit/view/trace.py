@@ -22,7 +22,7 @@ from specedit.edit.report import Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.files import worktree
+from specedit.files import git
 
 MAX_FIRST_LINE_BYTES = 1 << 24  # bytes of a trace's first line
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
@@ -278,8 +278,8 @@ def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
 
 def _leads_away(path: Path, real: Path) -> bool:
     """Whether a name in this work tree (or folder) stands for a file elsewhere, or git's own."""
-    place = worktree.real(".")
-    top = worktree.top_of(place) or place
+    place = git.real(".")
+    top = git.top_of(place) or place
     named = Path(os.path.normpath(place / path))
     if not named.is_relative_to(top):
         return False

@@ -11,7 +11,7 @@ import pytest
 from model_sources import entry_of, tiny_gguf
 from typer.testing import CliRunner, Result
 
-from specedit.cli.model import _offer_drafter, app
+from specedit.cli.model import app
 from specedit.errors import ModelError, SpeceditError
 from specedit.models import catalogue, resolve
 from specedit.models.store import Slot, store_path
@@ -110,14 +110,15 @@ def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(answer, here, m
     terminal = SimpleNamespace(isatty=lambda: "no terminal" not in answer)
     monkeypatch.setattr("specedit.cli.model.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
     fetched: list[str] = []
-    monkeypatch.setattr("specedit.cli.model._fetched", fetched.append)
+    monkeypatch.setattr(resolve, "resolve", lambda name, **_: fetched.append(name))
     said = model("pull").stderr
     assert ("model pull small" in said) == ("no terminal" in answer)
     assert len(asked) == ("no terminal" not in answer)
     assert fetched == ["small"] * ("yes" in answer)
     assert ("--model tiny --draft-model small" in said) == ("yes" in answer)
-    monkeypatch.setattr("specedit.models.resolve.local", lambda name: here)
-    _offer_drafter("small")
+    files = resolve.local("tiny")
+    monkeypatch.setattr(resolve, "local", lambda name: files)  # both are here
+    assert "--model tiny --draft-model small" in model("pull").stderr
     assert len(asked) == ("no terminal" not in answer)
 
 

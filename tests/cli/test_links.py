@@ -12,7 +12,7 @@ from endpoint import listening, stream
 from git_repository import Repository
 
 from specedit.errors import InputError
-from specedit.files.worktree import beyond
+from specedit.files.git import beyond
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 

@@ -161,12 +161,12 @@ def test_an_interrupt_while_a_rename_is_written_reverts_all_of_it(tmp_path):
     made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
     code = """
 import signal, sys
-from specedit.files import replacement
-replace = replacement.replace
+from specedit.files import atomic
+replace = atomic.replace
 def interrupted(*arguments, **more):
     replace(*arguments, **more)
     signal.raise_signal(signal.SIGINT)
-replacement.replace = interrupted
+atomic.replace = interrupted
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from specedit.cli import run
 print(run(["rename", "Old", "New"]))
@@ -180,13 +180,13 @@ def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path):
     made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
     code = """
 from specedit.errors import InputError
-from specedit.files import replacement
-replace = replacement.replace
+from specedit.files import atomic
+replace = atomic.replace
 def full(source, *arguments, **more):
     if source.name.endswith("2.py"):
         raise InputError("not written: No space left on device", file=source.name)
     replace(source, *arguments, **more)
-replacement.replace = full
+atomic.replace = full
 from specedit.cli import run
 print(run(["rename", "Old", "New", "--json"]))
 """

@@ -21,7 +21,8 @@ import pytest
 from exact_models import kernel, kernels_here
 from kernel_sources import ROOT, build, compiled, copied, driver, has_compiler
 
-from specedit.engines.exact.kernels.library import Library, library_name, load
+from specedit.engines.exact.kernels.library import Library, load
+from specedit.engines.exact.kernels.sources import library_name
 from specedit.errors import UsageError
 
 pytestmark = [

@@ -23,7 +23,8 @@ from specedit.engines import cores
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.kernels import library
-from specedit.engines.exact.kernels.library import VARIANTS, Library, library_name, load
+from specedit.engines.exact.kernels.library import VARIANTS, Library, load
+from specedit.engines.exact.kernels.sources import library_name
 from specedit.errors import UsageError
 
 BUILT = (

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from specedit.errors import InputError
-from specedit.files import atomic, replacement
-from specedit.files.lock import lock_now
+from specedit.files import atomic
+from specedit.files.regular import lock_now
 from specedit.files.source import read
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
@@ -60,7 +60,7 @@ def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
 
     monkeypatch.setattr(atomic, "exchange", meanwhile)
     with pytest.raises(InputError, match="changed on disk"):
-        replacement.replace(seen, b"two\n")
+        atomic.replace(seen, b"two\n")
     assert path.read_text() == "theirs\n"
     assert path.is_symlink() is (kind == "a link")
     assert not list(tmp_path.glob(".specedit-*"))
@@ -72,28 +72,28 @@ def test_guarantee_3_a_write_to_a_file_of_two_names_is_kept(tmp_path, monkeypatc
     path.write_text("one\n")
     (tmp_path / "b.py").hardlink_to(path)
     seen = read(path)
-    real = replacement.check_unchanged
+    real = atomic.check_unchanged
 
     def meanwhile(*given: object) -> Path:
         result = real(*given)  # type: ignore[arg-type]
         path.write_text("theirs\n")
         return result
 
-    monkeypatch.setattr(replacement, "check_unchanged", meanwhile)
+    monkeypatch.setattr(atomic, "check_unchanged", meanwhile)
     with pytest.raises(InputError, match="changed on disk"):
-        replacement.replace(seen, b"two\n")
+        atomic.replace(seen, b"two\n")
     assert path.read_text() == (tmp_path / "b.py").read_text() == "theirs\n"
 
 
 @LINUX
 def test_a_file_that_somebody_holds_open_for_writing_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(replacement, "OTHER_WRITER_WAIT_S", 0.05)
+    monkeypatch.setattr(atomic, "OTHER_WRITER_WAIT_S", 0.05)
     path = tmp_path / "a.py"
     path.write_text("one\n")
     seen = read(path)
     with path.open("r+") as theirs:
         with pytest.raises(InputError, match="open for writing in another program"):
-            replacement.replace(seen, b"two\n")
+            atomic.replace(seen, b"two\n")
         theirs.write("ONE\n")
     assert path.read_text() == "ONE\n"
 
@@ -101,7 +101,7 @@ def test_a_file_that_somebody_holds_open_for_writing_is_refused(tmp_path, monkey
 @LINUX
 def test_a_file_of_two_names_that_another_run_writes_is_refused(tmp_path, monkeypatch):
     """Two runs that held it open while they waited let each other through, and one was lost."""
-    monkeypatch.setattr(replacement, "OTHER_WRITER_WAIT_S", 0.05)
+    monkeypatch.setattr(atomic, "OTHER_WRITER_WAIT_S", 0.05)
     path = tmp_path / "a.py"
     path.write_text("one\n")
     (tmp_path / "b.py").hardlink_to(path)
@@ -109,9 +109,9 @@ def test_a_file_of_two_names_that_another_run_writes_is_refused(tmp_path, monkey
     with path.open("r+b", buffering=0) as theirs:
         assert lock_now(theirs)
         with pytest.raises(InputError, match="open for writing in another program"):
-            replacement.replace(seen, b"two\n")
+            atomic.replace(seen, b"two\n")
         assert path.read_text() == "one\n"
-    replacement.replace(seen, b"two\n")
+    atomic.replace(seen, b"two\n")
     assert (tmp_path / "b.py").read_text() == "two\n"
 
 
@@ -151,14 +151,14 @@ def everybody_s() -> Iterator[Path]:
 
 AS_SOMEBODY = """\
 import ctypes, os, sys
-from specedit.files import atomic, replacement
+from specedit.files import atomic
 from specedit.files.source import read
 seen = read(sys.argv[1])
 groups = [int(g) for g in sys.argv[2].split(",")]
 os.setgroups(groups[1:])
 os.setgid(groups[0])
 os.setuid(4321)
-replacement.replace(seen, b"two\\n")
+atomic.replace(seen, b"two\\n")
 """
 
 

@@ -21,7 +21,7 @@ from faults import Count, at_line, child, ended, source
 from git_repository import Repository
 
 from specedit.errors import InputError
-from specedit.files import journal, replacement
+from specedit.files import atomic, journal
 from specedit.files.recorder import Recorder
 from specedit.files.undo import recover, undo
 
@@ -266,7 +266,7 @@ def test_guarantee_3_what_somebody_else_writes_meanwhile_is_never_lost(tmp_path,
         if linked:
             (folder / "b.py").hardlink_to(path)
         if number < 2 * len(WRITERS) or number % 50 == 0:
-            total = faults.lines(lambda p=path, a=after: replacement.replace(source(p), a))
+            total = faults.lines(lambda p=path, a=after: atomic.replace(source(p), a))
             path.write_bytes(before)
         _meet(count, path, before, after, writer, chance.randrange(4, total))
     say(count)
@@ -297,7 +297,7 @@ def _meet(
 
         at_line(line, meet)
         try:
-            replacement.replace(source(path, before), after)
+            atomic.replace(source(path, before), after)
         finally:
             sys.settrace(None)
             os.write(go, b".")

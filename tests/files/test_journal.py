@@ -9,8 +9,8 @@ import pytest
 
 from specedit.errors import InputError, UsageError
 from specedit.files import journal
-from specedit.files.lock import Lock
 from specedit.files.recorder import Recorder
+from specedit.files.regular import Lock
 from specedit.files.source import Source
 from specedit.files.undo import forget, is_mixed, undo
 
@@ -286,14 +286,6 @@ def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path, store):
     undo(store)
     assert link.is_symlink()
     assert a.read_bytes() == b"old\r\n"
-
-
-def test_hard_links_stay_one_file(tmp_path, store):
-    a = file(tmp_path, "a")
-    (tmp_path / "b").hardlink_to(a)
-    run(store, (a, b"new"))
-    undo(store)
-    assert (tmp_path / "b").read_bytes() == b"old\r\n"
 
 
 def test_a_damaged_journal_restores_nothing(tmp_path, store):

@@ -14,10 +14,9 @@ from lsp_client import Process
 
 from specedit.api import Editor
 from specedit.errors import InputError, UsageError
-from specedit.files import atomic, journal, recorder, replacement
-from specedit.files.recorder import Recorder
+from specedit.files import atomic, journal, recorder
+from specedit.files.recorder import Recorder, Trial
 from specedit.files.source import read
-from specedit.files.trial import Trial
 from specedit.files.undo import forget, recover, undo
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -93,14 +92,14 @@ def test_another_process_neither_reverts_nor_undoes_a_change_at_work(tree, tmp_p
 
 
 def test_an_interrupt_between_two_files_restores_all_of_them(tree, tmp_path, monkeypatch):
-    store, real = tmp_path / "store", replacement.replace
+    store, real = tmp_path / "store", atomic.replace
 
     def interrupted(source: object, data: bytes, *more: object, **words: object) -> None:
         real(source, data, *more, **words)  # type: ignore[arg-type]
         if held(tree)[1] == NEW and data == NEW:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(replacement, "replace", interrupted)
+    monkeypatch.setattr(atomic, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         change(store, tree)
     assert held(tree) == [OLD] * len(NAMES) and journal.runs(store) == []
@@ -185,12 +184,12 @@ def test_a_try_that_is_killed_is_reverted_even_when_it_is_whole(tree, tmp_path):
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 def test_a_file_whose_write_is_killed_is_cleared_up_by_the_next_command(tree, inside, after):
     def dies() -> None:
-        def put(path: Path, held: object, draft: Path, real: Any = replacement._put) -> None:
+        def put(path: Path, held: object, draft: Path, real: Any = atomic._put) -> None:
             if after:
                 atomic.exchange(draft, path)
             os._exit(9)
 
-        replacement._put = put  # type: ignore[assignment]
+        atomic._put = put  # type: ignore[assignment]
         Recorder(journal.home(), "edit").write(read(tree / "a.py"), NEW)
 
     assert ended(child(dies)) == 9 and list(tree.glob(".specedit-*"))
@@ -212,7 +211,7 @@ def test_a_file_that_was_half_written_in_place_is_completed(tree, tmp_path, monk
             os.pwrite(handle, data[:4], 0)
             os._exit(9)
 
-        replacement._overwrite = torn
+        atomic._overwrite = torn
         recorder = Recorder(store, "edit")
         for name in ("a.py", "b.py"):
             recorder.write(read(tree / name), NEW)

@@ -13,7 +13,7 @@ import pytest
 from git_repository import Repository
 
 from specedit.errors import InputError
-from specedit.files import journal, regular, replacement
+from specedit.files import atomic, journal, regular
 from specedit.files.recorder import Recorder
 from specedit.files.source import read
 from specedit.files.undo import undo
@@ -94,7 +94,7 @@ def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(tmp_path, victi
     path = tmp_path / "a.py"
     path.write_text("old\n")
     path.chmod(0o666)
-    dress = replacement._copy_attributes
+    dress = atomic._copy_attributes
 
     def meanwhile(*given: object, **more: object) -> None:
         (draft,) = tmp_path.glob(".specedit-*")
@@ -102,8 +102,8 @@ def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(tmp_path, victi
         draft.symlink_to(victim)
         dress(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(replacement, "_copy_attributes", meanwhile)
-    replacement.replace(read(path), b"new\n")
+    monkeypatch.setattr(atomic, "_copy_attributes", meanwhile)
+    atomic.replace(read(path), b"new\n")
     assert victim.stat().st_mode & 0o777 == 0o600
     assert victim.read_text() == "secret\n"
 
@@ -112,7 +112,7 @@ def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(tmp_path, victim,
     path = tmp_path / "a.py"
     path.write_text("old\n")
     victim.chmod(0o4755)
-    dress = replacement._copy_attributes
+    dress = atomic._copy_attributes
 
     def meanwhile(*given: object, **more: object) -> None:
         path.rename(tmp_path / "away")
@@ -123,9 +123,9 @@ def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(tmp_path, victim,
             path.unlink()
             (tmp_path / "away").rename(path)
 
-    monkeypatch.setattr(replacement, "_copy_attributes", meanwhile)
+    monkeypatch.setattr(atomic, "_copy_attributes", meanwhile)
     with pytest.raises(InputError):
-        replacement.replace(read(path), b"new\n")
+        atomic.replace(read(path), b"new\n")
     assert path.stat().st_mode & 0o7000 == 0 and path.read_text() == "old\n"
 
 
@@ -134,14 +134,14 @@ def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(tmp_path, v
     path.write_text("old\n")
     path.chmod(0o666)
     Recorder(store, "edit").write(read(path), b"new\n")
-    real = replacement.replace
+    real = atomic.replace
 
     def meanwhile(*given: object, **more: object) -> None:
         real(*given, **more)  # type: ignore[arg-type]
         path.unlink()
         path.symlink_to(victim)
 
-    monkeypatch.setattr(replacement, "replace", meanwhile)
+    monkeypatch.setattr(atomic, "replace", meanwhile)
     undo(store)
     assert victim.stat().st_mode & 0o777 == 0o600
 

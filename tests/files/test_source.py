@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
-from specedit.files import replacement, source
+from specedit.files import atomic
 from specedit.files.source import MAX_FILE_BYTES, Source, read
 
 ENCODINGS = [
@@ -29,7 +29,7 @@ LINES = st.lists(
 
 
 def _write(seen: Source, text: str) -> None:
-    replacement.replace(seen, seen.encode(text))
+    atomic.replace(seen, seen.encode(text))
 
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
@@ -92,19 +92,6 @@ def test_an_empty_line_behind_a_carriage_return_is_a_line():
     read = Source.from_bytes("a", b"a\nb\nc\rd\n")
     assert read.encode("a\nb\nc\n\n") == b"a\nb\nc\r\r"
     assert Source.from_bytes("a", read.encode("a\nb\nc\n\n")).text == "a\nb\nc\n\n"
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
-def test_a_new_line_takes_the_file_s_newline(newline):
-    read = Source.from_bytes("a", newline.join(["a", "b", ""]).encode())
-    assert read.newline == newline
-    assert read.encode("a\nnew\nb\n") == newline.join(["a", "new", "b", ""]).encode()
-
-
-def test_a_final_newline_is_neither_added_nor_lost():
-    for data in (b"a\nb", b"a\nb\n", b"a\r\nb"):
-        read = Source.from_bytes("a", data)
-        assert read.encode(read.text) == data
 
 
 @pytest.mark.parametrize(
@@ -204,7 +191,7 @@ def test_a_read_only_file_is_refused(tmp_path):
     path.write_text("one\n")
     path.chmod(0o444)
     with pytest.raises(InputError, match="read-only"):
-        replacement.check_writable(read(path))
+        atomic.check_writable(read(path))
     with pytest.raises(InputError, match="read-only"):
         _write(read(path), "two\n")
     assert path.read_text() == "one\n"
@@ -215,18 +202,18 @@ def test_a_file_that_its_mode_does_not_protect_has_no_advice_to_change_it(tmp_pa
     path.write_text("one\n")
     monkeypatch.setattr(os, "access", lambda *_: False)  # a file system without writing
     with pytest.raises(InputError, match="read-only") as caught:
-        replacement.check_writable(read(path))
+        atomic.check_writable(read(path))
     assert "chmod" not in caught.value.hint
 
 
 FULL = """\
 import resource, signal, sys
-from specedit.files import replacement
+from specedit.files import atomic
 from specedit.files.source import read
 seen = read(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))
-replacement.replace(seen, seen.encode("twenty\\n"))
+atomic.replace(seen, seen.encode("twenty\\n"))
 """
 
 
@@ -245,10 +232,3 @@ def test_guarantee_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path):
 def test_what_came_from_stdin_has_no_file_to_write():
     with pytest.raises(InputError, match="stdin"):
         _write(Source.from_bytes("a.py", b"x\n"), "y\n")
-
-
-def test_a_source_knows_its_language_and_digest():
-    read = source.Source.from_bytes("a.py", b"x = 1\n")
-    assert read.language is not None
-    assert read.language.name == "python"
-    assert len(read.sha256) == 64

@@ -8,8 +8,7 @@ import pytest
 
 from specedit.errors import InputError, UsageError
 from specedit.files import journal, source
-from specedit.files.recorder import Wish
-from specedit.files.trial import Trial
+from specedit.files.recorder import Trial, Wish
 from specedit.files.undo import undo, unfinished
 
 A, B = b"one\r\ntwo", b"\xef\xbb\xbfthree\n"

@@ -1,6 +1,7 @@
 """The command line for tests: in this process, or in a process of its own."""
 
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -15,6 +16,15 @@ from unittest import mock
 
 Done = subprocess.CompletedProcess[bytes]
 Specedit = Callable[..., Done]
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal, and keeps what is written."""
+
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def isatty(self) -> bool:
+        return True
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from faults import child, ended
 
-from specedit.files import replacement
+from specedit.files import atomic
 from specedit.files.recorder import Recorder
 from specedit.files.source import read
 
@@ -25,7 +25,7 @@ def change(store: Path, tree: Path) -> None:
 
 def die_at(number: int) -> None:
     """In a child: the process ends before its write of that number, or before the mark goes."""
-    real, count = replacement.replace, 0
+    real, count = atomic.replace, 0
 
     def counted(*given: object, **more: object) -> None:
         nonlocal count
@@ -34,7 +34,7 @@ def die_at(number: int) -> None:
         count += 1
         real(*given, **more)  # type: ignore[arg-type]
 
-    replacement.replace = counted  # type: ignore[assignment]
+    atomic.replace = counted  # type: ignore[assignment]
     if number == len(NAMES):
         os_unlink = Path.unlink
         Path.unlink = (  # type: ignore[method-assign]

@@ -46,23 +46,6 @@ def test_vscode_tasks_are_valid():
     assert set(re.findall(r"\$\{([^}]+)\}", json.dumps(tasks))) <= VARIABLES | inputs
 
 
-SLIPS = {
-    '"command": "specedit"': '"comand": "specedit"',
-    '"reveal": "silent"': '"reveal": "silently"',
-    '"type": "process"': '"type": "proces"',
-    '"description": ': '"descripton": ',
-}
-
-
-@pytest.mark.parametrize(("right", "slip"), SLIPS.items(), ids=SLIPS.values())
-def test_the_vscode_schema_sees_a_slip(right, slip):
-    import jsonschema
-
-    assert right in snippet("vscode")
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(without_comments(snippet("vscode").replace(right, slip, 1)), TASKS)
-
-
 def keys(text: str) -> list[Any]:
     """The key bindings in a snippet's first lines."""
     lines = [x.removeprefix("//").strip() for x in text.splitlines() if x.startswith("//   ")]

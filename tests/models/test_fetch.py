@@ -14,7 +14,7 @@ import pytest
 from model_sources import Hub, entry_of, hub_server, write_wheels
 
 from specedit.errors import ModelError
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models import download
 from specedit.models.catalogue import Listed
 from specedit.models.store import FetchProgress, Slot
@@ -200,7 +200,7 @@ def test_stopping_anywhere_can_be_resumed(wish, hub, entry, slot):
 HOLD = """
 import sys
 from pathlib import Path
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 lock = Lock(Path(sys.argv[1]))
 assert lock.take()
 print("held", flush=True)

@@ -213,7 +213,7 @@ def test_guarantee_3_a_killed_move_is_whole_or_undone_after_the_next_command(
 KILLED_UNDO = """\
 import os, sys
 from pathlib import Path
-from specedit.files import replacement, undo
+from specedit.files import atomic, undo
 
 def dies(*given, **more):
     os._exit(9)
@@ -230,7 +230,7 @@ main()
     [
         "undo._follow = dies",
         "undo._looked_at = dies",
-        "replacement.replace = dies",
+        "atomic.replace = dies",
         "undo.delete = dies",
     ],
     ids=["before git's index", "before the texts", "before the first text", "before the end"],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specedit.edit.hunk_choice import applied, part_of
 from specedit.syntax import lines
-from specedit.syntax.diff import Hunk, counts, hunks, patch, word_spans
+from specedit.syntax.lines import Hunk, counts, hunks, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
 BYTES = st.lists(

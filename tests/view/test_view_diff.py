@@ -4,6 +4,7 @@ import io
 import re
 
 import pytest
+from command_line import Terminal
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,12 +138,6 @@ def test_text_cannot_drive_the_terminal(width, colours):
 
 
 def test_a_patch_on_a_terminal_is_coloured_and_cannot_drive_it(monkeypatch):
-    class Terminal(io.StringIO):
-        encoding = "utf-8"  # type: ignore[assignment]
-
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stdout", shown := Terminal())
     show_patch(f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{HOSTILE}\n+--- new\n")

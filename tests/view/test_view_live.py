@@ -1,12 +1,18 @@
 """The display while a run works: nothing without a terminal, and removed at the end."""
 
 import io
+import os
+import re
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from command_line import Terminal
 from events import feed
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 from scripted_backend import Scripted
 
@@ -14,27 +20,33 @@ from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, ModelInfo, Ready, Written
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.locate import locate
-from specedit.edit.report import Judging, Tried, Try
-from specedit.edit.sink import Sink
+from specedit.edit.report import Edit, Testing, Tried, Try
+from specedit.edit.sink import EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.files.source import Source
+from specedit.server.worker import Ended
 from specedit.settings import Settings
-from specedit.syntax.diff import hunks
-from specedit.view import live
-from specedit.view.live import ChangeSoFar, so_far
+from specedit.view.live import Live
 
 BEFORE = "".join(f"line {n}\n" for n in range(30))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "a\nb\n")
+CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def written(text: str) -> Written:
     return Written(Chunk((1, 2), 4, 1, "prediction", False, 0.01), (text[:1], text[1:]))
 
 
+def planned(name: str, text: str = BEFORE) -> Planned:
+    source = Source.from_bytes(name, text.encode())
+    return Planned(plan_edit(source, "Change it", Settings(whole=True)))
+
+
+READY = Ready(ModelInfo("tiny"), 1.0)
 EVENTS: list[Event] = [
     Loading("Fetching tiny", 0, 2_000_000, "bytes"),
     Loading("Fetching tiny", 1_000_000, 2_000_000, "bytes"),
-    Ready(ModelInfo("tiny"), 1.0),
+    READY,
     Prefill(64, 128, 0, 0.1),
     Prefill(128, 128, 0, 0.2),
     *[written(line + "\n") for line in AFTER.splitlines()],
@@ -42,12 +54,7 @@ EVENTS: list[Event] = [
 ]
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def terminal(width: int = 100, height: int = 24, encoding: str = "utf-8") -> Console:
+def terminal(width: int = 100, height: int = 24) -> Console:
     return Console(
         file=Terminal(),
         force_terminal=True,
@@ -59,44 +66,113 @@ def terminal(width: int = 100, height: int = 24, encoding: str = "utf-8") -> Con
     )
 
 
-def line(display: live.Live) -> str:
-    """The progress line as it would be drawn now."""
-    with display.console.capture() as drawn:
-        display.console.print(display._draw())
-    return drawn.get().rstrip("\n").split("\n")[-1]
+def drawn(to: Console) -> str:
+    return to.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+class Clock:
+    """The time that the display reads; it passes only where a test lets it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = time.monotonic()
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+class Screen:
+    """A display at a terminal, and what it shows in the end."""
+
+    def __init__(self, to: Console, display: Live) -> None:
+        self._to, self._display = to, display
+        self.emit = display.emit
+
+    def rows(self) -> list[str]:
+        """The rows that stand there now: the last that are drawn before all are removed."""
+        self._display.stop()
+        frames = re.split(r"(?:\r|\x1b\[2K|\x1b\[1A)+", drawn(self._to))
+        shown = [CONTROL.sub("", frame) for frame in frames]
+        return next((f.strip("\n").split("\n") for f in reversed(shown) if f.strip()), [""])
+
+    @property
+    def line(self) -> str:
+        return self.rows()[-1]
+
+
+@contextmanager
+def display(
+    *files: str, width: int = 100, height: int = 24, compares: bool = False
+) -> Iterator[Screen]:
+    to = terminal(width, height)
+    with Live(to, files, compares=compares) as live:
+        yield Screen(to, live)
 
 
 @pytest.mark.parametrize(
-    "to",
+    ("to", "quiet"),
     [
-        pytest.param(Console(file=io.StringIO()), id="a file"),
-        pytest.param(Console(file=io.StringIO(), force_terminal=True), id="a file, FORCE_COLOR"),
+        pytest.param(Console(file=io.StringIO()), False, id="a file"),
+        pytest.param(Console(file=io.StringIO(), force_terminal=True), False, id="FORCE_COLOR"),
+        pytest.param(terminal(), True, id="quiet"),
     ],
 )
-def test_nothing_is_drawn_without_a_terminal(to):
-    with live.Live(to) as display:
-        display.begin("a.py", BEFORE)
-        feed(display, "a.py", *EVENTS)
-    assert to.file.getvalue() == ""  # type: ignore[attr-defined]
+def test_nothing_is_drawn_without_a_terminal(to, quiet):
+    with Live(to, quiet=quiet) as live:
+        live.emit(planned("a.py"))
+        feed(live, "a.py", *EVENTS)
+    assert drawn(to) == ""
 
 
-def test_quiet_draws_nothing():
-    to = terminal()
-    with live.Live(to, quiet=True) as display:
-        feed(display, "a.py", *EVENTS)
-    assert to.file.getvalue() == ""  # type: ignore[attr-defined]
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+@pytest.mark.parametrize("colours", [True, False], ids=["colours", "NO_COLOR"])
+def test_at_a_terminal_the_change_grows_and_all_but_the_result_is_removed(
+    script, tmp_path, colours
+):
+    import pty
+
+    lines = "".join(f"def get_{n}(user):\n    return user.username\n\n" for n in range(12))
+    (tmp_path / "a.py").write_text(lines)
+    (hold := tmp_path / "hold").touch()
+    script(replace=[["username", "email"]], hold=str(hold), rated=True)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "specedit", "edit", "Say email", "a.py", "--whole"]
+    environment = {**os.environ, "TERM": "xterm-256color"} | ({} if colours else {"NO_COLOR": "1"})
+    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    child = subprocess.Popen(command, cwd=tmp_path, env=environment, **streams)
+    os.close(theirs)
+    shown = b""
+    while b"decoding, " not in shown:
+        shown += os.read(ours, 1 << 16)
+    hold.unlink()
+    while piece := read(ours):
+        shown += piece
+    assert child.wait() == 0, shown.decode()
+    text = shown.decode()
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") >= 1, "the cursor is shown again"
+    stays = text.rpartition("\x1b[?25h")[2]
+    assert "decoding, " not in stays
+    assert re.search(r"a\.py\S*: .*edited.*, 1 hunk, \+12 -12", stays)
+    assert bool(re.search(r"\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7])[;m]", text)) is colours
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # Linux reports the closed other end so
+        return b""
 
 
 def test_all_is_removed_at_the_end():
     to = terminal()
-    with live.Live(to) as display:
-        display.begin("a.py", BEFORE)
-        feed(display, "a.py", *EVENTS[:-1])
-        display._screen.refresh()  # type: ignore[union-attr]
-    drawn = to.file.getvalue()  # type: ignore[attr-defined]
-    assert "LINE 3" in drawn
-    assert drawn.endswith("\x1b[?25h") or "\x1b[?25h" in drawn[-200:]
-    assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1
+    with Live(to) as live:
+        live.emit(planned("a.py"))
+        feed(live, "a.py", *EVENTS[:-1])
+    assert "LINE 3" in drawn(to)
+    assert drawn(to).rpartition("LINE 3")[2].count("\x1b[2K") >= 1
+    assert drawn(to).count("\x1b[?25l") == drawn(to).count("\x1b[?25h") == 1
 
 
 PART = """\
@@ -139,153 +215,143 @@ class Order:
     ids=["a part", "regions"],
 )
 def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentation(
-    instruction, symbol, answer, line, rows
+    instruction, symbol, answer, line, rows, clock
 ):
     source, settings = Source.from_bytes("a.py", PART.encode()), Settings(focus="1")
     job = plan_edit(source, instruction, settings, symbol=symbol)
     if symbol is None:
         job, _ = locate(job, Scripted(""), settings, Sink())
         assert len(job.regions) == 2
-    growing = ChangeSoFar(terminal(), "a.py", job.before, job.numbers)
-    for piece in answer.splitlines(keepends=True):
-        growing.add(written(piece))
-    caption, *drawn = (str(row) for row in growing.rows(20))
+    with display() as screen:
+        screen.emit(Planned(job))
+        for piece in answer.splitlines(keepends=True):
+            screen.emit(written(piece))
+        clock.now += 1
+        shown = screen.rows()
+    caption = next(row for row in shown if row.startswith("── "))
     assert f"line {line} " in caption
-    drawn = [row.lstrip(" 0123456789●·").rstrip() for row in drawn]
-    assert [row for row in drawn if row[:1] in ("+", "-")] == rows
+    changed = [row.lstrip(" 0123456789●·").rstrip() for row in shown]
+    assert [row for row in changed if row[:1] in ("+", "-")] == rows
 
 
-def test_a_download_shows_bytes_rate_and_time_left():
-    display = live.Live(terminal())
-    feed(display, "a.py", EVENTS[0])
-    display._phase.since -= 2
-    feed(display, "a.py", EVENTS[1])
-    text = line(display)
-    assert "Fetching tiny  50%  2.0 s left  1.0 MB of 2.0 MB  500.0 kB/s" in text
+@pytest.mark.parametrize(
+    ("first", "seconds", "then", "words"),
+    [
+        (EVENTS[0], 2, EVENTS[1], "Fetching tiny  50%  2.0 s left  1.0 MB of 2.0 MB  500.0 kB/s"),
+        (
+            Loading("Fetching tiny", 800, 1000, "bytes"),
+            10,
+            Loading("Fetching tiny", 900, 1000, "bytes"),
+            "Fetching tiny  90%  10.0 s left  900 bytes of 1.0 kB  10 bytes/s",
+        ),
+        (Prefill(0, 128, 0, 0.1), 1, Prefill(64, 128, 0, 0.1), "a.py  prefill  50%  1.0 s left"),
+        (written("0\n"), 0.02, written("1\n"), "decoding, 4 tokens  133 tokens/s  25% accepted"),
+        (written("line 0\n" * 8), 1, written("1\n"), "2 passes  ━"),
+        (Loading("starting"), 0.1, Loading("starting"), ""),
+        (Loading("starting"), 1, Loading("starting"), "starting  1.0 s"),
+        (
+            Testing(1, "pytest -q", "collected 7 items"),
+            1,
+            Testing(1, "pytest -q", "tests/test_a.py .....\x1b[31m"),
+            "try 1: pytest -q  1.0 s  tests/test_a.py .....\u241b[31m",
+        ),
+        (Testing(0, "true"), 1, Testing(0, "true"), "before the edit: true"),
+        (Testing(1, "true"), 1, Tried(Try(1), 6), ""),
+    ],
+    ids=[
+        *("a download", "one that is resumed counts what it fetched", "prefill", "decoding"),
+        *("decoding has a bar", "a short wait is not worth a word", "a long wait"),
+        *("a test's last line", "before the edit", "a test is over"),
+    ],
+)
+def test_the_progress_line(first, seconds, then, words, clock):
+    with display() as screen:
+        screen.emit(planned("a.py"))
+        screen.emit(first)
+        clock.now += seconds
+        screen.emit(then)
+        shown = screen.line
+    assert words in shown
+    assert words or not shown.strip()
 
 
-def test_a_resumed_download_counts_only_what_it_fetched():
-    display = live.Live(terminal())
-    feed(display, "a.py", Loading("Fetching tiny", 800, 1000, "bytes"))
-    display._phase.since -= 10
-    feed(display, "a.py", Loading("Fetching tiny", 900, 1000, "bytes"))
-    assert "10.0 s left" in line(display) and "10 bytes/s" in line(display)
+@pytest.mark.parametrize(
+    ("compares", "again", "words"),
+    [
+        (False, [READY, *EVENTS[5:9]], "decoding, 8 tokens"),  # another question
+        (True, [READY, *EVENTS[5:9]], "decoding again without drafts, 8 tokens"),
+    ],
+)
+def test_a_second_answer_is_another_question_or_a_comparison(compares, again, words):
+    with display(compares=compares) as screen:
+        screen.emit(planned("a.py"))
+        feed(screen, "a.py", *EVENTS, *again)  # type: ignore[arg-type]
+        assert words in screen.line
 
 
-def test_prefill_has_a_bar_and_decoding_its_pace():
-    display = live.Live(terminal())
-    display.begin("a.py", BEFORE)
-    feed(display, "a.py", Prefill(64, 128, 0, 0.1))
-    assert "prefill  50%" in line(display) and "━" in line(display)
-    feed(display, "a.py", written("line 0\n"), written("line 1\n"))
-    text = line(display)
-    for words in ("a.py", "4 tokens", "tokens/s", "25% accepted", "2 passes"):
-        assert words in text
-
-
-def test_a_short_wait_is_not_worth_a_word():
-    display = live.Live(terminal())
-    assert line(display) == ""
-    display._phase.since = time.monotonic() - 1
-    assert "starting" in line(display)
-
-
-def test_several_files_are_counted():
-    display = live.Live(terminal(), files=["a.py", "b.py", "c.py"])
-    display.finish("a.py")
-    feed(display, "a.py", Prefill(1, 2, 0, 0.1))
-    assert "[2/3]" in shown(display, display.console)
-
-
-def test_a_run_that_starts_over_grows_anew():
-    display = live.Live(terminal())
-    display.begin("a.py", BEFORE)
-    feed(display, "a.py", EVENTS[2], written("first try\n"), EVENTS[2], *EVENTS[5:9])
-    assert display._change is not None
-    rows = "\n".join(row.plain for row in display._change.rows(20))
+def test_an_answer_that_starts_over_is_shown_anew(clock):
+    with display() as screen:
+        screen.emit(planned("a.py"))
+        feed(screen, "a.py", READY, written("first try\n"), READY, *EVENTS[5:9])  # type: ignore[arg-type]
+        clock.now += 1
+        rows = "\n".join(screen.rows())
     assert "LINE 3" in rows and "first try" not in rows
 
 
-@pytest.mark.parametrize("width", [10, 20, 40, 60, 200])
-def test_any_width_holds_the_line(width):
-    display = live.Live(terminal(width))
-    display.begin("a/long/path/to/some/file.py", BEFORE)
-    for event in EVENTS[:-1]:
-        feed(display, "a.py", event)
-        rows = line(display).split("\n")
-        assert all(len(row) <= width for row in rows)
-
-
-@pytest.mark.parametrize("height", [3, 6, 24])
-def test_the_growing_change_leaves_room_for_the_line(height):
-    to = terminal(height=height)
-    growing = ChangeSoFar(to, "a.py", BEFORE)
-    for one in AFTER.splitlines():
-        growing.add(written(one + "\n"))
-    rows = growing.rows(height - 3)
-    assert len(rows) <= max(0, height - 3)
-    if height == 24:
-        assert "+ b" in "\n".join(r.plain for r in rows)
-
-
-def test_what_is_not_written_yet_is_not_shown_as_removed():
+def test_what_is_not_written_yet_is_not_shown_as_removed(clock):
     for end in range(1, AFTER.count("\n")):
-        answer = "".join(part + "\n" for part in AFTER.split("\n")[:end])
-        shown = [one.text for h in so_far(BEFORE, answer) for one in h.lines if one.kind == "-"]
-        assert set(shown) <= {"line 3", "line 20", "line 21"}
+        with display(height=60) as screen:
+            screen.emit(planned("a.py"))
+            for line in AFTER.splitlines(keepends=True)[:end]:
+                screen.emit(written(line))
+            clock.now += 1
+            rows = screen.rows()
+        removed = {found[1] for row in rows if (found := re.match(r"[ \d]+- (.*?) *$", row))}
+        assert removed <= {"line 3", "line 20", "line 21"}
 
 
-@given(
-    st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
-    st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
+@pytest.mark.parametrize(
+    ("width", "height"), [(10, 24), (20, 24), (40, 24), (60, 24), (200, 24), (100, 6), (100, 4)]
 )
-def test_the_added_lines_so_far_are_lines_of_the_answer(old, new):
-    before, answer = ("".join(one + "\n" for one in side) for side in (old, new))
-    result = so_far(before, answer)
-    assert sum(h.added for h in result) <= len(new)
-    assert sum(h.removed for h in result) <= len(old)
-    if before == answer:
-        assert result == hunks(before, answer) == []
+def test_any_terminal_holds_the_rows(width, height, clock):
+    with display(width=width, height=height) as screen:
+        screen.emit(planned("a/long/path/to/some/file.py"))
+        for event in EVENTS[2:-1]:
+            screen.emit(event)
+        clock.now += 1
+        rows = screen.rows()
+    assert all(len(row) <= width for row in rows)
+    assert len(rows) < height or width < 20  # there each row is folded
+    if (width, height) == (200, 24):
+        assert any("+ b" in row for row in rows)
 
 
-def test_while_the_test_command_runs_its_last_line_is_shown():
-    with live.Live(terminal()) as display:
-        feed(display, "a.py", *EVENTS)
-        display.judging(Judging(1, "pytest -q", "collected 7 items"))
-        display.judging(Judging(1, "pytest -q", "tests/test_a.py .....\x1b[31m"))
-        display._phase.since -= 1.0
-        text = line(display)
-        assert "try 1: pytest -q" in text and "tests/test_a.py ....." in text and "\x1b" not in text
-        display.tried(Tried(Try(1), 6))
-        assert "pytest" not in line(display)
-        display.judging(Judging(0, "pytest -q"))
-        display._phase.since -= 1.0
-        assert "before the edit: pytest -q" in line(display)
+def ended(name: str) -> Ended:
+    return Ended(Edit(name, "edited"))
 
 
-def shown(display: live.Live, console: Console) -> str:
-    console.begin_capture()
-    console.print(display._draw())
-    return console.end_capture()
+def test_over_files_the_time_left_counts_from_the_first_question_and_by_size(
+    clock, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    sizes = {"skipped": 600, "small": 100, "large": 300}
+    for name, size in sizes.items():
+        Path(name).write_text("x" * size)
 
+    def rows(*events: EditEvent) -> tuple[str, str]:
+        with display(*sizes, "gone", width=160) as screen:
+            for event in events:
+                clock.now += 10 if event is READY else 0
+                screen.emit(event)
+            clock.now += 10
+            screen.emit(Prefill(1, 2, 0, 0.1))
+            *_, line, over = screen.rows()
+        return line, over
 
-def test_a_second_question_about_a_file_is_no_comparison():
-    console = terminal()
-    with live.Live(console, ["a.py"]) as display:
-        display.begin("a.py", BEFORE)
-        feed(display, "a.py", *EVENTS, *EVENTS[2:-1])
-        assert "decoding, " in shown(display, console)
-        assert "without drafts" not in shown(display, console)
-    with live.Live(console, ["a.py"], compares=True) as display:
-        display.begin("a.py", BEFORE)
-        feed(display, "a.py", *EVENTS, *EVENTS[2:-1])
-        assert "decoding again without drafts" in shown(display, console)
-
-
-def test_over_several_files_each_bar_has_a_line_of_its_own():
-    display = live.Live(terminal(160), ["a.py", "b.py"])
-    display.begin("a.py", BEFORE)
-    feed(display, "a.py", *EVENTS[:-1])
-    lines = shown(display, display.console).splitlines()
-    assert sum("of 2 files" in line for line in lines) == 1
-    assert not any("of 2 files" in line and "decoding" in line for line in lines)
+    line, over = rows(ended("skipped"))  # no model was asked, and it took no time
+    assert "[2/4]" in line and "━" * 14 + "─" in over
+    assert "1 of 4 files" in over and "left" not in over and "tokens/s" not in over
+    line, over = rows(ended("skipped"), READY, ended("small"))
+    assert "[3/4]" in line and "2 of 4 files  30.0 s left" in over
+    line, over = rows(ended("skipped"), READY, written("x\n"), ended("small"), ended("large"))
+    assert "━" * 24 in over and "3 of 4 files  0 ms left  200 tokens/s over all" in over

@@ -6,17 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from specedit.edit.report import (
-    CommandResult,
-    Compared,
-    Edit,
-    Figures,
-    Finding,
-    ModelInfo,
-    Report,
-    Tally,
-    Try,
-)
+from specedit.decode import Tally
+from specedit.edit.backend import ModelInfo
+from specedit.edit.report import CommandResult, Compared, Edit, Figures, Finding, Report, Try
 from specedit.view import summary
 from specedit.view.colours import count, seconds
 

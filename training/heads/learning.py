@@ -23,7 +23,8 @@ from training.heads.reading import CHOICES, IDS, Rows
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Weights
-    from specedit.models.head_file import Array, Heads
+    from specedit.engines.exact.quantize import Array
+    from specedit.models.head_file import Heads
 
 SPAN = 16  # neighbouring places of a batch: one target serves several depths
 PLACES = 512  # of a batch of all depths; of fewer depths, as many more

@@ -18,7 +18,8 @@ from specedit.engines.exact import quantize
 from specedit.models.head_file import HeadsSizes
 
 if TYPE_CHECKING:
-    from specedit.models.head_file import Array, Heads
+    from specedit.engines.exact.quantize import Array
+    from specedit.models.head_file import Heads
 
 DROPPED = 51  # of 256 numbers, while learning
 

@@ -22,7 +22,7 @@ from training.heads.texts import LONGEST, TeacherRequest, Text, parts, questions
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Weights
-    from specedit.models.head_file import Array
+    from specedit.engines.exact.quantize import Array
 
 ANSWER = 224  # ids of an answer
 LEAST = 8  # ids of an answer, and 16 of a part, that is learnt from

@@ -19,7 +19,7 @@ import numpy as np
 
 from specedit.errors import UsageError
 from specedit.files import atomic
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models.head_file import (
     ALIGN,
     FORMAT,
@@ -44,7 +44,7 @@ from training.heads.reading import (
 from training.heads.texts import LONGEST, Text, is_part, parts
 
 if TYPE_CHECKING:
-    from specedit.models.head_file import Array
+    from specedit.engines.exact.quantize import Array
 
 LIKELY = 8192  # ids that heads may guess in any text
 READING = 0.6  # of the time is for reading and answering, while there is anything new;

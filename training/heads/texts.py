@@ -56,7 +56,7 @@ def read_texts(paths: Sequence[Path]) -> list[Text]:
 
 def _tracked(paths: Sequence[Path]) -> Iterator[Path]:
     from specedit.files import git
-    from specedit.files.worktree import real
+    from specedit.files.git import real
 
     for path in paths:
         if not path.exists():

@@ -21,8 +21,8 @@ from specedit.edit.job import Job, make_job
 from specedit.edit.report import Checked, Edit, MergedPart, checks_of, guarded, outcome
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
+from specedit.files.git import is_inside, real, top_of
 from specedit.files.source import Source
-from specedit.files.worktree import is_inside, real, top_of
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of

@@ -26,13 +26,13 @@ from specedit.engines.exact.geometry import INPUT_MULTIPLE, LANES, Geometry, byt
 from specedit.engines.exact.weights import FORMAT_VERSION, Damaged, Writer, four_of, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
-from specedit.files.lock import Lock
+from specedit.files.regular import Lock
 from specedit.models import catalogue
 from specedit.models.store import ModelFiles, parts_of, require_space, sized
 
 if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint
-    from specedit.engines.exact.weights import Array
+    from specedit.engines.exact.quantize import Array
 
 # Of a GGUF file, int8 takes at most so many times its bytes in memory, and so many more.
 INT8_TIMES, INT8_MORE = 2, 1 << 30

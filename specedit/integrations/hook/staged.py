@@ -23,10 +23,10 @@ from specedit.edit.run import run_edit
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Sink
 from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
+from specedit.files.git import check_within
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
-from specedit.files.worktree import check_within
 from specedit.integrations.hook.hook_rules import CHECK, FIX, CleanFiles, Rule, Step
 from specedit.settings import Settings
 from specedit.view.live import Live

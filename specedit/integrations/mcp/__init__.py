@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import DONE, INTERRUPTED, UsageError
+from specedit.files.git import real
 from specedit.files.startup import ENDING
-from specedit.files.worktree import real
 from specedit.server.client import ServerBackend
 from specedit.server.protocol import RefusedError
 from specedit.server.runtime import OF_ENGINE, ServerRecord

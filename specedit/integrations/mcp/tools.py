@@ -21,12 +21,12 @@ from specedit.edit.refining import part_of
 from specedit.edit.report import Checked, Edit
 from specedit.edit.splice import region_of
 from specedit.errors import InputError, UsageError
+from specedit.files.git import real, top_of
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.recorder import Wish
 from specedit.files.source import Source
 from specedit.files.undo import absolute, recover
 from specedit.files.undo import undo as put_back
-from specedit.files.worktree import real, top_of
 from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, fitted
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree
