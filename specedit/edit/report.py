@@ -375,9 +375,9 @@ def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
         status="unchanged" if after == source.data else "would-edit",
         before=source.data,
         after=after,
-        diff=patch(
-            patch_name(source.name, source.path, source.root), source.data, after
-        ).decode("utf-8", "surrogateescape"),
+        diff=patch(patch_name(source.name, source.path, source.root), source.data, after).decode(
+            "utf-8", "surrogateescape"
+        ),
         added=changed.added,
         removed=changed.removed,
         hunks=changed.hunks,

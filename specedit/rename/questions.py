@@ -22,9 +22,8 @@ from specedit.edit.splice import whole
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.syntax.lines import WORD
 from specedit.syntax.identifiers import ARTICLES, words_of
-from specedit.syntax.lines import lines_of, opcodes
+from specedit.syntax.lines import WORD, lines_of, opcodes
 
 CONTEXT_LINES = 1  # lines on each side of a mention
 # Characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest

@@ -22,8 +22,8 @@ from training.heads.network import Network
 from training.heads.reading import CHOICES, IDS, Rows
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.weights import Weights
     from specedit.engines.exact.quantize import Array
+    from specedit.engines.exact.weights import Weights
     from specedit.models.head_file import Heads
 
 SPAN = 16  # neighbouring places of a batch: one target serves several depths

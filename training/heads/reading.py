@@ -21,8 +21,8 @@ from specedit.files import regular, stored
 from training.heads.texts import LONGEST, TeacherRequest, Text, parts, questions
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.weights import Weights
     from specedit.engines.exact.quantize import Array
+    from specedit.engines.exact.weights import Weights
 
 ANSWER = 224  # ids of an answer
 LEAST = 8  # ids of an answer, and 16 of a part, that is learnt from

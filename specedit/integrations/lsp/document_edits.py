@@ -37,9 +37,8 @@ from specedit.edit.sink import EditEvent, Planned, Sink
 from specedit.edit.splice import whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.files.git import real
+from specedit.files.git import path_of_uri, real
 from specedit.files.source import LINE_END, Source, read
-from specedit.files.git import path_of_uri
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
 from specedit.settings import Settings

@@ -26,11 +26,10 @@ from specedit.edit.run import run_files
 from specedit.edit.sink import Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError, listed
-from specedit.files.git import real
+from specedit.files.git import path_of_uri, real
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
-from specedit.files.git import path_of_uri
 from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 from specedit.view.colours import count
