@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, table, tables
 from specedit.syntax.branch import Branch
 
 
@@ -37,22 +37,20 @@ class Bash(Rules):
         return leaf.type == "variable_name"
 
 
+TABLES = """
+names: variable_name word
+scopes: subshell: block
+declares:
+  function_definition.name: function outer
+  variable_assignment.name for_statement.variable declaration_command. word.set: local outer
+  raw_string.set string_content.set: local outer
+strings: string raw_string ansi_c_string
+keywords: case coproc do done elif else esac fi for function if select then time until while
+flags: methods_apart
+"""
 RULES = Bash(
-    names=places("variable_name word"),
-    scopes=table("subshell: block"),
-    declares=table(
-        """
-        function_definition.name: function outer
-        variable_assignment.name for_statement.variable declaration_command.: local outer
-        word.set raw_string.set string_content.set: local outer
-        """
-    ),
     calls={"command_name": "", "declaration_command": "function", "unset_command": "function"},
-    methods_apart=True,
-    strings=places("string raw_string ansi_c_string"),
-    keywords=places(
-        "case coproc do done elif else esac fi for function if select then time until while",
-    ),
+    **tables(TABLES),
 )
 
 

@@ -14,7 +14,7 @@ from specedit.scoping.languages.javascript_modules import (
     resolve,
 )
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
@@ -453,91 +453,63 @@ def _destructured(uses: Uses, leaf: Branch) -> Hashable:
     return uses.member(taken_apart(uses.typing, node))
 
 
-RULES = JavaScript(
-    names=places(
-        "identifier property_identifier private_property_identifier statement_identifier",
-        "shorthand_property_identifier shorthand_property_identifier_pattern",
-    ),
-    scopes=table(
-        """
-        function_declaration function_expression arrow_function method_definition: function
-        generator_function generator_function_declaration class_static_block: function
-        class_declaration class object: class
-        statement_block for_statement for_in_statement catch_clause switch_body: block
-        """
-    ),
-    declares=table(
-        """
-        function_declaration.name generator_function_declaration.name: function outer
-        function_expression.name class.name: function here
-        class_declaration.name: class outer
-        variable_declarator.name: local after
-        for_in_statement.left catch_clause.parameter: local here
-        formal_parameters. arrow_function.parameter: parameter here
-        import_clause. namespace_import. import_specifier.alias: import here
-        import_specifier.name: import here
-        method_definition.name: method class
-        field_definition.property pair.key: field class
-        """
-    ),
-    patterns=places(
-        "object_pattern. array_pattern. rest_pattern. pair_pattern.value",
-        "object_assignment_pattern.left assignment_pattern.left",
-    ),
-    members=table("member_expression.property: object"),
-    keys=table(
-        """
-        pair_pattern.key: pattern
-        jsx_attribute.: element
-        """
-    ),
-    calls=table(
-        """
-        call_expression: function
-        new_expression: constructor
-        """
-    ),
-    labels=places("statement_identifier"),
-    quoted=places("string_fragment"),
-    shorthands=places(
-        "shorthand_property_identifier shorthand_property_identifier_pattern",
-    ),
-    exports=places("export_statement"),
-    assigned=places("assignment_expression.right"),
-    bases=places("class_heritage"),
-    literals=places("object class"),
-    nameless=places("object"),
-    own_this=places("method_definition function_expression generator_function"),
-    self_words=places("this self"),
-    passes_on=places("parenthesized_expression unary_expression await_expression"),
-    builds=places("new_expression"),
-    loops=places("for_in_statement for_statement"),
-    indexes=places("subscript_expression"),
-    returns=places("return_statement"),
-    carries_up=places("variable_declarator variable_declaration"),
-    merges=True,
-    makes=True,
-    in_order=True,
-    hoists=True,
-    plain=places("array number regex string template_string"),
-    builtins=places(
-        "Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy",
-        "Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage",
-        "navigator process sessionStorage window",
-    ),
-    keywords=places(
-        "await break case catch class const continue debugger default delete do else enum export",
-        "extends false finally for function if import in instanceof new null return super switch",
-        "this throw true try typeof var void while with yield",
-        "implements interface let package private protected public static",
-    ),
-    of_many=places(
-        "add apply at bind call catch cause clear concat delete done entries every fill filter",
-        "find findIndex flat forEach get has includes indexOf join keys length map message name",
-        "next pop push reduce replace reverse set shift size slice some sort split stack test then",
-        "toString trim value values",
-    ),
-    free_members=True,
-    family="javascript",
-    strings=places("string template_string"),
-)
+TABLES = """
+names: identifier property_identifier private_property_identifier statement_identifier
+  shorthand_property_identifier shorthand_property_identifier_pattern
+scopes:
+  function_declaration function_expression arrow_function method_definition: function
+  generator_function generator_function_declaration class_static_block: function
+  class_declaration class object: class
+  statement_block for_statement for_in_statement catch_clause switch_body: block
+declares:
+  function_declaration.name generator_function_declaration.name: function outer
+  function_expression.name class.name: function here
+  class_declaration.name: class outer
+  variable_declarator.name: local after
+  for_in_statement.left catch_clause.parameter: local here
+  formal_parameters. arrow_function.parameter: parameter here
+  import_clause. namespace_import. import_specifier.alias import_specifier.name: import here
+  method_definition.name: method class
+  field_definition.property pair.key: field class
+patterns: object_pattern. array_pattern. rest_pattern. pair_pattern.value
+  object_assignment_pattern.left assignment_pattern.left
+members: member_expression.property: object
+keys:
+  pair_pattern.key: pattern
+  jsx_attribute.: element
+calls:
+  call_expression: function
+  new_expression: constructor
+labels: statement_identifier
+quoted: string_fragment
+shorthands: shorthand_property_identifier shorthand_property_identifier_pattern
+exports: export_statement
+assigned: assignment_expression.right
+bases: class_heritage
+literals: object class
+nameless: object
+own_this: method_definition function_expression generator_function
+self_words: this self
+passes_on: parenthesized_expression unary_expression await_expression
+builds: new_expression
+loops: for_in_statement for_statement
+indexes: subscript_expression
+returns: return_statement
+carries_up: variable_declarator variable_declaration
+plain: array number regex string template_string
+builtins: Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy
+  Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage
+  navigator process sessionStorage window
+keywords: await break case catch class const continue debugger default delete do else enum export
+  extends false finally for function if import in instanceof new null return super switch this throw
+  true try typeof var void while with yield implements interface let package private protected
+  public static
+of_many: add apply at bind call catch cause clear concat delete done entries every fill filter find
+  findIndex flat forEach get has includes indexOf join keys length map message name next pop push
+  reduce replace reverse set shift size slice some sort split stack test then toString trim value
+  values
+family: javascript
+strings: string template_string
+flags: merges makes in_order hoists free_members
+"""
+RULES = JavaScript(**tables(TABLES))

@@ -10,7 +10,7 @@ from keyword import kwlist
 
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner, Scope
@@ -241,93 +241,69 @@ def _announces(data: bytes) -> bool:
     return b"global" in data or b"nonlocal" in data
 
 
-RULES = Python(
-    names=places("identifier"),
-    scopes=table(
-        """
-        function_definition lambda: function
-        class_definition: class
-        list_comprehension set_comprehension dictionary_comprehension generator_expression: block
-        """
-    ),
-    declares=table(
-        """
-        function_definition.name: function outer
-        class_definition.name: class outer
-        parameters. lambda_parameters.: parameter here
-        default_parameter.name typed_default_parameter.name typed_parameter.: parameter here
-        keyword_separator.: parameter here
-        assignment.left named_expression.name for_statement.left: local function
-        augmented_assignment.left: local function
-        as_pattern_target. as_pattern.alias: local function
-        case_pattern.: local function
-        for_in_clause.left: local here
-        aliased_import.alias: import function
-        import_from_statement.name import_statement.name: import function
-        type_parameter.: type here
-        """
-    ),
-    patterns=places(
-        "pattern_list. tuple_pattern. list_pattern. list_splat_pattern. dictionary_splat_pattern.",
-        "as_pattern_target. tuple. list. dotted_name. splat_pattern. parenthesized_expression.",
-        "list_splat_pattern. expression_list. case_pattern. list_pattern. typed_parameter.",
-    ),
-    outside=places(
-        "default_parameter.value typed_default_parameter.value typed_default_parameter.type",
-        "typed_parameter.type for_in_clause.right",
-    ),
-    outside_first=places("for_in_clause.right"),
-    quoted=places("string_content"),
-    members=table("attribute.attribute: object"),
-    keys=table(
-        """
-        keyword_argument.name: argument
-        keyword_pattern.: keyword
-        """
-    ),
-    calls=table("call: function"),
-    bases=places("argument_list"),
-    given=places("subscript.subscript"),
-    assigned=places("assignment.right"),
-    of_many=places(
-        "add append clear close copy count decode difference discard encode endswith extend find",
-        "flush format get index insert intersection items join keys lower match name pop popitem",
-        "read remove replace reverse search setdefault sort split startswith strip union update",
-        "upper values write",
-    ),
-    self_words=frozenset(),
-    super_words=places("super() super"),
-    self_types=places("Self"),
-    passes_on=places("parenthesized_expression await expression_list"),
-    loops=places("for_statement for_in_clause"),
-    indexes=places("subscript"),
-    arguments=places("type_parameter"),
-    keyed=places("dict Dict Mapping MutableMapping defaultdict OrderedDict Counter"),
-    paths=places("attribute"),
-    returns=places("return_statement"),
-    targets=places("expression_list pattern_list"),
-    around_types=places("type"),
-    unions=places("union_type"),
-    untyped=places("string"),
-    inferred=places("Any object"),
-    wrappers=places("Optional Final ClassVar Annotated"),
-    rest_parameters=places("dictionary_splat_pattern"),
-    reads_class=True,
-    gives_plain=places(
-        "ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id input",
-        "int len list memoryview oct open ord range repr set str tuple",
-    ),
-    takes=places("identifier default_parameter typed_default_parameter typed_parameter"),
-    names_arguments=places("keyword_argument"),
-    gives_instance=True,
-    plain=places(
-        "concatenated_string dictionary dictionary_comprehension float integer list",
-        "list_comprehension set set_comprehension string tuple",
-    ),
-    builtins=places("bool bytes dict float frozenset int list object set str tuple"),
-    keywords=frozenset(kwlist),
-    strings=places("string"),
-)
+TABLES = """
+names: identifier
+scopes:
+  function_definition lambda: function
+  class_definition: class
+  list_comprehension set_comprehension dictionary_comprehension generator_expression: block
+declares:
+  function_definition.name: function outer
+  class_definition.name: class outer
+  parameters. lambda_parameters. default_parameter.name typed_default_parameter.name: parameter here
+  typed_parameter. keyword_separator.: parameter here
+  assignment.left named_expression.name for_statement.left augmented_assignment.left: local function
+  as_pattern_target. as_pattern.alias case_pattern.: local function
+  for_in_clause.left: local here
+  aliased_import.alias import_from_statement.name import_statement.name: import function
+  type_parameter.: type here
+patterns: pattern_list. tuple_pattern. list_pattern. list_splat_pattern. dictionary_splat_pattern.
+  as_pattern_target. tuple. list. dotted_name. splat_pattern. parenthesized_expression.
+  expression_list. case_pattern. typed_parameter.
+outside: default_parameter.value typed_default_parameter.value typed_default_parameter.type
+  typed_parameter.type for_in_clause.right
+outside_first: for_in_clause.right
+quoted: string_content
+members: attribute.attribute: object
+keys:
+  keyword_argument.name: argument
+  keyword_pattern.: keyword
+calls: call: function
+bases: argument_list
+given: subscript.subscript
+assigned: assignment.right
+of_many: add append clear close copy count decode difference discard encode endswith extend find
+  flush format get index insert intersection items join keys lower match name pop popitem read
+  remove replace reverse search setdefault sort split startswith strip union update upper values
+  write
+self_words:
+super_words: super() super
+self_types: Self
+passes_on: parenthesized_expression await expression_list
+loops: for_statement for_in_clause
+indexes: subscript
+arguments: type_parameter
+keyed: dict Dict Mapping MutableMapping defaultdict OrderedDict Counter
+paths: attribute
+returns: return_statement
+targets: expression_list pattern_list
+around_types: type
+unions: union_type
+untyped: string
+inferred: Any object
+wrappers: Optional Final ClassVar Annotated
+rest_parameters: dictionary_splat_pattern
+gives_plain: ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id
+  input int len list memoryview oct open ord range repr set str tuple
+takes: identifier default_parameter typed_default_parameter typed_parameter
+names_arguments: keyword_argument
+plain: concatenated_string dictionary dictionary_comprehension float integer list list_comprehension
+  set set_comprehension string tuple
+builtins: bool bytes dict float frozenset int list object set str tuple
+strings: string
+flags: reads_class gives_instance
+"""
+RULES = Python(keywords=frozenset(kwlist), **tables(TABLES))
 
 
 GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are given

@@ -12,7 +12,7 @@ from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
@@ -384,113 +384,81 @@ def _is_added(uses: Uses, leaf: Branch) -> bool:
     return known is not None and all(owner.module is not None for owner in known)
 
 
-RULES = Rust(
-    names=places(
-        "identifier type_identifier field_identifier shorthand_field_identifier lifetime label",
-        "metavariable",
-    ),
-    scopes=table(
-        """
-        function_item function_signature_item closure_expression macro_rule: function
-        struct_item enum_item union_item trait_item impl_item: class
-        enum_variant: class
-        mod_item: namespace
-        type_item block match_arm for_expression if_expression while_expression: block
-        associated_type: block
-        """
-    ),
-    declares=table(
-        """
-        function_item.name function_signature_item.name: function outer
-        struct_item.name enum_item.name union_item.name trait_item.name: class outer
-        type_item.name associated_type.name: class outer
-        mod_item.name extern_crate_declaration.name extern_crate_declaration.alias: namespace outer
-        const_item.name static_item.name: value outer
-        macro_definition.name: macro outer
-        field_declaration.name: field class
-        enum_variant.name: field outer
-        let_declaration.pattern let_condition.pattern: local after
-        parameter.pattern closure_parameters.: parameter here
-        for_expression.pattern match_pattern.: local here
-        type_parameter.name const_parameter.name lifetime_parameter.name: type here
-        use_declaration.argument use_list. use_as_clause.alias: import here
-        """
-    ),
-    patterns=places(
-        "tuple_pattern. slice_pattern. ref_pattern. mut_pattern. captured_pattern. or_pattern.",
-        "reference_pattern. tuple_struct_pattern. field_pattern.pattern field_pattern.name",
-        "struct_pattern. match_pattern. scoped_identifier.name scoped_use_list.list use_list.",
-    ),
-    members=table(
-        """
-        field_expression.field: value
-        scoped_identifier.name: path
-        scoped_type_identifier.name: path
-        """
-    ),
-    value_members=places("field_expression.field"),
-    keys=table(
-        """
-        field_initializer.field: literal
-        shorthand_field_initializer.: literal
-        field_pattern.name: pattern
-        """
-    ),
-    literal_members=table(
-        """
-        field_initializer.field shorthand_field_initializer.: struct_expression.name
-        field_pattern.name: struct_pattern.type
-        """
-    ),
-    calls=table("call_expression: function"),
-    type_names=places("type_identifier lifetime"),
-    type_places=places("scoped_identifier.path scoped_type_identifier.path"),
-    labels=places("label"),
-    bases=places("trait_bounds"),
-    members_apart=True,
-    field_reads=places("field_expression.field"),
-    in_order=True,
-    takes=places("parameter"),
-    strings=places("string_literal raw_string_literal char_literal"),
-    shorthands=places("shorthand_field_identifier shorthand_field_initializer."),
-    adds_to=places("impl_item"),
-    constants=places("enum_variant"),
-    starts=places("main"),
-    receivers=places("self"),
-    self_words=places("self"),
-    super_words=frozenset(),
-    self_types=places("Self self"),
-    passes_on=places(
-        "parenthesized_expression unary_expression reference_expression await_expression",
-    ),
-    takes_out=places("call_expression try_expression"),
-    around_types=places("reference_type pointer_type"),
-    aliases=places("type_item"),
-    casts=places("type_cast_expression generic_type"),
-    builds=places("struct_expression"),
-    loops=places("for_expression"),
-    indexes=places("index_expression"),
-    assigned=places("assignment_expression.right"),
-    lists=places("array_type tuple_type"),
-    arguments=places("type_arguments"),
-    paths=places("qualified_type scoped_identifier scoped_type_identifier scoped_use_list"),
-    wrappers=places("Box Rc Arc Ref RefMut Cow Pin"),
-    macros_apart=True,
-    rebinds=places("let_declaration let_condition"),
-    plain=places(
-        "string_literal raw_string_literal char_literal integer_literal array_expression",
-        "primitive_type",
-    ),
-    prelude=places(
-        "AsMut AsRef Box Clone Copy Default Drop Eq Err Extend From FromIterator Into IntoIterator",
-        "Iterator None Ok Option Ord PartialEq PartialOrd Result Send Sized Some String Sync",
-        "ToOwned ToString TryFrom TryInto Unpin Vec",
-    ),
-    builtins=places("Arc Box HashMap Option Rc Result String Vec core std"),
-    keywords=places(
-        "Self abstract as async await become box break const continue crate do dyn else enum",
-        "extern false final fn for if impl in let loop macro match mod move mut override priv pub",
-        "ref return static struct super trait true try type typeof unsafe unsized use virtual",
-        "where while yield 'static",
-    ),
-)
+TABLES = """
+names: identifier type_identifier field_identifier shorthand_field_identifier lifetime label
+  metavariable
+scopes:
+  function_item function_signature_item closure_expression macro_rule: function
+  struct_item enum_item union_item trait_item impl_item enum_variant: class
+  mod_item: namespace
+  type_item block match_arm for_expression if_expression while_expression associated_type: block
+declares:
+  function_item.name function_signature_item.name: function outer
+  struct_item.name enum_item.name union_item.name trait_item.name type_item.name: class outer
+  associated_type.name: class outer
+  mod_item.name extern_crate_declaration.name extern_crate_declaration.alias: namespace outer
+  const_item.name static_item.name: value outer
+  macro_definition.name: macro outer
+  field_declaration.name: field class
+  enum_variant.name: field outer
+  let_declaration.pattern let_condition.pattern: local after
+  parameter.pattern closure_parameters.: parameter here
+  for_expression.pattern match_pattern.: local here
+  type_parameter.name const_parameter.name lifetime_parameter.name: type here
+  use_declaration.argument use_list. use_as_clause.alias: import here
+patterns: tuple_pattern. slice_pattern. ref_pattern. mut_pattern. captured_pattern. or_pattern.
+  reference_pattern. tuple_struct_pattern. field_pattern.pattern field_pattern.name struct_pattern.
+  match_pattern. scoped_identifier.name scoped_use_list.list use_list.
+members:
+  field_expression.field: value
+  scoped_identifier.name scoped_type_identifier.name: path
+value_members: field_expression.field
+keys:
+  field_initializer.field shorthand_field_initializer.: literal
+  field_pattern.name: pattern
+literal_members:
+  field_initializer.field shorthand_field_initializer.: struct_expression.name
+  field_pattern.name: struct_pattern.type
+calls: call_expression: function
+type_names: type_identifier lifetime
+type_places: scoped_identifier.path scoped_type_identifier.path
+labels: label
+bases: trait_bounds
+field_reads: field_expression.field
+takes: parameter
+strings: string_literal raw_string_literal char_literal
+shorthands: shorthand_field_identifier shorthand_field_initializer.
+adds_to: impl_item
+constants: enum_variant
+starts: main
+receivers: self
+self_words: self
+super_words:
+self_types: Self self
+passes_on: parenthesized_expression unary_expression reference_expression await_expression
+takes_out: call_expression try_expression
+around_types: reference_type pointer_type
+aliases: type_item
+casts: type_cast_expression generic_type
+builds: struct_expression
+loops: for_expression
+indexes: index_expression
+assigned: assignment_expression.right
+lists: array_type tuple_type
+arguments: type_arguments
+paths: qualified_type scoped_identifier scoped_type_identifier scoped_use_list
+wrappers: Box Rc Arc Ref RefMut Cow Pin
+rebinds: let_declaration let_condition
+plain: string_literal raw_string_literal char_literal integer_literal array_expression
+  primitive_type
+prelude: AsMut AsRef Box Clone Copy Default Drop Eq Err Extend From FromIterator Into IntoIterator
+  Iterator None Ok Option Ord PartialEq PartialOrd Result Send Sized Some String Sync ToOwned
+  ToString TryFrom TryInto Unpin Vec
+builtins: Arc Box HashMap Option Rc Result String Vec core std
+keywords: Self abstract as async await become box break const continue crate do dyn else enum extern
+  false final fn for if impl in let loop macro match mod move mut override priv pub ref return
+  static struct super trait true try type typeof unsafe unsized use virtual where while yield
+  'static
+flags: members_apart in_order macros_apart
+"""
+RULES = Rust(**tables(TABLES))

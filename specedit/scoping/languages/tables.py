@@ -20,6 +20,7 @@ A place is "node_type.field" (the field may be empty). `declares` maps a place t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -159,6 +160,22 @@ class Tables:
             grows = isinstance(value, frozenset | dict)
             mine[name] = mine[name] | value if grows else value
         return mine
+
+
+def tables(text: str) -> dict[str, Any]:
+    """The tables of a text, by their names. A table begins a line with "name:"; lines that are
+    indented go on with it. Words are split at blanks; `flags` lists what is true."""
+    sorts = {table.name: table.type for table in fields(Tables)}
+    results: dict[str, Any] = {}
+    for block in re.split(r"\n(?=\S)", text.strip()):
+        name, content = block.split(":", 1)
+        if name == "flags":
+            results.update(dict.fromkeys(content.split(), True))
+        elif sorts[name] == "str":
+            results[name] = content.strip()
+        else:
+            results[name] = table(content) if "Mapping" in sorts[name] else places(content)
+    return results
 
 
 def places(*groups: str) -> frozenset[str]:
