@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.scope import FUNCTIONS, Declared
-from specedit.scoping.typing import Known, Typing, is_alone, only_result, type_part
+from specedit.scoping.scope import FUNCTIONS, Declared, Known
+from specedit.scoping.typing import Typing, is_alone, only_result, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
 MAX_STEPS = 12  # steps through calls
@@ -129,9 +129,11 @@ def written(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
         return None
     if (home := typing.over(node)) is not None:
         return written(home, node, deep)
-    start = node
-    key = ("written", id(start))
-    return typing.project.remembered(key, lambda: _written(typing, start, deep))
+    start, project = node, typing.project
+    known: Branch | None = project.remembered(
+        ("written", id(start)), lambda: _written(typing, start, deep)
+    )
+    return known
 
 
 def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:

@@ -8,20 +8,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import MIN_INDEXED_CHILDREN, Branch
 
-if TYPE_CHECKING:
-    from specedit.scoping.languages.rules import Project  # it builds on this module
-
 
 class Lookup:
-    """Answers for one file's scopes. `project`: the files around it."""
+    """Answers for one file's scopes. `project`: the files around it, which build on this module."""
 
-    def __init__(self, scopes: Scopes, project: Project) -> None:
+    def __init__(self, scopes: Scopes, project: Any) -> None:
         self.scopes = scopes
         self.rules = scopes.rules
         self.project = project

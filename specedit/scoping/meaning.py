@@ -6,35 +6,17 @@ Does not rename.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.scope import Meaning as Meaning
+from specedit.scoping.scope import Rewrite as Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
-
-
-@dataclass(eq=False)
-class Meaning:
-    """One thing a name means, and every place that means it."""
-
-    kind: str  # the declarations' kind, or EXTERNAL, FOREIGN, UNKNOWN, FREE, "label"…
-    declared: list[Declared] = field(default_factory=list)
-    leaves: list[Branch] = field(default_factory=list)
-    owners: list[Owner] = field(default_factory=list)
-    module: str = ""  # FOREIGN: where it comes from; UNKNOWN: FIELD, METHOD or ""
-
-    @property
-    def lines(self) -> list[int]:
-        return sorted({leaf.line for leaf in self.leaves})
-
-    @property
-    def is_member(self) -> bool:
-        return bool(self.owners)
 
 
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
@@ -291,19 +273,6 @@ def scopes_of(declared: Declared) -> Scopes:
 def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
     """Whether two owners are one class that goes on in another file."""
     return any(part is other for part in typing.project.parts(owner))
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """Bytes [start, end) become `new`."""
-
-    start: int
-    end: int
-    old: str
-    new: str
-    kind: str = "code"
-    why: str = ""  # this is a place that is renamed
-    undecided: bool = False  # a mention that may be ordinary language
 
 
 def has_sigil(meaning: Meaning, typing: Typing) -> bool:

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from specedit.scoping.languages import Rules
 from specedit.scoping.lookup import Lookup
-from specedit.scoping.scope import FUNCTIONS, Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.syntax.branch import Branch, first_of, last_of
 
 MAX_STEPS = 40  # steps of inference, three or four for each call of a chain; cycles are longer
-Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file does not define
 
 
 class Typing(Lookup):

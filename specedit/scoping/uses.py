@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Known, Owner
 from specedit.scoping.scopes import PLAIN
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 EXTERNAL = "outside"  # a member of something this file does not define

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places
-from specedit.scoping.meaning import Meaning, scopes_of
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.meaning import scopes_of
+from specedit.scoping.scope import FUNCTIONS, Declared, Meaning
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 

@@ -14,9 +14,8 @@ from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.library_interfaces import CSHARP
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import tables
-from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared, Meaning, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, Uses

@@ -10,10 +10,9 @@ from specedit.scoping import uses as kinds
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table, tables
-from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project, folders_up
-from specedit.scoping.scope import Declared, Owner
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.scope import Declared, Known, Meaning, Owner, Rewrite
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 

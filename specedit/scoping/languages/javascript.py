@@ -15,11 +15,10 @@ from specedit.scoping.languages.javascript_modules import (
 )
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, tables
-from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import MAX_STEPS, Known, Typing, type_part
+from specedit.scoping.typing import MAX_STEPS, Typing, type_part
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of, last_of
 

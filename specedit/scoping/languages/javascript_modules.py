@@ -14,9 +14,8 @@ from typing import Any
 
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project, folders_up
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch

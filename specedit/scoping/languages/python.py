@@ -11,11 +11,10 @@ from keyword import kwlist
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, tables
-from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project, folders_up
-from specedit.scoping.scope import Declared, Owner, Scope
+from specedit.scoping.scope import Declared, Known, Owner, Rewrite, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 

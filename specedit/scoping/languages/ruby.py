@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import tables
-from specedit.scoping.meaning import Meaning, Rewrite
+from specedit.scoping.scope import Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch

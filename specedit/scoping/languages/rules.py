@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 from specedit.scoping.languages.tables import Tables
-from specedit.scoping.scope import FUNCTIONS
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Meaning, Owner, Rewrite, Scope
 from specedit.syntax.branch import Branch
 
-if TYPE_CHECKING:
-    from specedit.scoping.meaning import Meaning, Rewrite
-    from specedit.scoping.project import Project as Project
-    from specedit.scoping.scope import Declared, Owner, Scope
-    from specedit.scoping.scopes import Scopes
-    from specedit.scoping.typing import Known
-    from specedit.scoping.typing import Typing as Typing
-    from specedit.scoping.uses import Uses
-
 Text = Callable[[Branch], str]
-
+# The engine is built on this module. The hooks of a language name its classes.
+Project: TypeAlias = Any
+Scopes: TypeAlias = Any
+Typing: TypeAlias = Any
+Uses: TypeAlias = Any
 
 _OF_FOLDER = frozenset({"__init__", "index", "mod"})  # such a file is what its folder means
 
@@ -262,7 +257,8 @@ class Rules(Tables):
 
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
         """The member that a shorthand names next to the variable."""
-        return uses.member_of_literal(leaf, self.literal_members.get(leaf.place, "?."))
+        key: Hashable = uses.member_of_literal(leaf, self.literal_members.get(leaf.place, "?."))
+        return key
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """The meaning of a member that no class in the file declares."""

@@ -7,16 +7,17 @@ variant's pattern: `x.unwrap()`, `x?`, `|x| …`, `Some(x)`, `Kind::One(x)`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import partial
 
 from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
 from specedit.scoping.languages.tables import places, tables
-from specedit.scoping.meaning import Meaning, Rewrite, means_member
-from specedit.scoping.scope import Declared
+from specedit.scoping.meaning import means_member
+from specedit.scoping.scope import Declared, Known, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing, type_part
+from specedit.scoping.typing import Typing, type_part
 from specedit.scoping.uses import FOREIGN, METHOD, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of
 
@@ -75,8 +76,9 @@ def inside(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
     """The type that is written for what an expression holds."""
     if node is None or deep > MAX_STEPS:
         return None
-    key = ("inside", id(node))
-    return typing.project.remembered(key, lambda: _inside(typing, node, deep))
+    find = partial(_inside, typing, node, deep)
+    known: Branch | None = typing.project.remembered(("inside", id(node)), find)
+    return known
 
 
 def _inside(typing: Typing, node: Branch, deep: int) -> Branch | None:
@@ -202,7 +204,7 @@ def _taken_as(uses: Uses, leaf: Branch) -> Hashable:
     if imported is None:
         return uses.bare(leaf, "any")
     found = uses.typing.project.imported_declarations(uses.typing, imported)
-    own = [declared for declared in found or () if declared.name == uses.name]
+    own: list[Declared] = [each for each in found or () if each.name == uses.name]
     if own:
         return own[0]
     path = uses.rules.module_of(uses.scopes, imported)

@@ -6,8 +6,7 @@ from collections.abc import Hashable
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, tables
-from specedit.scoping.meaning import Meaning, Rewrite
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import Declared, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import MODULE, Uses
 from specedit.syntax.branch import Branch

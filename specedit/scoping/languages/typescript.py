@@ -8,9 +8,9 @@ from specedit.scoping.languages import javascript
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import tables
 from specedit.scoping.languages.typescript_shapes import same_members
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.scope import FUNCTIONS, Declared, Known
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch, first_of
 
 
