@@ -45,13 +45,13 @@ def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
         typed = written(typing, first_of(node), deep + 1)
         if typed is None or typing.head(typed) not in rules.awaited:
             return None
-        return _class(typing, _argument(typing, typed, -1), deep)
+        return typing.named_type(_argument(typing, typed, -1), deep + 1)
     member = _member(typing, node)
     which = rules.held.get(typing.scopes.label(member)) if member is not None else None
     if member is None or which in (None, SAME):
         return None
     typed = written(typing, rules.receiver(member), deep + 1)
-    return _class(typing, _argument(typing, typed, 0 if which == FIRST else -1), deep)
+    return typing.named_type(_argument(typing, typed, 0 if which == FIRST else -1), deep + 1)
 
 
 def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
@@ -72,7 +72,7 @@ def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
     at = parameters.index(declared.leaf)
     if (target := _kept_as(typing, function, deep)) is not None:
         listed = _arguments(typing, target)
-        return _class(typing, listed[at], deep) if at < len(listed) else None
+        return typing.named_type(listed[at], deep + 1) if at < len(listed) else None
     call = next((up for up in function.up() if up.type in typing.rules.calls), None)
     leaf = typing.called_leaf(call) if call is not None else None
     if leaf is None or call is None:
@@ -86,9 +86,9 @@ def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
     typed = written(typing, typing.rules.receiver(member), deep + 1)
     listed = _arguments(typing, typed)
     if len(listed) == len(parameters) == 2:
-        return _class(typing, listed[at], deep)
+        return typing.named_type(listed[at], deep + 1)
     single = len(parameters) == 1 and len(listed) == 1
-    return _class(typing, listed[-1], deep) if single else None
+    return typing.named_type(listed[-1], deep + 1) if single else None
 
 
 def _kept_as(typing: Typing, function: Branch, deep: int) -> Branch | None:
@@ -120,7 +120,7 @@ def substituted(typing: Typing, leaf: Branch, member: Declared, known: Known, de
         return known
     listed = _given_to(written(typing, typing.rules.receiver(leaf), deep + 1), typing)
     at = parameters.index(names[0])
-    return _class(typing, listed[at], deep) if len(listed) == len(parameters) else None
+    return typing.named_type(listed[at], deep + 1) if len(listed) == len(parameters) else None
 
 
 def written(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
@@ -212,7 +212,7 @@ def _wanted(
         return None
     home = typing.home(called) or typing
     given_types = _arguments(home, types[number].part("type"))
-    return _class(home, given_types[at], deep) if at < len(given_types) else None
+    return home.named_type(given_types[at], deep + 1) if at < len(given_types) else None
 
 
 def _argument(typing: Typing, typed: Branch | None, number: int) -> Branch | None:
@@ -242,7 +242,3 @@ def _given_to(typed: Branch | None, typing: Typing) -> Sequence[Branch]:
     )
     first = next(iter(listed), None)
     return first.named_children() if first is not None else ()
-
-
-def _class(typing: Typing, typed: Branch | None, deep: int) -> Known:
-    return typing.named_type(typed, deep + 1) if typed is not None else None

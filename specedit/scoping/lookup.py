@@ -6,8 +6,7 @@ Does not look at expressions; `Typing` does.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
@@ -23,7 +22,7 @@ class Lookup:
         self.rules = scopes.rules
         self.project = project
         self._found: dict[int, list[Owner]] = {}  # what a class extends in other files
-        self._rankings: dict[Hashable, tuple[object, RankedDeclarations]] = {}
+        self._rankings: dict[Hashable, RankedDeclarations] = {}
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
@@ -35,19 +34,19 @@ class Lookup:
             steps += 1 + len(scope.opens)
             before = at.start if inner or not self.rules.hoists else None
             results: list[Declared] = []
-            if (declared := scope.declared.get(name)) is not None:
-                results += self._declared(declared, scope, at, hint, before, typed=scope is head)
+            if name in scope.declared:
+                results += self._declared(name, scope, at, hint, before, typed=scope is head)
             if inner and scope.kind == "class" and self.rules.reads_class and scope.owner:
-                results += self._assigned(scope.owner.members.get(name, []), at, hint)
+                own = scope.owner.members.get(name, ())
+                results += [declared for declared in own if is_assigned(declared, at)]
             elif (owner := scope.owner) is not None and (
                 self.rules.bare_members
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                results += self._few(self.members((owner,), name), hint, before)
+                results += self.members((owner,), name)
             for opened, only in scope.opens:
-                shown = self.members((opened,), name) if only in ("", name) else []
-                results += self._few(shown, hint, before)
+                results += self.members((opened,), name) if only in ("", name) else []
             chosen = self._choose(results, at, hint, inner)
             if chosen is not None:
                 self.project.count(self, steps)
@@ -57,11 +56,11 @@ class Lookup:
             scope = scope.parent
         self.project.count(self, steps)
         elsewhere = self.project.shared(self, name)
-        return next((item for item in elsewhere if self._accepts(item, hint)), None)
+        return next((declared for declared in elsewhere if self._accepts(declared, hint)), None)
 
     def _declared(
         self,
-        found: list[Declared],
+        name: str,
         scope: Scope,
         at: Branch,
         hint: str,
@@ -72,44 +71,19 @@ class Lookup:
         """The declaration of a name in a scope, as a place sees it; of many, the one that is meant.
         `typed`: the place is in the type of one of the scope's parameters."""
         end = _end_of_head(scope, at) if self.rules.hoists else None
-
-        def seen() -> list[Declared]:
-            results = found
-            if typed:
-                results = [result for result in results if result.kind != "parameter"]
-            if end is not None:
-                results = [result for result in results if result.leaf.start < end]
-            return results
-
-        if len(found) < MIN_INDEXED_CHILDREN:
-            return seen()
-        key = (id(scope), id(found), hint, typed, end)
-        return self._ranked(key, found, seen, hint).best(before)
-
-    def _few(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
-        """Members of one name; of many, the one that is meant."""
-        if len(found) < MIN_INDEXED_CHILDREN:
-            return found
-        return self._ranked((id(found), hint), found, lambda: found, hint).best(before)
-
-    def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
-        """The members that a class's body has set before it comes to `at`; of many, the last."""
-        if len(found) < MIN_INDEXED_CHILDREN:
-            return [declared for declared in found if is_assigned(declared, at)]
-        return self._ranked((id(found), hint), found, lambda: found, hint).assigned(at)
-
-    def _ranked(
-        self,
-        key: Hashable,
-        found: list[Declared],
-        seen: Callable[[], list[Declared]],
-        hint: str,
-    ) -> RankedDeclarations:
-        if key not in self._rankings:
-            accepted = [declared for declared in seen() if self._accepts(declared, hint)]
-            ranked = RankedDeclarations(accepted, is_type=hint == "type")
-            self._rankings[key] = found, ranked  # its id is its own as long as it is kept
-        return self._rankings[key][1]
+        key = (id(scope), name, hint, typed, end)
+        if key in self._rankings:
+            return self._rankings[key].best(before)
+        seen = scope.declared[name]
+        if typed:
+            seen = [declared for declared in seen if declared.kind != "parameter"]
+        if end is not None:
+            seen = [declared for declared in seen if declared.leaf.start < end]
+        if len(scope.declared[name]) < MIN_INDEXED_CHILDREN:
+            return seen
+        accepted = [declared for declared in seen if self._accepts(declared, hint)]
+        ranked = self._rankings[key] = RankedDeclarations(accepted, is_type=hint == "type")
+        return ranked.best(before)
 
     def _typed_by(self, at: Branch) -> Scope | None:
         """Go, C: the function one of whose parameters' types `at` is part of."""
@@ -248,21 +222,6 @@ class RankedDeclarations:
         if before is not None:
             number = bisect_right(self._late, before, key=lambda declared: declared.after)
         return self._late[number - 1 : number] or self._others[-1:]
-
-    @cached_property
-    def _by_end(self) -> list[list[Declared]]:
-        ordered = sorted(self._accepted, key=lambda declared: declared.leaf.end)
-        plain = [declared for declared in ordered if declared.kind not in TYPES]
-        return [plain, [declared for declared in ordered if declared.kind in TYPES]]
-
-    def assigned(self, at: Branch) -> list[Declared]:
-        """The last that is assigned before a place."""
-        for group in self._by_end:
-            number = bisect_right(group, at.start, key=lambda declared: declared.leaf.end)
-            for declared in map(group.__getitem__, range(number - 1, -1, -1)):
-                if is_assigned(declared, at):
-                    return [declared]
-        return []
 
 
 def _rank(declared: Declared) -> tuple[bool, int, int]:

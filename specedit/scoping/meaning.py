@@ -113,8 +113,8 @@ class _Sorting:
             key = above
         return root
 
-    def _join(self, one: Hashable, other: Hashable) -> None:
-        a, b = self._root(one), self._root(other)
+    def _join(self, key: Hashable, other: Hashable) -> None:
+        a, b = self._root(key), self._root(other)
         if a is b or a == b:
             return
         if isinstance(a, Declared):  # a declaration stays the root, so that kinds survive
@@ -237,20 +237,20 @@ class _Sorting:
         """What has the name as a member of its own, by id."""
         return {id(each.member_of) for each in self.declared if each.member_of is not None}
 
-    def _overrides(self, one: Hashable, other: Hashable) -> bool:
+    def _overrides(self, member: Hashable, other: Hashable) -> bool:
         """Fields hide where methods override; a field never overrides a method."""
-        if isinstance(one, Declared) and isinstance(other, Declared):
-            called = {one.kind, other.kind} <= FUNCTIONS
-            if called and not self.rules.overrides(one, other, scopes_of(other).text):
+        if isinstance(member, Declared) and isinstance(other, Declared):
+            called = {member.kind, other.kind} <= FUNCTIONS
+            if called and not self.rules.overrides(member, other, scopes_of(other).text):
                 return False
         if not (self.rules.fields_hide or self.rules.members_apart):
             return True
-        sorts = {self._sort(key) for key in (one, other) if isinstance(key, Declared)}
+        sorts = {self._sort(key) for key in (member, other) if isinstance(key, Declared)}
         if len(sorts) > 1:
             return False
         if not self.rules.fields_hide:
             return True
-        kinds = [key.kind for key in (one, other) if isinstance(key, Declared)]
+        kinds = [key.kind for key in (member, other) if isinstance(key, Declared)]
         return all(kind in FUNCTIONS for kind in kinds)
 
     def _join_implied(self) -> None:

@@ -272,10 +272,10 @@ class Typing(Lookup):
         if outer:
             around = next((up for up in node.walk() if up.type in self.rules.paths), node)
             before = first_of(around)
-            item = self.word(before) if before is not None else None
+            space = self.word(before) if before is not None else None
             last = last_of(around)
-            if item is not None and last is not None:
-                result = self.members((item,), self.scopes.text(last).split("<")[0])
+            if space is not None and last is not None:
+                result = self.members((space,), self.scopes.text(last).split("<")[0])
                 return self.type_of_declared(result[0], deep + 1) if result else ()
         if outer:
             names = names[len(outer) - 1 :]
@@ -302,16 +302,16 @@ class Typing(Lookup):
             return None
         if (home := self.over(node)) is not None:
             return home.type_of(node, deep + 1)
-        if (item := self.word(node)) is not None:
-            return (item,)
+        if (module := self.word(node)) is not None:
+            return (module,)
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
-        if kind in rules.selves or text in rules.self_words:
+        if text in rules.self_words:
             if rules.is_called_on(node):
                 return self.type_of(rules.called_on(self, node), deep + 1)
             result = self.enclosing(node)
             return (result,) if result else None
-        if kind in rules.supers or text in rules.super_words:
+        if text in rules.super_words:
             result = self.enclosing(node)
             return tuple(self.above(result)) if result else None
         if kind in rules.literals and node.children:
@@ -413,9 +413,6 @@ class Typing(Lookup):
             return (self.scopes.outside(node, "", module),)
         if (callee := self._callee(node)) is None:
             return None
-        if self.scopes.text(callee) in self.rules.super_words:
-            result = self.enclosing(node)
-            return tuple(self.above(result)) if result else None
         if self.scopes.text(callee) in self.rules.allocates:
             listed = last_of(node)
             return self.named_type(first_of(listed), deep + 1) if listed is not None else None

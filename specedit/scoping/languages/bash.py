@@ -124,14 +124,14 @@ def _naming(
     """The arguments that are names, by the options before them."""
     option, plain = "", 0
     for word in words:
-        spelling = text(word)
+        written = text(word)
         if option:
             if option in naming:
                 yield word
             option = ""
-        elif plain == 0 and spelling.startswith("-") and spelling != "-":
-            valued = next((at for at, letter in enumerate(spelling) if letter in takes and at), 0)
-            option = spelling[valued] if valued and valued == len(spelling) - 1 else ""
+        elif plain == 0 and written.startswith("-") and written != "-":
+            valued = next((at for at, letter in enumerate(written) if letter in takes and at), 0)
+            option = written[valued] if valued and valued == len(written) - 1 else ""
             plain = 0
         else:
             plain += 1

@@ -80,10 +80,10 @@ def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> boo
         return True
     least, most, names = 0, 0, set[str]()
     for parameter in listed.named_children():
-        spelling = text(parameter)
-        if "comment" in parameter.type or "self" in parameter.type or spelling.startswith("this:"):
+        written = text(parameter)
+        if "comment" in parameter.type or "self" in parameter.type or written.startswith("this:"):
             continue
-        if parameter.type not in rules.takes or "..." in spelling or spelling.startswith(ANY_MORE):
+        if parameter.type not in rules.takes or "..." in written or written.startswith(ANY_MORE):
             return True
         names |= {text(inner) for inner in parameter.walk() if inner.type in rules.names}
         count = sum(child.field == "name" for child in parameter.children)  # Go: `a, b int`

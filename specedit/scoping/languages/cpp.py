@@ -54,11 +54,11 @@ class Cpp(c.C):
         is_method = leaf.place == "function_declarator.declarator"
         return entry.replace("field ", "method ") if is_method else entry
 
-    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+    def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Only what is virtual is overridden; anything else is hidden."""
         whole = other.node.parent if other.node.type.endswith("_declarator") else other.node
-        spelling = text(whole or other.node).split("{")[0]
-        return re.search(r"\b(?:virtual|override|final)\b", spelling) is not None
+        head = text(whole or other.node).split("{")[0]
+        return re.search(r"\b(?:virtual|override|final)\b", head) is not None
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _repeats_class(uses, leaf):

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from specedit.scoping import held
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.library_interfaces import CSHARP
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import tables
 from specedit.scoping.project import Project
@@ -300,6 +299,16 @@ def _text(declared: Declared, node: Branch) -> str:
 
 
 TABLES = """
+requires:
+  ICloneable: Clone
+  ICollection: Count IsReadOnly IsSynchronized SyncRoot Add Clear Contains CopyTo Remove
+  IComparable: CompareTo
+  IComparer: Compare
+  IDisposable: Dispose
+  IEnumerable: GetEnumerator
+  IEnumerator: Current MoveNext Reset Dispose
+  IEqualityComparer: Equals GetHashCode
+  IEquatable: Equals
 overriding: override
 implementing: public
 names: identifier implicit_parameter
@@ -394,4 +403,4 @@ keywords: abstract as base bool break byte case catch char checked class const c
   virtual void volatile while
 flags: bare_members parts_alone shows_all overloads in_order
 """
-RULES = CSharp(requires=CSHARP, **tables(TABLES))
+RULES = CSharp(**tables(TABLES))

@@ -6,9 +6,8 @@ import re
 from collections.abc import Hashable, Iterator
 
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.library_interfaces import JAVA
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.tables import places, table, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -36,8 +35,8 @@ class Java(HeldRules):
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (declared, other):
-            spelling = each.node.first("modifiers")
-            if spelling is not None and {child.type for child in spelling.children} & APART:
+            modifiers = each.node.first("modifiers")
+            if modifiers is not None and {child.type for child in modifiers.children} & APART:
                 return False
         return True
 
@@ -111,6 +110,48 @@ QUALIFIED = places("field_access.field scoped_identifier.name scoped_type_identi
 QUALIFIED_TYPES = places("field_access. scoped_identifier. scoped_type_identifier.")
 ARGUMENTS = places("type_arguments")
 APART = places("private static")  # what says that a method is its own class's alone
+# all that interfaces of the library name: a class that implements one must have these, no more
+_COLLECTION = (
+    "iterator forEach spliterator size isEmpty contains toArray add remove containsAll addAll "
+    "removeAll removeIf retainAll clear stream parallelStream equals hashCode "
+)
+_ENDS = "addFirst addLast getFirst getLast removeFirst removeLast reversed "
+_MAP = (
+    "size isEmpty containsKey containsValue get put remove putAll clear keySet values entrySet "
+    "getOrDefault forEach replaceAll putIfAbsent replace computeIfAbsent computeIfPresent compute "
+    "merge equals hashCode "
+)
+INTERFACES = {
+    **table(
+        """
+        Cloneable Serializable: -
+        AutoCloseable Closeable: close
+        CharSequence: length charAt subSequence toString isEmpty chars codePoints
+        Callable: call
+        Comparable: compareTo
+        Comparator: compare reversed thenComparing equals
+        Consumer: accept andThen
+        Enumeration: hasMoreElements nextElement asIterator
+        Function: apply compose andThen
+        Iterable: iterator forEach spliterator
+        Iterator: hasNext next remove forEachRemaining
+        ListIterator: hasNext next remove hasPrevious previous nextIndex previousIndex set add
+        Predicate: test and negate or
+        Runnable: run
+        Supplier: get
+        """
+    ),
+    "Collection": _COLLECTION,
+    "Set": _COLLECTION,
+    "List": _COLLECTION
+    + _ENDS
+    + "replaceAll sort get set indexOf lastIndexOf listIterator subList",
+    "SortedSet": _COLLECTION + _ENDS + "comparator subSet headSet tailSet first last",
+    "Map": _MAP,
+    "SortedMap": _MAP
+    + "comparator subMap headMap tailMap firstKey lastKey firstEntry lastEntry pollFirstEntry "
+    "pollLastEntry putFirst putLast reversed",
+}
 TABLES = """
 overriding: @Override
 implementing: public
@@ -188,7 +229,7 @@ keywords: _ abstract assert boolean break byte case catch char class const conti
   switch synchronized this throw throws transient true try void volatile while
 flags: named_files bare_members shows_all overloads methods_apart members_apart fields_hide in_order
 """
-RULES = Java(requires=JAVA, **tables(TABLES))
+RULES = Java(requires=INTERFACES, **tables(TABLES))
 
 
 PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)

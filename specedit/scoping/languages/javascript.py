@@ -268,9 +268,9 @@ class JavaScript(JavaScriptModules):
     def carrier(self, leaf: Branch) -> Branch:
         if leaf.type != "string_fragment" or leaf.parent is None:
             return leaf
-        text = leaf.parent
-        around = text.parent
-        return around if around is not None and around.type == "computed_property_name" else text
+        string = leaf.parent
+        around = string.parent
+        return around if around is not None and around.type == "computed_property_name" else string
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return leaf.place != "import_specifier.name" or leaf.at("^ alias") is None
@@ -280,10 +280,10 @@ class JavaScript(JavaScriptModules):
 
     def brings(self, call: Branch, text: Text) -> str | None:
         """`require("x")`, `await import("x")`."""
-        callee, item = call.part("function"), call.part("arguments")
-        if callee is None or item is None or text(callee) not in ("require", "import"):
+        callee, arguments = call.part("function"), call.part("arguments")
+        if callee is None or arguments is None or text(callee) not in ("require", "import"):
             return None
-        first = first_of(item)
+        first = first_of(arguments)
         return text(first).strip("'\"") if first is not None and first.type == "string" else None
 
     def moved_imports(
@@ -326,25 +326,25 @@ class JavaScript(JavaScriptModules):
         """The class of a callback's parameter: `things.forEach(thing => …)`."""
         return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
 
-    def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
         """The type of another project that an object literal is meant for, and what may read one
         that is given to it; `new`, and the language itself."""
-        if item.kind == "method" and item.name == "constructor":
+        if declared.kind == "method" and declared.name == "constructor":
             return "`new`, which calls it", True
-        if item.owner is not None and item.name == "prototype":
+        if declared.owner is not None and declared.name == "prototype":
             return "the language, which reads it", True
-        if item.owner is None or item.owner.node.type not in self.nameless:
-            return super().required_by(typing, item)
-        known = owner_of_literal(typing, item.owner.node)
+        if declared.owner is None or declared.owner.node.type not in self.nameless:
+            return super().required_by(typing, declared)
+        known = owner_of_literal(typing, declared.owner.node)
         if any(owner.module is None for owner in known or ()):
             return None
-        named = type_of_literal(typing, item.owner.node)
+        named = type_of_literal(typing, declared.owner.node)
         if named is None:
-            return _given_to_another(typing, item.owner.node)
+            return _given_to_another(typing, declared.owner.node)
         home = typing.over(named) or typing
         text = home.scopes.text(named).lstrip(": ")
-        declared = home.lookup(text, named, "type")
-        certain = declared is None or declared.kind != "type"  # else a type that the caller chooses
+        target = home.lookup(text, named, "type")
+        certain = target is None or target.kind != "type"  # else a type that the caller chooses
         return None if text.split("<")[0] in _FREE else (text, certain)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
@@ -397,10 +397,15 @@ _FREE = places("Record Partial Pick Omit Object object any unknown")  # have mem
 
 def _is_key(node: Branch) -> bool:
     """A whole string that may name a member, or be a literal type or its value."""
-    text = node.parent
-    if text is None or text.type != "string" or len(text.children) != 3 or text.parent is None:
+    string = node.parent
+    if (
+        string is None
+        or string.type != "string"
+        or len(string.children) != 3
+        or string.parent is None
+    ):
         return False
-    return "import" not in text.parent.type and "export" not in text.parent.type
+    return "import" not in string.parent.type and "export" not in string.parent.type
 
 
 def _is_foreign(leaf: Branch) -> bool:

@@ -55,8 +55,6 @@ keys: value_argument.: argument
 calls: call_expression: <
 type_places: user_type.
 bases: delegation_specifiers
-selves: this_expression
-supers: super_expression
 strings: string_literal multiline_string_literal
 passes_on: parenthesized_expression unary_expression try_expression
 aliases: type_alias

@@ -38,10 +38,10 @@ class Python(PythonModules):
         function = scopes.scope_of(node)
         while function.kind == "block" and function.parent is not None:
             function = function.parent
-        text = _announcements(scopes, function).get(name)
-        if text is None:
+        statement = _announcements(scopes, function).get(name)
+        if statement is None:
             return None
-        if text == "global_statement":
+        if statement == "global_statement":
             return scopes.file
         outer = function.parent
         while outer is not None and name not in outer.declared and outer.parent is not None:
@@ -129,11 +129,11 @@ class Python(PythonModules):
             return None
         known: Known = None
         for call in function.walk():
-            item = call.part("arguments") if call.type == "call" else None
-            called = call.part("function") if item is not None else None
-            if item is None or called is None or call.end > leaf.start:
+            arguments = call.part("arguments") if call.type == "call" else None
+            called = call.part("function") if arguments is not None else None
+            if arguments is None or called is None or call.end > leaf.start:
                 continue
-            parts = item.named_children()
+            parts = arguments.named_children()
             if scopes.text(called) != "isinstance" or len(parts) != 2:
                 continue
             if scopes.text(parts[0]) == name and parts[1].type in ("identifier", "attribute"):
@@ -141,8 +141,8 @@ class Python(PythonModules):
         return known
 
     def quoted_type(self, node: Branch, text: Text) -> str:
-        message = text(node).strip("'\"")
-        return message if node.type == "string" and message.isidentifier() else ""
+        name = text(node).strip("'\"")
+        return name if node.type == "string" and name.isidentifier() else ""
 
     def is_instance(self, declared: Declared) -> bool:
         listed = declared.node.named_children() if declared.node.type == "parameters" else []
@@ -322,9 +322,9 @@ def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
     if _is_listed(string, text):
         yield node, text(node)
     elif parametrized(string, text) is not None or _is_annotation(string, text):
-        spelling = text(node)
-        for match in FIRST_WORD.finditer(spelling):
-            yield node.within(spelling, match.start(), match.end(), "identifier"), match[0]
+        content = text(node)
+        for match in FIRST_WORD.finditer(content):
+            yield node.within(content, match.start(), match.end(), "identifier"), match[0]
 
 
 def parametrized(string: Branch, text: Text) -> Branch | None:

@@ -126,7 +126,7 @@ class Rules(Tables):
         name = function.part("name") if function is not None else None
         return name is not None and name.place in self.own_names
 
-    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+    def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Whether a method overrides one of the same name that its class extends. `text`: of the
         other's file."""
         return True

@@ -36,12 +36,12 @@ PATTERNS = places("ref_pattern mut_pattern reference_pattern captured_pattern")
 def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
     """The class of `x?` or `x.unwrap()`, where that is what `node` is."""
     if node.type == "try_expression":
-        return _class(typing, inside(typing, first_of(node), deep + 1), deep)
+        return typing.named_type(inside(typing, first_of(node), deep + 1), deep + 1)
     called = node.part("function")
     member = typing.member_leaf(called) if called is not None else None
     if member is None or typing.scopes.label(member) not in TAKES:
         return None
-    return _class(typing, inside(typing, typing.rules.receiver(member), deep + 1), deep)
+    return typing.named_type(inside(typing, typing.rules.receiver(member), deep + 1), deep + 1)
 
 
 def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) -> Known:
@@ -51,7 +51,7 @@ def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) ->
     if declared.leaf.place == "tuple_pattern.":
         return _of_tuple(typing, declared, deep)
     if declared.leaf.place == "closure_parameters." or declared.node.type == "for_expression":
-        return _class(typing, _given(typing, declared, deep), deep)
+        return typing.named_type(_given(typing, declared, deep), deep + 1)
     name, pattern = declared.leaf, declared.leaf.parent
     while pattern is not None and pattern.type in PATTERNS:
         name, pattern = pattern, pattern.parent
@@ -59,14 +59,14 @@ def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) ->
     if pattern is None or kind is None or pattern.type != "tuple_struct_pattern":
         return None
     if typing.scopes.text(kind) in SHELLS:
-        return _class(typing, inside(typing, _matched(pattern), deep + 1), deep)
+        return typing.named_type(inside(typing, _matched(pattern), deep + 1), deep + 1)
     variant = _variant(typing, kind, pattern, deep)
     listed = variant.node.part("body") if variant is not None else None
     if listed is None or listed.type != "ordered_field_declaration_list":
         return None
     at = [child for child in pattern.named_children() if child is not kind].index(name)
     types = [child for child in listed.named_children() if child.field == "type"]
-    return _class(typing, types[at], deep) if at < len(types) else None
+    return typing.named_type(types[at], deep + 1) if at < len(types) else None
 
 
 MAX_STEPS = 12  # steps through patterns and closures
@@ -113,8 +113,8 @@ def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
         return typed.part("element")
     home = typing.over(typed) or typing
     for owner in home.named_type(typed, deep + 1) or ():
-        for item in home.members((owner,), "Item") if owner.module is None else ():
-            return item.node.part("type")
+        for binding in home.members((owner,), "Item") if owner.module is None else ():
+            return binding.node.part("type")
         if owner.module is None:
             return None
     arguments = typed.part("type_arguments")
@@ -122,10 +122,6 @@ def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
         if child.type != "lifetime":
             return child.part("type") if child.type == "type_binding" else child
     return None
-
-
-def _class(typing: Typing, typed: Branch | None, deep: int) -> Known:
-    return typing.named_type(typed, deep + 1) if typed is not None else None
 
 
 def _given(typing: Typing, declared: Declared, deep: int) -> Branch | None:
@@ -154,14 +150,14 @@ def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
         member = typing.member_leaf(called) if called is not None else None
         if member is not None and typing.scopes.label(member) == "enumerate":
             held = inside(typing, typing.rules.receiver(member), deep + 1)
-            return _class(typing, held, deep) if at == 1 else None
+            return typing.named_type(held, deep + 1) if at == 1 else None
         typed = inside(typing, value, deep + 1)
     elif holder.type == "let_declaration" and typed is None:
         typed = _value_type(typing, value, deep)
     if typed is None or typed.type != "tuple_type":
         return None
     types = typed.named_children()
-    return _class(typing, types[at], deep) if at < len(types) else None
+    return typing.named_type(types[at], deep + 1) if at < len(types) else None
 
 
 def _value_type(typing: Typing, value: Branch, deep: int) -> Branch | None:
@@ -315,19 +311,19 @@ class Rust(RustModules):
                 return Rewrite(name.start, leaf.end, text(name.through(leaf)), new)
         return None
 
-    def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, member: Declared) -> tuple[str, bool] | None:
         """The trait of an `impl`; and the file of a `mod x;`."""
-        if item.node.type == "mod_item":
-            return None if item.node.part("body") is not None else ("the name of its file", True)
-        if item.leaf.place == "extern_crate_declaration.name":
+        if member.node.type == "mod_item":
+            return None if member.node.part("body") is not None else ("the name of its file", True)
+        if member.leaf.place == "extern_crate_declaration.name":
             return "the crate's own name", True
-        if item.owner is None:
+        if member.owner is None:
             return None
-        holder = item.node.around(*NESTED)
+        holder = member.node.around(*NESTED)
         trait = holder.part("trait") if holder is not None else None
         known = [up for up in typing.named_type(trait) or () if up.module is None]
-        above = typing.above(item.owner)
-        if trait is None or any(up in above or item.name not in up.members for up in known):
+        above = typing.above(member.owner)
+        if trait is None or any(up in above or member.name not in up.members for up in known):
             return None
         name = typing.scopes.text(trait).split("<")[0]
         if known:  # a trait by its path, which `use` does not bring here

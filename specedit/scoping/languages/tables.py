@@ -70,8 +70,6 @@ class Tables:
     holders: frozenset[str] = NONE  # expressions that are a name and a sign
     open_types: frozenset[str] = NONE  # classes whose members are visible inside without a receiver
     constants: frozenset[str] = NONE  # members that are of their own class (an enum's)
-    selves: frozenset[str] = NONE  # expressions that mean the instance
-    supers: frozenset[str] = NONE  # expressions that mean what it extends
     self_words: frozenset[str] = frozenset({"this"})  # words that mean the instance
     receivers: frozenset[str] = NONE  # of these, words that stand for a parameter (Rust)
     super_words: frozenset[str] = frozenset({"super"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.scoping.languages import javascript
+from specedit.scoping.languages.javascript import owner_of_literal
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import tables
-from specedit.scoping.languages.typescript_shapes import same_members
-from specedit.scoping.scope import FUNCTIONS, Declared, Known
+from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch, first_of
@@ -60,7 +60,7 @@ class TypeScript(javascript.JavaScript):
         return None
 
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
-        return same_members(typing, name)
+        return _same_members(typing, name)
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
@@ -95,6 +95,64 @@ def _shown_by(typing: Typing, test: Branch, name: str, deep: int) -> Known:
     says = function.part("return_type") if function is not None else None
     inner = first_of(says) if says is not None else None
     return typing.named_type(inner.part("type"), deep + 1) if inner is not None else None
+
+
+_HOLDERS = places(  # of a value that its place asks something of
+    "arguments array arrow_function as_expression assignment_expression binary_expression pair",
+    "public_field_definition required_parameter optional_parameter return_statement",
+    "satisfies_expression ternary_expression type_assertion variable_declarator",
+)
+_VALUES = places(
+    "identifier this member_expression call_expression new_expression await_expression",
+    "non_null_expression subscript_expression",
+)
+_OPTIONAL = places("optional_parameter ?")
+
+
+def _same_members(typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
+    """Members of one name of two types, where a value of the first is used as the second: `f(cart)`
+    asks of `cart` what the type of the parameter has, so that their members are one thing."""
+    for node in typing.scopes.root.walk():
+        if node.type in _VALUES and node.parent is not None and node.parent.type in _HOLDERS:
+            whole = True
+            wanted = owner_of_literal(typing, node)
+        elif node.type == "spread_element" and node.parent is not None:
+            whole = False
+            wanted = owner_of_literal(typing, node.parent)
+        else:
+            continue
+        if not typing.members(wanted or (), name):
+            continue
+        value = node if whole else first_of(node)
+        for owner in typing.type_of(value) or ():
+            mine = typing.members((owner,), name)
+            if not mine or owner.module is not None or _is_one_of(typing, owner, wanted or ()):
+                continue
+            for other in wanted or ():
+                theirs = typing.members((other,), name)
+                if theirs and (not whole or _has_shape(typing, owner, other)):
+                    yield mine[0], theirs[0]
+
+
+def _is_one_of(typing: Typing, owner: Owner, wanted: tuple[Owner, ...]) -> bool:
+    """Whether a type is, or extends, one of these: nothing else of them is asked for."""
+    own = {id(owner), *map(id, typing.above(owner))}
+    return any(id(other) in own for other in wanted)
+
+
+def _has_shape(typing: Typing, owner: Owner, wanted: Owner) -> bool:
+    """Whether a type has every member that another requires."""
+    known = {name for up in (owner, *typing.above(owner)) for name in up.members}
+    every = (member for up in (wanted, *typing.above(wanted)) for member in up.members.items())
+    return all(name in known or _is_optional(declared) for name, declared in every)
+
+
+def _is_optional(declared: list[Declared]) -> bool:
+    return all(_is_marked(each.node) for each in declared)
+
+
+def _is_marked(node: Branch) -> bool:
+    return node.type in _OPTIONAL or any(child.type in _OPTIONAL for child in node.children)
 
 
 _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
