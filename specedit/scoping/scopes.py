@@ -76,7 +76,8 @@ class Scopes(Home):
         return self.file
 
     def _is_read_outside(self, node: Branch) -> bool:
-        """Python: a default, or what a comprehension's first `for` goes over."""
+        """Python: a default, or what a comprehension's first `for` goes over. Java: `catch` and
+        `finally` do not see the resources of a `try`."""
         if node.place not in self.rules.outside or node.parent is None:
             return False
         if node.place not in self.rules.outside_first:
@@ -133,7 +134,7 @@ class Scopes(Home):
                 kind = rules.scopes.get(f"{type_}<{parent.type}", kind)
             if kind is None or kind == "shared" or parent is None or not rules.opens(node):
                 continue
-            scope = Scope(kind, node, self.scope_of(rules.around(node)))
+            scope = Scope(kind, node, self.scope_of(node))
             self.by_node[id(node)] = scope
             if kind in ("class", "namespace", "enum"):
                 scope.owner = self._owner(node)

@@ -248,10 +248,9 @@ class Typing(Lookup):
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
             arrays = any(child.type in self.rules.lists for child in node.named_children())
             return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1])
-        if quoted := self.rules.quoted_type(node, self.scopes.text):
-            return self.named(quoted, node)
         if node.type in self.rules.untyped:
-            return None
+            quoted = self.scopes.text(node).strip("'\"") if self.rules.quotes_types else ""
+            return self.named(quoted, node) if quoted.isidentifier() else None
         leaves = [
             leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
         ]
@@ -307,8 +306,8 @@ class Typing(Lookup):
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
         if text in rules.self_words:
-            if rules.is_called_on(node):
-                return self.type_of(rules.called_on(self, node), deep + 1)
+            for other in rules.called_on(self, node):
+                return self.type_of(other, deep + 1)
             result = self.enclosing(node)
             return (result,) if result else None
         if text in rules.super_words:
@@ -380,7 +379,7 @@ class Typing(Lookup):
         if foreign and self._takes_types(leaf):  # `Assert.IsType<Order>(x)` may give an Order
             return None
         if owners and foreign:
-            theirs = not self.rules.gives_own(owners[0].module or "")
+            theirs = self._is_closed(owners[0].module or "")
             return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
         result = self.members(owners, name, self.is_called(leaf))
         if leaf.parent is not None and leaf.parent.type in self.rules.calls:
@@ -392,6 +391,9 @@ class Typing(Lookup):
             return inner or (() if name[:1].isupper() and not owners else None)
         known = self.type_of_declared(result[0], deep + 1)
         return known or self.rules.member_out_of(self, leaf, result[0], known, deep + 1)
+
+    def _is_closed(self, module: str) -> bool:
+        return module.split(".")[0] in self.rules.closed_modules
 
     def _takes_types(self, leaf: Branch) -> bool:
         """Whether types are given to what is called by this name."""
@@ -428,7 +430,7 @@ class Typing(Lookup):
             if declared is None:
                 plain = self.scopes.text(callee) in self.rules.gives_plain
                 return (self.scopes.plain,) if plain else None
-            if declared.kind == "import" and not self.rules.gives_own(
+            if declared.kind == "import" and self._is_closed(
                 self.rules.module_of(self.scopes, declared)
             ):
                 return self._imported(declared)

@@ -75,7 +75,9 @@ def _is_instance(receiver: str) -> bool:
 
 def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> bool:
     """Whether a function may be called so; True where that is not known."""
-    listed = _parameters(function) if rules.is_plain_function(function) else None
+    around = function.node.parent
+    decorated = around is not None and around.type in rules.decorated
+    listed = None if decorated else _parameters(function)
     if listed is None:
         return True
     least, most, names = 0, 0, set[str]()

@@ -17,13 +17,6 @@ from specedit.syntax.branch import Branch
 
 
 class Java(HeldRules):
-    def around(self, node: Branch) -> Branch:
-        """`catch` and `finally` do not see the resources."""
-        holder = node.parent
-        if holder is None or holder.type != "try_with_resources_statement" or node.type == "block":
-            return node
-        return holder.parent or holder
-
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return node.type != "type_pattern" or node.first(leaf.type) is leaf
 
@@ -176,6 +169,7 @@ declares:
   type_parameter.: type here
   import_declaration.: import here
 patterns: scoped_identifier.name
+outside: try_with_resources_statement.
 members:
   field_access.field method_invocation.name: object
   method_reference. scoped_type_identifier.: <

@@ -5,18 +5,16 @@ TypeScript checks `{name: 1}` against the type that its place asks for; so do we
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from specedit.scoping.languages.javascript_modules import (
     MOCKS,
     JavaScriptModules,
-    moved_imports,
     resolve,
 )
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, tables
-from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner, Rewrite
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import MAX_STEPS, Typing, type_part
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
@@ -286,11 +284,6 @@ class JavaScript(JavaScriptModules):
         first = first_of(arguments)
         return text(first).strip("'\"") if first is not None and first.type == "string" else None
 
-    def moved_imports(
-        self, project: Project, here: Typing, moved: Mapping[str, str]
-    ) -> Iterator[Rewrite]:
-        return moved_imports(project, moved, here)
-
     def takes_element(self, looped: Declared) -> bool:
         """Not where a pattern takes the element apart."""
         return looped.leaf.parent is looped.node
@@ -350,22 +343,19 @@ class JavaScript(JavaScriptModules):
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
 
-    def is_called_on(self, node: Branch) -> bool:
-        """In `x.save = function () {…}`, and in a function that is given away."""
+    def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
+        """`x` in `x.save = function () {…}` and in `x.prototype.save = …`; unknown in a function
+        that is given away."""
         around = _function_around(node)
         holder = around.parent if around is not None else None
         if around is None or holder is None or around.type != "function_expression":
-            return False
+            return []
         alone = holder.type == "arguments" and holder.named_children()[-1] is around
-        return alone or around.at("^ left property") is not None
-
-    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
-        """`x` of `x.save = function () {…}` and of `x.prototype.save = …`."""
-        around = _function_around(node)
-        target = around.at("^ left object") if around is not None else None
+        target = around.at("^ left object")
         last = target.part("property") if target is not None else None
-        of_class = last is not None and typing.scopes.text(last) == "prototype"
-        return target.part("object") if target is not None and of_class else target
+        if target is not None and last is not None and typing.scopes.text(last) == "prototype":
+            target = target.part("object")
+        return [target] if alone or around.at("^ left property") is not None else []
 
 
 def _function_around(node: Branch) -> Branch | None:

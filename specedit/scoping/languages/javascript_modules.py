@@ -147,24 +147,6 @@ def _json(project: Project, path: str) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def moved_imports(project: Project, moved: Mapping[str, str], typing: Typing) -> Iterator[Rewrite]:
-    """The imports of one file after files moved."""
-    path = project.path(typing.scopes)
-    folder = posixpath.dirname(path)
-    new_folder = posixpath.dirname(moved.get(path, path))
-    for node in _specifiers(typing):
-        source = typing.scopes.text(node)[1:-1]
-        old = resolve(project, path, source)
-        if old is None:
-            continue
-        new = moved.get(old, old)
-        if new == old and (folder == new_folder or not source.startswith(".")):
-            continue
-        written = _specifier(source, old, new, new_folder)
-        if written != source:
-            yield Rewrite(node.start + 1, node.end - 1, source, written)
-
-
 def _specifiers(typing: Typing) -> Iterator[Branch]:
     """The strings that name modules."""
     for node in typing.scopes.root.walk():
@@ -204,6 +186,25 @@ def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
 
 class JavaScriptModules(HeldRules):
     """The imports and exports of modules."""
+
+    def moved_imports(
+        self, project: Project, here: Typing, moved: Mapping[str, str]
+    ) -> Iterator[Rewrite]:
+        """The imports of one file after files moved."""
+        path = project.path(here.scopes)
+        folder = posixpath.dirname(path)
+        new_folder = posixpath.dirname(moved.get(path, path))
+        for node in _specifiers(here):
+            source = here.scopes.text(node)[1:-1]
+            old = resolve(project, path, source)
+            if old is None:
+                continue
+            new = moved.get(old, old)
+            if new == old and (folder == new_folder or not source.startswith(".")):
+                continue
+            written = _specifier(source, old, new, new_folder)
+            if written != source:
+                yield Rewrite(node.start + 1, node.end - 1, source, written)
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         leaf = imported.leaf

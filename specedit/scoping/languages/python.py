@@ -74,18 +74,11 @@ class Python(PythonModules):
                 if to.type == "attribute" and text(to) == f"self.{name}":
                     yield value
 
-    def gives_own(self, module: str) -> bool:
-        return module.split(".")[0] not in GIVE_THEIR_OWN
-
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """A class in the file of a module, or in its stub."""
         twin = twin_of(project, project.path(owner.home))
         if twin and owner.node.type == "class_definition":
             yield from project.owners((twin,), owner.name)
-
-    def is_plain_function(self, declared: Declared) -> bool:
-        around = declared.node.parent
-        return around is None or around.type != "decorated_definition"
 
     def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
         """`class A(made.base)` in a function that is given `made`."""
@@ -139,10 +132,6 @@ class Python(PythonModules):
             if scopes.text(parts[0]) == name and parts[1].type in ("identifier", "attribute"):
                 known = typing.named_type(parts[1], deep)
         return known
-
-    def quoted_type(self, node: Branch, text: Text) -> str:
-        name = text(node).strip("'\"")
-        return name if node.type == "string" and name.isidentifier() else ""
 
     def is_instance(self, declared: Declared) -> bool:
         listed = declared.node.named_children() if declared.node.type == "parameters" else []
@@ -296,20 +285,19 @@ gives_plain: ascii bin bool bytearray bytes chr complex dict float format frozen
   input int len list memoryview oct open ord range repr set str tuple
 takes: identifier default_parameter typed_default_parameter typed_parameter
 names_arguments: keyword_argument
+decorated: decorated_definition
+closed_modules: base64 binascii datetime decimal errno fnmatch fractions glob gzip hashlib hmac math
+  os pathlib platform re secrets shutil stat string struct subprocess tempfile textwrap time
+  unicodedata uuid zlib
 plain: concatenated_string dictionary dictionary_comprehension float integer list list_comprehension
   set set_comprehension string tuple
 builtins: bool bytes dict float frozenset int list object set str tuple
 strings: string
-flags: reads_class gives_instance
+flags: quotes_types reads_class gives_instance
 """
 RULES = Python(keywords=frozenset(kwlist), **tables(TABLES))
 
 
-GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are given
-    "base64 binascii datetime decimal errno fnmatch fractions glob gzip hashlib hmac math os",
-    "pathlib platform re secrets shutil stat string struct subprocess tempfile textwrap time",
-    "unicodedata uuid zlib",
-)
 OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 

@@ -58,10 +58,6 @@ class Rules(Tables):
         """Whether a node of `scopes` opens one here."""
         return True
 
-    def around(self, node: Branch) -> Branch:
-        """The declarations in the scope around that of `node`."""
-        return node
-
     def class_name(self, node: Branch, text: Text) -> str:
         name = node.part("name")
         if name is None and node.named and node.type not in self.nameless:
@@ -276,20 +272,10 @@ class Rules(Tables):
         """Whether a member's type allows that it is called."""
         return declared.kind in FUNCTIONS or self.fields_are_called
 
-    def is_called_on(self, node: Branch) -> bool:
-        """Whether `this` is something else than the class around it."""
-        return False
-
-    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
-        """What `this` stands for where it is not the class around it; None where that is not
-        known."""
-        return None
-
-    # what a use of unknown class says: `languages.calls`
-
-    def is_plain_function(self, declared: Declared) -> bool:
-        """Whether a function takes the parameters that are written for it."""
-        return True
+    def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
+        """What `this` stands for where it is not the class around it, or None where that is not
+        known; nothing where it is that class."""
+        return []
 
     # types
 
@@ -299,10 +285,6 @@ class Rules(Tables):
         return (
             holder is None or holder.type not in self.targets or len(holder.named_children()) == 1
         )
-
-    def gives_own(self, module: str) -> bool:
-        """Whether what a function of another project's module gives may be ours."""
-        return True
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """The values that a class's methods give an attribute which it does not declare."""
@@ -340,10 +322,6 @@ class Rules(Tables):
         declared = (name for known in scope.declared.values() for name in known) if scope else ()
         types = [known for known in declared if known.kind == "type"]
         return [known.name for known in sorted(types, key=lambda known: known.leaf.start)]
-
-    def quoted_type(self, node: Branch, text: Text) -> str:
-        """The type that a string names, where a type may be written as one."""
-        return ""
 
     def receiver(self, leaf: Branch) -> Branch | None:
         """The node before the dot of a member access."""

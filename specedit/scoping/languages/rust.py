@@ -33,42 +33,6 @@ SHELLS = places("Some Ok")
 PATTERNS = places("ref_pattern mut_pattern reference_pattern captured_pattern")
 
 
-def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
-    """The class of `x?` or `x.unwrap()`, where that is what `node` is."""
-    if node.type == "try_expression":
-        return typing.named_type(inside(typing, first_of(node), deep + 1), deep + 1)
-    called = node.part("function")
-    member = typing.member_leaf(called) if called is not None else None
-    if member is None or typing.scopes.label(member) not in TAKES:
-        return None
-    return typing.named_type(inside(typing, typing.rules.receiver(member), deep + 1), deep + 1)
-
-
-def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) -> Known:
-    """The class of what a closure is given, or a pattern takes out of what it matches."""
-    if declared is None or declared.home is not typing.scopes or deep > MAX_STEPS:
-        return None
-    if declared.leaf.place == "tuple_pattern.":
-        return _of_tuple(typing, declared, deep)
-    if declared.leaf.place == "closure_parameters." or declared.node.type == "for_expression":
-        return typing.named_type(_given(typing, declared, deep), deep + 1)
-    name, pattern = declared.leaf, declared.leaf.parent
-    while pattern is not None and pattern.type in PATTERNS:
-        name, pattern = pattern, pattern.parent
-    kind = pattern.part("type") if pattern is not None else None
-    if pattern is None or kind is None or pattern.type != "tuple_struct_pattern":
-        return None
-    if typing.scopes.text(kind) in SHELLS:
-        return typing.named_type(inside(typing, _matched(pattern), deep + 1), deep + 1)
-    variant = _variant(typing, kind, pattern, deep)
-    listed = variant.node.part("body") if variant is not None else None
-    if listed is None or listed.type != "ordered_field_declaration_list":
-        return None
-    at = [child for child in pattern.named_children() if child is not kind].index(name)
-    types = [child for child in listed.named_children() if child.field == "type"]
-    return typing.named_type(types[at], deep + 1) if at < len(types) else None
-
-
 MAX_STEPS = 12  # steps through patterns and closures
 
 
@@ -288,11 +252,39 @@ class Rust(RustModules):
         return [_taken_as(uses, leaf)] if leaf.place == "use_as_clause.path" else None
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        return taken_out(typing, node, deep)
+        """The class of `x?` or `x.unwrap()`, where that is what `node` is."""
+        if node.type == "try_expression":
+            return typing.named_type(inside(typing, first_of(node), deep + 1), deep + 1)
+        called = node.part("function")
+        member = typing.member_leaf(called) if called is not None else None
+        if member is None or typing.scopes.label(member) not in TAKES:
+            return None
+        return typing.named_type(inside(typing, typing.rules.receiver(member), deep + 1), deep + 1)
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """The class of a closure's parameter, or of what a pattern takes out."""
-        return bound(typing, leaf, typing.lookup(typing.scopes.label(leaf), leaf), deep)
+        """The class of what a closure is given, or a pattern takes out of what it matches."""
+        declared = typing.lookup(typing.scopes.label(leaf), leaf)
+        if declared is None or declared.home is not typing.scopes or deep > MAX_STEPS:
+            return None
+        if declared.leaf.place == "tuple_pattern.":
+            return _of_tuple(typing, declared, deep)
+        if declared.leaf.place == "closure_parameters." or declared.node.type == "for_expression":
+            return typing.named_type(_given(typing, declared, deep), deep + 1)
+        name, pattern = declared.leaf, declared.leaf.parent
+        while pattern is not None and pattern.type in PATTERNS:
+            name, pattern = pattern, pattern.parent
+        kind = pattern.part("type") if pattern is not None else None
+        if pattern is None or kind is None or pattern.type != "tuple_struct_pattern":
+            return None
+        if typing.scopes.text(kind) in SHELLS:
+            return typing.named_type(inside(typing, _matched(pattern), deep + 1), deep + 1)
+        variant = _variant(typing, kind, pattern, deep)
+        listed = variant.node.part("body") if variant is not None else None
+        if listed is None or listed.type != "ordered_field_declaration_list":
+            return None
+        at = [child for child in pattern.named_children() if child is not kind].index(name)
+        types = [child for child in listed.named_children() if child.field == "type"]
+        return typing.named_type(types[at], deep + 1) if at < len(types) else None
 
     def rewrite(
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str

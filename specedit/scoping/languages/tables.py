@@ -76,6 +76,7 @@ class Tables:
     self_types: frozenset[str] = NONE  # words that mean the class around them
     # types of expressions
     gives_plain: frozenset[str] = NONE  # functions that give things of the language's own classes
+    closed_modules: frozenset[str] = NONE  # whose functions give nothing that they are given
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     # methods of the library -> what they give of the types that their receiver's is given
@@ -91,6 +92,7 @@ class Tables:
     listed: str = ""  # the field of a call's arguments, where methods may be overloaded
     takes: frozenset[str] = NONE  # parameters that take one argument each
     names_arguments: frozenset[str] = NONE  # arguments that name their parameter
+    decorated: frozenset[str] = NONE  # functions in it may take other parameters (Python)
     gives_instance: bool = False  # a method's first parameter is what it is called on (Python)
     spreads_results: bool = False  # the results of one call may be all arguments (Go)
     allocates: frozenset[str] = NONE  # functions that give what their first argument names (Go)
@@ -112,6 +114,7 @@ class Tables:
     bounds: frozenset[str] = NONE  # what a type parameter must be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
+    quotes_types: bool = False  # an untyped string may be the name of a type (Python)
     inferred: frozenset[str] = NONE  # words for a type that is inferred
     wrappers: frozenset[str] = NONE  # generic types that behave as their argument
     typed_parameters: frozenset[str] = NONE  # a parameter is not seen in another one's type

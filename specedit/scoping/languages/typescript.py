@@ -60,7 +60,28 @@ class TypeScript(javascript.JavaScript):
         return None
 
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
-        return _same_members(typing, name)
+        """Members of one name of two types, where a value of the first is used as the second:
+        `f(cart)` asks of `cart` what the type of the parameter has."""
+        for node in typing.scopes.root.walk():
+            if node.type in _VALUES and node.parent is not None and node.parent.type in _HOLDERS:
+                whole = True
+                wanted = owner_of_literal(typing, node)
+            elif node.type == "spread_element" and node.parent is not None:
+                whole = False
+                wanted = owner_of_literal(typing, node.parent)
+            else:
+                continue
+            if not typing.members(wanted or (), name):
+                continue
+            value = node if whole else first_of(node)
+            for owner in typing.type_of(value) or ():
+                mine = typing.members((owner,), name)
+                if not mine or owner.module is not None or _is_one_of(typing, owner, wanted or ()):
+                    continue
+                for other in wanted or ():
+                    theirs = typing.members((other,), name)
+                    if theirs and (not whole or _has_shape(typing, owner, other)):
+                        yield mine[0], theirs[0]
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
@@ -107,31 +128,6 @@ _VALUES = places(
     "non_null_expression subscript_expression",
 )
 _OPTIONAL = places("optional_parameter ?")
-
-
-def _same_members(typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
-    """Members of one name of two types, where a value of the first is used as the second: `f(cart)`
-    asks of `cart` what the type of the parameter has, so that their members are one thing."""
-    for node in typing.scopes.root.walk():
-        if node.type in _VALUES and node.parent is not None and node.parent.type in _HOLDERS:
-            whole = True
-            wanted = owner_of_literal(typing, node)
-        elif node.type == "spread_element" and node.parent is not None:
-            whole = False
-            wanted = owner_of_literal(typing, node.parent)
-        else:
-            continue
-        if not typing.members(wanted or (), name):
-            continue
-        value = node if whole else first_of(node)
-        for owner in typing.type_of(value) or ():
-            mine = typing.members((owner,), name)
-            if not mine or owner.module is not None or _is_one_of(typing, owner, wanted or ()):
-                continue
-            for other in wanted or ():
-                theirs = typing.members((other,), name)
-                if theirs and (not whole or _has_shape(typing, owner, other)):
-                    yield mine[0], theirs[0]
 
 
 def _is_one_of(typing: Typing, owner: Owner, wanted: tuple[Owner, ...]) -> bool:
