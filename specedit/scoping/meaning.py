@@ -128,7 +128,7 @@ class _Sorting:
         rebinding = {
             declaration
             for declaration in self.declared
-            if declaration.after and self._rebinds(declaration)
+            if declaration.after and declaration.node.type in self.rules.rebinds
         }
         in_builds = {
             id(binding.scope)
@@ -152,9 +152,6 @@ class _Sorting:
                 self._join_import(declaration)
         for typing in self.typings:
             self._join_files(typing)
-
-    def _rebinds(self, declared: Declared) -> bool:
-        return declared.node.type in self.rules.rebinds
 
     def _sort(self, declared: Declared) -> str:
         if declared.kind in TYPES - {"import"}:
@@ -211,7 +208,8 @@ class _Sorting:
             for key in keys:
                 if not isinstance(key, Declared) and len(keys) > 1:
                     self._join(key, keys[0])
-        for typing, owner in self._owners():
+        owners = ((here, owner) for here in self.typings for owner in here.scopes.owners)
+        for typing, owner in owners:
             mine = by_owner.get(id(owner), [])
             for above in typing.above(owner) if mine else ():
                 for member in mine:
@@ -224,18 +222,11 @@ class _Sorting:
                 )
                 for member in mine[:1] if wanted else []:
                     self._join(member, wanted[0])
-        if len(self._holders()) > 1:
+        if len({id(each.member_of) for each in self.declared if each.member_of is not None}) > 1:
             for typing in self.typings:
                 for member, other in self.rules.same_members(typing, self.name):
                     self._join(member, other)
         self._join_implied()
-
-    def _owners(self) -> Iterator[tuple[Typing, Owner]]:
-        return ((typing, owner) for typing in self.typings for owner in typing.scopes.owners)
-
-    def _holders(self) -> set[int]:
-        """What has the name as a member of its own, by id."""
-        return {id(each.member_of) for each in self.declared if each.member_of is not None}
 
     def _overrides(self, member: Hashable, other: Hashable) -> bool:
         """Fields hide where methods override; a field never overrides a method."""

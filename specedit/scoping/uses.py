@@ -140,12 +140,6 @@ class Uses:
         owner = self.typing.enclosing(leaf)
         return self.member((owner,) if owner else None)
 
-    def all(self, keys: list[Hashable]) -> Hashable:
-        """One key for several that are the same thing."""
-        for key in keys[1:]:
-            self.join(key, keys[0])
-        return keys[0]
-
 
 def _is_listed(owners: tuple[Owner, ...]) -> bool:
     """Whether one of several types is an array, which may have the member, too."""

@@ -29,9 +29,15 @@ class Bash(Rules):
         return super().is_name(node)
 
     def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
-        if node.type not in ("command", "word"):
-            return ()
-        return ((leaf, text(leaf)) for leaf in shell_names(node, text))
+        """Names in the words right under a node; an index of a KEYED array is a plain word."""
+        leaves: Iterable[Branch] = ()
+        if node.type == "command":
+            leaves = _arguments(node, text)
+        elif node.type == "word" and _is_tested(node, text):
+            leaves = list(_names(node, text, READ))[:1]
+        elif node.type == "word" and (_is_counted(node) or _is_index(node)):
+            leaves = _names(node, text, READ)
+        return ((leaf, text(leaf)) for leaf in leaves)
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         return leaf.type == "variable_name"
@@ -69,16 +75,6 @@ BUILTINS = table(  # options with an argument, those whose argument is a name, o
 _NAME = re.compile(r"(?<![\w$#])[^\W\d]\w*")
 _ASSIGNS = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _PLAIN = frozenset({"word", "string_content", "raw_string"})
-
-
-def shell_names(node: Branch, text: Text) -> Iterator[Branch]:
-    """Names in the words right under `node`; an index of a KEYED array is a plain word."""
-    if node.type == "command":
-        yield from _arguments(node, text)
-    elif node.type == "word" and _is_tested(node, text):
-        yield from list(_names(node, text, READ))[:1]
-    elif node.type == "word" and (_is_counted(node) or _is_index(node)):
-        yield from _names(node, text, READ)
 
 
 def mark_functions(node: Branch, text: Text) -> None:

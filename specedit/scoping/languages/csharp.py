@@ -28,65 +28,6 @@ ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
 
-class CSharpNamespaces(HeldRules):
-    """The namespaces of a project and their `using` directives."""
-
-    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
-        """A type of a namespace that is visible here, and what `using static` shows."""
-        text = project.text(project.path(here.scopes)) or ""
-        used = {used for _, static, used in USING.findall(text) if not static}
-        used |= {f"{space}.{name}" for space in _around(project, here) for name in used}
-        spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
-        for near in (*spaces, used | _used_everywhere(project)):
-            shown = _types(project, name, near)
-            yield from (declared for declared in shown if declared.home is not here.scopes)
-        for _, static, used in USING.findall(text):
-            space, _, holder = used.rpartition(".")
-            for owner in _types(project, holder, {space} if space else None) if static else ():
-                yield from project.members_of(owner, name)
-
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        """The type of `using Name = Space.Type;`."""
-        space, _, name = here.rules.module_of(here.scopes, imported).rpartition(".")
-        return list(_types(project, name, {space})) or None
-
-    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        """A type of a namespace, by a qualified name."""
-        if owner.folder or "namespace" in owner.node.type:
-            yield from _types(project, name, {owner.folder or owner.name})
-
-    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
-        has the name."""
-        if node.type not in ("identifier", "qualified_name", "member_access_expression"):
-            return None
-        text = here.scopes.text(node) if node.end - node.start <= 200 else ""
-        space = self.namespace(project, here, text)
-        if space is None:
-            return None
-        first = next(inner for inner in node.walk() if not inner.children)
-        nearest = here.lookup(text.split(".")[0], first)
-        return space if nearest is None or nearest.kind == "namespace" else None
-
-    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
-        spaces = _spaces(project)
-        tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
-        whole = next((name for name in tries if name in spaces), None) if name else None
-        return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
-
-    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        """The other parts of a partial type."""
-        home = project.at(owner.home)
-        if home is None or not _is_partial(home, owner):
-            return
-        own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
-        for place in _files(project, owner.name, own or None):
-            there = project.typing(place)
-            for other in there.scopes.owners_named(owner.name) if there is not None else ():
-                if there is not None and _is_partial(there, other):
-                    yield other
-
-
 def _is_partial(home: Typing, owner: Owner) -> bool:
     head = home.scopes.data[owner.node.start : owner.node.start + 200].split(b"{")[0]
     return re.search(rb"\bpartial\b", head) is not None
@@ -170,7 +111,7 @@ def _left_out(typing: Typing, declared: Declared) -> str | None:
     return None
 
 
-class CSharp(CSharpNamespaces):
+class CSharp(HeldRules):
     def carrier(self, leaf: Branch) -> Branch:
         """`Make<int>`, which stands where `Make` could."""
         return leaf.parent if leaf.place == "generic_name." and leaf.parent else leaf
@@ -245,6 +186,63 @@ class CSharp(CSharpNamespaces):
             return super().receiver(leaf)
         holder = leaf.around("conditional_access_expression")
         return holder.part("condition") if holder is not None else None
+
+    # namespaces and their `using` directives
+
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
+        """A type of a namespace that is visible here, and what `using static` shows."""
+        text = project.text(project.path(here.scopes)) or ""
+        used = {used for _, static, used in USING.findall(text) if not static}
+        used |= {f"{space}.{name}" for space in _around(project, here) for name in used}
+        spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
+        for near in (*spaces, used | _used_everywhere(project)):
+            shown = _types(project, name, near)
+            yield from (declared for declared in shown if declared.home is not here.scopes)
+        for _, static, used in USING.findall(text):
+            space, _, holder = used.rpartition(".")
+            for owner in _types(project, holder, {space} if space else None) if static else ():
+                yield from project.members_of(owner, name)
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        """The type of `using Name = Space.Type;`."""
+        space, _, name = here.rules.module_of(here.scopes, imported).rpartition(".")
+        return list(_types(project, name, {space})) or None
+
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        """A type of a namespace, by a qualified name."""
+        if owner.folder or "namespace" in owner.node.type:
+            yield from _types(project, name, {owner.folder or owner.name})
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
+        has the name."""
+        if node.type not in ("identifier", "qualified_name", "member_access_expression"):
+            return None
+        text = here.scopes.text(node) if node.end - node.start <= 200 else ""
+        space = self.namespace(project, here, text)
+        if space is None:
+            return None
+        first = next(inner for inner in node.walk() if not inner.children)
+        nearest = here.lookup(text.split(".")[0], first)
+        return space if nearest is None or nearest.kind == "namespace" else None
+
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        spaces = _spaces(project)
+        tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
+        whole = next((name for name in tries if name in spaces), None) if name else None
+        return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """The other parts of a partial type."""
+        home = project.at(owner.home)
+        if home is None or not _is_partial(home, owner):
+            return
+        own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
+        for place in _files(project, owner.name, own or None):
+            there = project.typing(place)
+            for other in there.scopes.owners_named(owner.name) if there is not None else ():
+                if there is not None and _is_partial(there, other):
+                    yield other
 
 
 def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:

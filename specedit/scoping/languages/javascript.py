@@ -32,7 +32,7 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
     parent = node.parent
     if parent is None or deep > MAX_STEPS:
         return None
-    typed = _context_type(typing, node, parent, deep)
+    typed = _context_type(typing, node, deep)
     if typed is not None:
         return typing.named_type(_awaited(typing, typed), deep + 1)
     if node.place == "assignment_expression.right":
@@ -137,18 +137,6 @@ def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
     return typing.type_of(value, deep + 1) if value is not pattern else None
 
 
-def type_of_literal(typing: Typing, node: Branch) -> Branch | None:
-    """The type expression that says what an object literal must be."""
-    return _context_type(typing, node, node.parent, 0) if node.parent is not None else None
-
-
-def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> Known:
-    """The class of a callback's parameter, by what the place of the callback asks for."""
-    if declared is None or declared.kind != "parameter" or declared.scope is None:
-        return None
-    return _given(typing, declared.scope.node, (declared.node, declared.leaf), deep)
-
-
 def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: int) -> Known:
     arguments = function.parent
     if arguments is None:
@@ -160,7 +148,7 @@ def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: 
     member = typing.member_leaf(callee) if callee is not None else None
     if member is not None and at == 0 and typing.scopes.label(member) in EACH:
         return typing.element_of(typing.rules.receiver(member), deep)
-    wanted = _context_type(typing, function, arguments, deep)
+    wanted = _context_type(typing, function, deep)
     while wanted is not None and wanted.type in typing.rules.around_types:
         wanted = first_of(wanted)
     if wanted is not None and wanted.type in typing.rules.names:  # `type Handler = (e: E) => void`
@@ -173,8 +161,11 @@ def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: 
     return typing.named_type(types[at], deep) if at < len(types) else None
 
 
-def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Branch | None:
+def _context_type(typing: Typing, node: Branch, deep: int = 0) -> Branch | None:
     """The type expression that says what an expression must be."""
+    parent = node.parent
+    if parent is None:
+        return None
     if parent.type in ("as_expression", "satisfies_expression"):
         return last_of(parent)
     if parent.type == "type_assertion":
@@ -186,10 +177,9 @@ def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Br
             if typing.rules.scopes.get(up.type) == "function":
                 return up.part("return_type")
     if parent.type == "parenthesized_expression" and parent.place == "arrow_function.body":
-        return _context_type(typing, parent, parent.parent or parent, deep)
+        return _context_type(typing, parent, deep)
     if parent.type == "array":
-        typed = _context_type(typing, parent, parent.parent or parent, deep + 1)
-        return typing.element(typed)
+        return typing.element(_context_type(typing, parent, deep + 1))
     if parent.type == "arguments" and parent.parent is not None:
         return _parameter_type(typing, parent, node)
     key = parent.part("key") if node.place == "pair.value" and node.type == "array" else None
@@ -310,14 +300,17 @@ class JavaScript(JavaScriptModules):
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """`{...a}` has what `a` has."""
         spread = [child for child in owner.node.children if child.type == "spread_element"]
-        if not spread:
-            return None
-        types = (uses.typing.type_of(node.named_children()[0]) for node in spread)
-        return uses.all([uses.member(known) for known in types])
+        keys = [uses.member(uses.typing.type_of(first_of(node))) for node in spread]
+        for key in keys[1:]:
+            uses.join(key, keys[0])
+        return keys[0] if keys else None
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """The class of a callback's parameter: `things.forEach(thing => …)`."""
-        return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
+        """The class of a callback's parameter, by what its place asks for: `xs.map(x => …)`."""
+        declared = typing.lookup(typing.scopes.label(leaf), leaf)
+        if declared is None or declared.kind != "parameter" or declared.scope is None:
+            return None
+        return _given(typing, declared.scope.node, (declared.node, declared.leaf), deep)
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
         """The type of another project that an object literal is meant for, and what may read one
@@ -331,7 +324,7 @@ class JavaScript(JavaScriptModules):
         known = owner_of_literal(typing, declared.owner.node)
         if any(owner.module is None for owner in known or ()):
             return None
-        named = type_of_literal(typing, declared.owner.node)
+        named = _context_type(typing, declared.owner.node)
         if named is None:
             return _given_to_another(typing, declared.owner.node)
         home = typing.over(named) or typing

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import tables
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Owner
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 _DOLLAR = re.compile(r"\$([^\W\d]\w*)")
@@ -27,6 +30,13 @@ class Kotlin(Rules):
             return leaf.parent is not node or leaf.field != "" or alike[0] is leaf
         ends = node.type in ("catch_block", "enum_entry", "import") and alike
         return not ends or alike[-1 if node.type == "import" else 0] is leaf
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The class that `this@Cart` stands for."""
+        if node.type != "this_expression":
+            return None
+        label = here.scopes.text(node).partition("@")[2]
+        return next(iter(here.scopes.owners_named(label)), None) if label else None
 
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter

@@ -182,29 +182,24 @@ def _fixture(typing: Typing, declared: Declared) -> tuple[Typing, Declared] | No
     if (
         declared.kind != "parameter"
         or name is None
-        or not _asks_for_fixtures(function, name, typing)
+        or not (typing.scopes.text(name).startswith("test") or _is_fixture(function, typing))
     ):
         return None
     folder = posixpath.dirname(typing.project.path(typing.scopes))
     shared = (posixpath.join(up, "conftest.py") for up in folders_up(folder))
     for home in (typing, *map(typing.project.typing, shared)):
         for other in home.scopes.declarations(declared.name) if home is not None else ():
-            if home is not None and _is_fixture(other.node, home.scopes.text):
+            if home is not None and _is_fixture(other.node, home):
                 return (home, other) if other.node is not function else None
     return None
 
 
-def _asks_for_fixtures(function: Branch, name: Branch, typing: Typing) -> bool:
-    text = typing.scopes.text
-    return text(name).startswith("test") or _is_fixture(function, text)
-
-
-def _is_fixture(function: Branch, text: Text) -> bool:
+def _is_fixture(function: Branch, typing: Typing) -> bool:
     around = function.parent
     if function.type != "function_definition" or around is None:
         return False
     marks = [child for child in around.children if child.type == "decorator"]
-    return any(re.search(r"\bfixture\b", text(mark)) for mark in marks)
+    return any(re.search(r"\bfixture\b", typing.scopes.text(mark)) for mark in marks)
 
 
 def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:

@@ -39,7 +39,7 @@ class Scala(Rules):
         return other.owner is not None and path[-1:] == [other.owner.name]
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
-        if node.type == "enumerator" and not _begins(leaf, node):
+        if node.type == "enumerator" and leaf.start >= node.named_children()[0].end:
             return False  # `x <- xs` declares x, and reads xs
         if node.type == "import_declaration" and node.named_children()[-1] is not leaf:
             return False  # only `c` of `import a.b.c`
@@ -76,11 +76,6 @@ class Scala(Rules):
         """`f(x = 1)` names a parameter, `x = 1` elsewhere assigns."""
         around = leaf.at("^ ^")
         return around is not None and around.type == "arguments"
-
-
-def _begins(leaf: Branch, node: Branch) -> bool:
-    first = node.named_children()[0]
-    return first.start <= leaf.start < first.end
 
 
 _MATCHES = places("case_clause enumerator")

@@ -144,11 +144,8 @@ def _has_shape(typing: Typing, owner: Owner, wanted: Owner) -> bool:
 
 
 def _is_optional(declared: list[Declared]) -> bool:
-    return all(_is_marked(each.node) for each in declared)
-
-
-def _is_marked(node: Branch) -> bool:
-    return node.type in _OPTIONAL or any(child.type in _OPTIONAL for child in node.children)
+    nodes = ((each.node, *each.node.children) for each in declared)
+    return all(any(node.type in _OPTIONAL for node in marked) for marked in nodes)
 
 
 _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
