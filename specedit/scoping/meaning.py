@@ -262,7 +262,7 @@ def scopes_of(declared: Declared) -> Scopes:
 
 
 def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
-    """Whether two owners are one class that goes on in another file."""
+    """Whether two owners are one class that continues in another file."""
     return any(part is other for part in typing.project.parts(owner))
 
 

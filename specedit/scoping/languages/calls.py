@@ -66,7 +66,7 @@ def _given(typing: Typing, leaf: Branch) -> Given | None:
 
 
 def _is_instance(receiver: str) -> bool:
-    """Whether the name of a variable or of a member says that it is no class."""
+    """Whether the name of a variable or of a member says that it is not a class."""
     words = receiver.split(".")
     last = words[-1].strip("_")
     named = all(map(str.isidentifier, words)) and last[:1].islower()

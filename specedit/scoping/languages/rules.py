@@ -15,7 +15,8 @@ from specedit.scoping.scope import FUNCTIONS, Declared, Known, Meaning, Owner, R
 from specedit.syntax.branch import Branch
 
 Text = Callable[[Branch], str]
-# The engine is built on this module. The hooks of a language name its classes.
+# The classes of the engine are built on this module and not known here. The hooks of a language
+# name them, as do the parameters below.
 Project: TypeAlias = Any
 Scopes: TypeAlias = Any
 Typing: TypeAlias = Any

@@ -123,7 +123,7 @@ class Tables:
     named_files: bool = False  # a class's file is named after it (Java, PHP)
     bare_members: bool = False  # members are visible without a receiver
     shows_all: bool = False  # a file's text and its classes' bases say all that it can name
-    parts_alone: bool = False  # a class goes on in other files as `Rules.parts` says alone (C#)
+    parts_alone: bool = False  # only `Rules.parts` says where a class continues (C#)
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
@@ -165,7 +165,7 @@ class Tables:
 
 def tables(text: str) -> dict[str, Any]:
     """The tables of a text, by their names. A table begins a line with "name:"; lines that are
-    indented go on with it. Words are split at blanks; `flags` lists what is true."""
+    indented continue it. Words are split at blanks; `flags` lists what is true."""
     sorts = {table.name: table.type for table in fields(Tables)}
     results: dict[str, Any] = {}
     for block in re.split(r"\n(?=\S)", text.strip()):
