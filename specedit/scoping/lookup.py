@@ -22,7 +22,7 @@ class Lookup:
         self.rules = scopes.rules
         self.project = project
         self._found: dict[int, list[Owner]] = {}  # what a class extends in other files
-        self._rankings: dict[Hashable, RankedDeclarations] = {}
+        self._rankings: dict[Hashable, tuple[object, RankedDeclarations]] = {}
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
@@ -34,19 +34,20 @@ class Lookup:
             steps += 1 + len(scope.opens)
             before = at.start if inner or not self.rules.hoists else None
             results: list[Declared] = []
-            if name in scope.declared:
-                results += self._declared(name, scope, at, hint, before, typed=scope is head)
+            if (declared := scope.declared.get(name)) is not None:
+                seen = self._seen(declared, scope, at, typed=scope is head)
+                results += self._meant(declared, hint, before) if seen is declared else seen
             if inner and scope.kind == "class" and self.rules.reads_class and scope.owner:
-                own = scope.owner.members.get(name, ())
-                results += [declared for declared in own if is_assigned(declared, at)]
+                results += self._assigned(scope.owner.members.get(name, []), at, hint)
             elif (owner := scope.owner) is not None and (
                 self.rules.bare_members
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                results += self.members((owner,), name)
+                results += self._meant(self.members((owner,), name), hint, before)
             for opened, only in scope.opens:
-                results += self.members((opened,), name) if only in ("", name) else []
+                shown = self.members((opened,), name) if only in ("", name) else []
+                results += self._meant(shown, hint, before)
             chosen = self._choose(results, at, hint, inner)
             if chosen is not None:
                 self.project.count(self, steps)
@@ -58,32 +59,37 @@ class Lookup:
         elsewhere = self.project.shared(self, name)
         return next((declared for declared in elsewhere if self._accepts(declared, hint)), None)
 
-    def _declared(
-        self,
-        name: str,
-        scope: Scope,
-        at: Branch,
-        hint: str,
-        before: int | None,
-        *,
-        typed: bool,
+    def _seen(
+        self, declared: list[Declared], scope: Scope, at: Branch, *, typed: bool
     ) -> list[Declared]:
-        """The declaration of a name in a scope, as a place sees it; of many, the one that is meant.
-        `typed`: the place is in the type of one of the scope's parameters."""
+        """The declarations of a name in a scope that a place can see. `typed`: the place is in the
+        type of one of the scope's parameters."""
         end = _end_of_head(scope, at) if self.rules.hoists else None
-        key = (id(scope), name, hint, typed, end)
-        if key in self._rankings:
-            return self._rankings[key].best(before)
-        seen = scope.declared[name]
         if typed:
-            seen = [declared for declared in seen if declared.kind != "parameter"]
+            declared = [each for each in declared if each.kind != "parameter"]
         if end is not None:
-            seen = [declared for declared in seen if declared.leaf.start < end]
-        if len(scope.declared[name]) < MIN_INDEXED_CHILDREN:
-            return seen
-        accepted = [declared for declared in seen if self._accepts(declared, hint)]
-        ranked = self._rankings[key] = RankedDeclarations(accepted, is_type=hint == "type")
-        return ranked.best(before)
+            declared = [each for each in declared if each.leaf.start < end]
+        return declared
+
+    def _meant(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
+        """Declarations of one name; of many, the one that is meant."""
+        if len(found) < MIN_INDEXED_CHILDREN:
+            return found
+        key = (id(found), hint)  # its id is its own as long as it is kept
+        if key not in self._rankings:
+            accepted = [declared for declared in found if self._accepts(declared, hint)]
+            self._rankings[key] = found, RankedDeclarations(accepted, is_type=hint == "type")
+        return self._rankings[key][1].best(before)
+
+    def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
+        """The last member that a class's body has set before it comes to `at`."""
+        last: list[Declared] = []
+        for declared in reversed(found):
+            if is_assigned(declared, at) and self._accepts(declared, hint):
+                if declared.kind not in TYPES or hint == "type":
+                    return [declared]
+                last = last or [declared]
+        return last
 
     def _typed_by(self, at: Branch) -> Scope | None:
         """Go, C: the function one of whose parameters' types `at` is part of."""
@@ -194,10 +200,10 @@ def _end_of_head(function: Scope, at: Branch) -> int | None:
 
 def is_assigned(declared: Declared, at: Branch) -> bool:
     """Python: whether a class's body, read from the top, has set a name before it comes to `at`."""
+    if declared.leaf.end > at.start:
+        return False
     read = (declared.node.part("right"), declared.node.part("type"))
-    return declared.leaf.end <= at.start and not any(
-        part is not None and part.start <= at.start < part.end for part in read
-    )
+    return not any(part is not None and part.start <= at.start < part.end for part in read)
 
 
 class RankedDeclarations:

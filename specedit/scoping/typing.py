@@ -276,7 +276,6 @@ class Typing(Lookup):
             if space is not None and last is not None:
                 result = self.members((space,), self.scopes.text(last).split("<")[0])
                 return self.type_of_declared(result[0], deep + 1) if result else ()
-        if outer:
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
         if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:
