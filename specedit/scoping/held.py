@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.scope import FUNCTIONS, Declared
-from specedit.scoping.typing import Known, Typing, is_alone, only_result, type_part
+from specedit.scoping.scope import FUNCTIONS, Declared, Known
+from specedit.scoping.typing import Typing, is_alone, only_result, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
 MAX_STEPS = 12  # steps through calls
@@ -22,73 +22,80 @@ class HeldRules(Rules):
     """The rules of a language whose written types say what a container holds."""
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        return taken_out(typing, node, deep)
+        """The class of `orders.get(0)`, `entry.getValue()`, `await task`, by what the type that is
+        written for the receiver is given; None where that is not known."""
+        if node.type in self.awaits:
+            typed = self.written(typing, first_of(node), deep + 1)
+            if typed is None or typing.head(typed) not in self.awaited:
+                return None
+            return typing.named_type(_argument(typing, typed, -1), deep + 1)
+        member = _member(typing, node)
+        which = self.held.get(typing.scopes.label(member)) if member is not None else None
+        if member is None or which in (None, SAME):
+            return None
+        typed = self.written(typing, self.receiver(member), deep + 1)
+        return typing.named_type(_argument(typing, typed, 0 if which == FIRST else -1), deep + 1)
 
     def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        return written(typing, node, deep)
+        """The type that is written for an expression."""
+        if node is None or deep > MAX_STEPS:
+            return None
+        if (home := typing.over(node)) is not None:
+            return self.written(home, node, deep)
+        start, project = node, typing.project
+        known: Branch | None = project.remembered(
+            ("written", id(start)), lambda: _written(typing, start, deep)
+        )
+        return known
 
     def member_out_of(
         self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
-        return substituted(typing, leaf, declared, known, deep)
+        """The class of a member whose type is a type parameter of its class, by what the type that
+        is written for the receiver gives the class; of any other, what is `known`."""
+        typed = type_part(declared, self)
+        home = typing.home(declared) or typing
+        if typed is None or declared.owner is None or deep > MAX_STEPS:
+            return known
+        names = [home.scopes.text(inner) for inner in typed.walk() if inner.type in self.names]
+        parameters = self.type_parameters(home, declared)
+        if len(names) != 1 or names[0] not in parameters:
+            return known
+        listed = _given_to(self.written(typing, self.receiver(leaf), deep + 1), typing)
+        at = parameters.index(names[0])
+        return typing.named_type(listed[at], deep + 1) if len(listed) == len(parameters) else None
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """The class of a callback's parameter."""
-        return given(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
-
-
-def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
-    """The class of `orders.get(0)`, `entry.getValue()`, `await task`: what the type that is written
-    for the receiver is given; None where that is not known."""
-    rules = typing.rules
-    if node.type in rules.awaits:
-        typed = written(typing, first_of(node), deep + 1)
-        if typed is None or typing.head(typed) not in rules.awaited:
+        """The class of a callback's parameter that has no type: `orders.forEach(order -> …)`."""
+        declared = typing.lookup(typing.scopes.label(leaf), leaf)
+        if declared is None or declared.scope is None or deep > MAX_STEPS:
             return None
-        return _class(typing, _argument(typing, typed, -1), deep)
-    member = _member(typing, node)
-    which = rules.held.get(typing.scopes.label(member)) if member is not None else None
-    if member is None or which in (None, SAME):
-        return None
-    typed = written(typing, rules.receiver(member), deep + 1)
-    return _class(typing, _argument(typing, typed, 0 if which == FIRST else -1), deep)
-
-
-def given(typing: Typing, declared: Declared | None, deep: int) -> Known:
-    """The class of a callback's parameter that has no type: `orders.forEach(order -> …)`."""
-    if (
-        declared is None
-        or declared.kind != "parameter"
-        or declared.scope is None
-        or deep > MAX_STEPS
-    ):
-        return None
-    function = declared.scope.node
-    names = [inner for inner in function.walk() if typing.scopes.by_leaf.get(id(inner)) is not None]
-    own = [name for name in names if typing.scopes.by_leaf[id(name)].scope is declared.scope]
-    parameters = [leaf for leaf in own if typing.scopes.by_leaf[id(leaf)].kind == "parameter"]
-    if declared.leaf not in parameters:
-        return None
-    at = parameters.index(declared.leaf)
-    if (target := _kept_as(typing, function, deep)) is not None:
-        listed = _arguments(typing, target)
-        return _class(typing, listed[at], deep) if at < len(listed) else None
-    call = next((up for up in function.up() if up.type in typing.rules.calls), None)
-    leaf = typing.called_leaf(call) if call is not None else None
-    if leaf is None or call is None:
-        return None
-    called = typing.called(leaf, deep + 1)
-    if called is not None:
-        return _wanted(typing, called, call, function, at, deep)
-    member = _member(typing, call)
-    if member is None or typing.scopes.label(member) not in typing.rules.callbacks:
-        return None
-    typed = written(typing, typing.rules.receiver(member), deep + 1)
-    listed = _arguments(typing, typed)
-    if len(listed) == len(parameters) == 2:
-        return _class(typing, listed[at], deep)
-    single = len(parameters) == 1 and len(listed) == 1
-    return _class(typing, listed[-1], deep) if single else None
+        function = declared.scope.node
+        inside = (typing.scopes.by_leaf.get(id(inner)) for inner in function.walk())
+        own = [each for each in inside if each is not None and each.scope is declared.scope]
+        parameters = [each.leaf for each in own if each.kind == "parameter"]
+        if declared.leaf not in parameters:
+            return None
+        at = parameters.index(declared.leaf)
+        if (target := _kept_as(typing, function, deep)) is not None:
+            listed = _arguments(typing, target)
+            return typing.named_type(listed[at], deep + 1) if at < len(listed) else None
+        call = next((up for up in function.up() if up.type in self.calls), None)
+        callee = typing.called_leaf(call) if call is not None else None
+        if callee is None or call is None:
+            return None
+        called = typing.called(callee, deep + 1)
+        if called is not None:
+            return _wanted(typing, called, call, function, at, deep)
+        member = _member(typing, call)
+        if member is None or typing.scopes.label(member) not in self.callbacks:
+            return None
+        typed = self.written(typing, self.receiver(member), deep + 1)
+        listed = _arguments(typing, typed)
+        if len(listed) == len(parameters) == 2:
+            return typing.named_type(listed[at], deep + 1)
+        single = len(parameters) == 1 and len(listed) == 1
+        return typing.named_type(listed[-1], deep + 1) if single else None
 
 
 def _kept_as(typing: Typing, function: Branch, deep: int) -> Branch | None:
@@ -101,37 +108,10 @@ def _kept_as(typing: Typing, function: Branch, deep: int) -> Branch | None:
     if node.parent is None:
         return None
     if node.field == "right":
-        return written(typing, node.parent.part("left"), deep + 1)
+        return typing.rules.written(typing, node.parent.part("left"), deep + 1)
     name = node.parent.part("name") if node.field == "value" else None
     declared = typing.scopes.by_leaf.get(id(name)) if name is not None else None
     return type_part(declared, typing.rules) if declared is not None else None
-
-
-def substituted(typing: Typing, leaf: Branch, member: Declared, known: Known, deep: int) -> Known:
-    """The class of a member whose type is a type parameter of its class, by what the type that is
-    written for the receiver gives the class; of any other, what is `known`."""
-    typed = type_part(member, typing.rules)
-    home = typing.home(member) or typing
-    if typed is None or member.owner is None or deep > MAX_STEPS:
-        return known
-    names = [home.scopes.text(inner) for inner in typed.walk() if inner.type in typing.rules.names]
-    parameters = typing.rules.type_parameters(home, member)
-    if len(names) != 1 or names[0] not in parameters:
-        return known
-    listed = _given_to(written(typing, typing.rules.receiver(leaf), deep + 1), typing)
-    at = parameters.index(names[0])
-    return _class(typing, listed[at], deep) if len(listed) == len(parameters) else None
-
-
-def written(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-    """The type that is written for an expression."""
-    if node is None or deep > MAX_STEPS:
-        return None
-    if (home := typing.over(node)) is not None:
-        return written(home, node, deep)
-    start = node
-    key = ("written", id(start))
-    return typing.project.remembered(key, lambda: _written(typing, start, deep))
 
 
 def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
@@ -157,7 +137,7 @@ def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
     member = _member(typing, node)
     if member is None or rules.held.get(typing.scopes.label(member)) != SAME:
         return None
-    return written(typing, rules.receiver(member), deep + 1)
+    return typing.rules.written(typing, rules.receiver(member), deep + 1)
 
 
 def _of_name(typing: Typing, node: Branch, deep: int) -> Branch | None:
@@ -174,11 +154,11 @@ def _of_name(typing: Typing, node: Branch, deep: int) -> Branch | None:
         if not rules.takes_element(declared):
             return None
         value = declared.node.part("right") or declared.node.part("value")
-        over = written(home, value, deep + 1)
+        over = home.rules.written(home, value, deep + 1)
         if over is None or is_keyed(home, value, over):
             return None
         return (home.over(over) or home).element(over)
-    return written(home, rules.value_part(declared), deep + 1)
+    return home.rules.written(home, rules.value_part(declared), deep + 1)
 
 
 def is_keyed(typing: Typing, over: Branch | None, typed: Branch) -> bool:
@@ -210,7 +190,7 @@ def _wanted(
         return None
     home = typing.home(called) or typing
     given_types = _arguments(home, types[number].part("type"))
-    return _class(home, given_types[at], deep) if at < len(given_types) else None
+    return home.named_type(given_types[at], deep + 1) if at < len(given_types) else None
 
 
 def _argument(typing: Typing, typed: Branch | None, number: int) -> Branch | None:
@@ -240,7 +220,3 @@ def _given_to(typed: Branch | None, typing: Typing) -> Sequence[Branch]:
     )
     first = next(iter(listed), None)
     return first.named_children() if first is not None else ()
-
-
-def _class(typing: Typing, typed: Branch | None, deep: int) -> Known:
-    return typing.named_type(typed, deep + 1) if typed is not None else None

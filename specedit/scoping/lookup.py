@@ -6,22 +6,18 @@ Does not look at expressions; `Typing` does.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import MIN_INDEXED_CHILDREN, Branch
 
-if TYPE_CHECKING:
-    from specedit.scoping.languages.rules import Project  # it builds on this module
-
 
 class Lookup:
-    """Answers for one file's scopes. `project`: the files around it."""
+    """Answers for one file's scopes. `project`: the files around it, which build on this module."""
 
-    def __init__(self, scopes: Scopes, project: Project) -> None:
+    def __init__(self, scopes: Scopes, project: Any) -> None:
         self.scopes = scopes
         self.rules = scopes.rules
         self.project = project
@@ -39,7 +35,8 @@ class Lookup:
             before = at.start if inner or not self.rules.hoists else None
             results: list[Declared] = []
             if (declared := scope.declared.get(name)) is not None:
-                results += self._declared(declared, scope, at, hint, before, typed=scope is head)
+                seen = self._seen(declared, scope, at, typed=scope is head)
+                results += self._meant(declared, hint, before) if seen is declared else seen
             if inner and scope.kind == "class" and self.rules.reads_class and scope.owner:
                 results += self._assigned(scope.owner.members.get(name, []), at, hint)
             elif (owner := scope.owner) is not None and (
@@ -47,10 +44,10 @@ class Lookup:
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                results += self._few(self.members((owner,), name), hint, before)
+                results += self._meant(self.members((owner,), name), hint, before)
             for opened, only in scope.opens:
                 shown = self.members((opened,), name) if only in ("", name) else []
-                results += self._few(shown, hint, before)
+                results += self._meant(shown, hint, before)
             chosen = self._choose(results, at, hint, inner)
             if chosen is not None:
                 self.project.count(self, steps)
@@ -60,59 +57,39 @@ class Lookup:
             scope = scope.parent
         self.project.count(self, steps)
         elsewhere = self.project.shared(self, name)
-        return next((item for item in elsewhere if self._accepts(item, hint)), None)
+        return next((declared for declared in elsewhere if self._accepts(declared, hint)), None)
 
-    def _declared(
-        self,
-        found: list[Declared],
-        scope: Scope,
-        at: Branch,
-        hint: str,
-        before: int | None,
-        *,
-        typed: bool,
+    def _seen(
+        self, declared: list[Declared], scope: Scope, at: Branch, *, typed: bool
     ) -> list[Declared]:
-        """The declaration of a name in a scope, as a place sees it; of many, the one that is meant.
-        `typed`: the place is in the type of one of the scope's parameters."""
+        """The declarations of a name in a scope that a place can see. `typed`: the place is in the
+        type of one of the scope's parameters."""
         end = _end_of_head(scope, at) if self.rules.hoists else None
+        if typed:
+            declared = [each for each in declared if each.kind != "parameter"]
+        if end is not None:
+            declared = [each for each in declared if each.leaf.start < end]
+        return declared
 
-        def seen() -> list[Declared]:
-            results = found
-            if typed:
-                results = [result for result in results if result.kind != "parameter"]
-            if end is not None:
-                results = [result for result in results if result.leaf.start < end]
-            return results
-
-        if len(found) < MIN_INDEXED_CHILDREN:
-            return seen()
-        key = (id(scope), id(found), hint, typed, end)
-        return self._ranked(key, found, seen, hint).best(before)
-
-    def _few(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
-        """Members of one name; of many, the one that is meant."""
+    def _meant(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
+        """Declarations of one name; of many, the one that is meant."""
         if len(found) < MIN_INDEXED_CHILDREN:
             return found
-        return self._ranked((id(found), hint), found, lambda: found, hint).best(before)
+        key = (id(found), hint)  # its id is its own as long as it is kept
+        if key not in self._rankings:
+            accepted = [declared for declared in found if self._accepts(declared, hint)]
+            self._rankings[key] = found, RankedDeclarations(accepted, is_type=hint == "type")
+        return self._rankings[key][1].best(before)
 
     def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
-        """The members that a class's body has set before it comes to `at`; of many, the last."""
-        if len(found) < MIN_INDEXED_CHILDREN:
-            return [declared for declared in found if is_assigned(declared, at)]
-        return self._ranked((id(found), hint), found, lambda: found, hint).assigned(at)
-
-    def _ranked(
-        self,
-        key: Hashable,
-        found: list[Declared],
-        seen: Callable[[], list[Declared]],
-        hint: str,
-    ) -> RankedDeclarations:
-        if key not in self._rankings:
-            accepted = [declared for declared in seen() if self._accepts(declared, hint)]
-            ranked = RankedDeclarations(accepted, is_type=hint == "type")
-            self._rankings[key] = found, ranked  # its id is its own as long as it is kept
-        return self._rankings[key][1]
+        """The last member that a class's body has set before it comes to `at`."""
+        last: list[Declared] = []
+        for declared in reversed(found):
+            if is_assigned(declared, at) and self._accepts(declared, hint):
+                if declared.kind not in TYPES or hint == "type":
+                    return [declared]
+                last = last or [declared]
+        return last
 
     def _typed_by(self, at: Branch) -> Scope | None:
         """Go, C: the function one of whose parameters' types `at` is part of."""
@@ -223,10 +200,10 @@ def _end_of_head(function: Scope, at: Branch) -> int | None:
 
 def is_assigned(declared: Declared, at: Branch) -> bool:
     """Python: whether a class's body, read from the top, has set a name before it comes to `at`."""
+    if declared.leaf.end > at.start:
+        return False
     read = (declared.node.part("right"), declared.node.part("type"))
-    return declared.leaf.end <= at.start and not any(
-        part is not None and part.start <= at.start < part.end for part in read
-    )
+    return not any(part is not None and part.start <= at.start < part.end for part in read)
 
 
 class RankedDeclarations:
@@ -251,21 +228,6 @@ class RankedDeclarations:
         if before is not None:
             number = bisect_right(self._late, before, key=lambda declared: declared.after)
         return self._late[number - 1 : number] or self._others[-1:]
-
-    @cached_property
-    def _by_end(self) -> list[list[Declared]]:
-        ordered = sorted(self._accepted, key=lambda declared: declared.leaf.end)
-        plain = [declared for declared in ordered if declared.kind not in TYPES]
-        return [plain, [declared for declared in ordered if declared.kind in TYPES]]
-
-    def assigned(self, at: Branch) -> list[Declared]:
-        """The last that is assigned before a place."""
-        for group in self._by_end:
-            number = bisect_right(group, at.start, key=lambda declared: declared.leaf.end)
-            for declared in map(group.__getitem__, range(number - 1, -1, -1)):
-                if is_assigned(declared, at):
-                    return [declared]
-        return []
 
 
 def _rank(declared: Declared) -> tuple[bool, int, int]:

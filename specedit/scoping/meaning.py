@@ -6,35 +6,17 @@ Does not rename.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.scope import Meaning as Meaning
+from specedit.scoping.scope import Rewrite as Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
-
-
-@dataclass(eq=False)
-class Meaning:
-    """One thing a name means, and every place that means it."""
-
-    kind: str  # the declarations' kind, or EXTERNAL, FOREIGN, UNKNOWN, FREE, "label"…
-    declared: list[Declared] = field(default_factory=list)
-    leaves: list[Branch] = field(default_factory=list)
-    owners: list[Owner] = field(default_factory=list)
-    module: str = ""  # FOREIGN: where it comes from; UNKNOWN: FIELD, METHOD or ""
-
-    @property
-    def lines(self) -> list[int]:
-        return sorted({leaf.line for leaf in self.leaves})
-
-    @property
-    def is_member(self) -> bool:
-        return bool(self.owners)
 
 
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
@@ -131,8 +113,8 @@ class _Sorting:
             key = above
         return root
 
-    def _join(self, one: Hashable, other: Hashable) -> None:
-        a, b = self._root(one), self._root(other)
+    def _join(self, key: Hashable, other: Hashable) -> None:
+        a, b = self._root(key), self._root(other)
         if a is b or a == b:
             return
         if isinstance(a, Declared):  # a declaration stays the root, so that kinds survive
@@ -146,7 +128,7 @@ class _Sorting:
         rebinding = {
             declaration
             for declaration in self.declared
-            if declaration.after and self._rebinds(declaration)
+            if declaration.after and declaration.node.type in self.rules.rebinds
         }
         in_builds = {
             id(binding.scope)
@@ -170,9 +152,6 @@ class _Sorting:
                 self._join_import(declaration)
         for typing in self.typings:
             self._join_files(typing)
-
-    def _rebinds(self, declared: Declared) -> bool:
-        return declared.node.type in self.rules.rebinds
 
     def _sort(self, declared: Declared) -> str:
         if declared.kind in TYPES - {"import"}:
@@ -229,7 +208,8 @@ class _Sorting:
             for key in keys:
                 if not isinstance(key, Declared) and len(keys) > 1:
                     self._join(key, keys[0])
-        for typing, owner in self._owners():
+        owners = ((here, owner) for here in self.typings for owner in here.scopes.owners)
+        for typing, owner in owners:
             mine = by_owner.get(id(owner), [])
             for above in typing.above(owner) if mine else ():
                 for member in mine:
@@ -242,33 +222,26 @@ class _Sorting:
                 )
                 for member in mine[:1] if wanted else []:
                     self._join(member, wanted[0])
-        if len(self._holders()) > 1:
+        if len({id(each.member_of) for each in self.declared if each.member_of is not None}) > 1:
             for typing in self.typings:
                 for member, other in self.rules.same_members(typing, self.name):
                     self._join(member, other)
         self._join_implied()
 
-    def _owners(self) -> Iterator[tuple[Typing, Owner]]:
-        return ((typing, owner) for typing in self.typings for owner in typing.scopes.owners)
-
-    def _holders(self) -> set[int]:
-        """What has the name as a member of its own, by id."""
-        return {id(each.member_of) for each in self.declared if each.member_of is not None}
-
-    def _overrides(self, one: Hashable, other: Hashable) -> bool:
+    def _overrides(self, member: Hashable, other: Hashable) -> bool:
         """Fields hide where methods override; a field never overrides a method."""
-        if isinstance(one, Declared) and isinstance(other, Declared):
-            called = {one.kind, other.kind} <= FUNCTIONS
-            if called and not self.rules.overrides(one, other, scopes_of(other).text):
+        if isinstance(member, Declared) and isinstance(other, Declared):
+            called = {member.kind, other.kind} <= FUNCTIONS
+            if called and not self.rules.overrides(member, other, scopes_of(other).text):
                 return False
         if not (self.rules.fields_hide or self.rules.members_apart):
             return True
-        sorts = {self._sort(key) for key in (one, other) if isinstance(key, Declared)}
+        sorts = {self._sort(key) for key in (member, other) if isinstance(key, Declared)}
         if len(sorts) > 1:
             return False
         if not self.rules.fields_hide:
             return True
-        kinds = [key.kind for key in (one, other) if isinstance(key, Declared)]
+        kinds = [key.kind for key in (member, other) if isinstance(key, Declared)]
         return all(kind in FUNCTIONS for kind in kinds)
 
     def _join_implied(self) -> None:
@@ -289,21 +262,8 @@ def scopes_of(declared: Declared) -> Scopes:
 
 
 def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
-    """Whether two owners are one class that goes on in another file."""
+    """Whether two owners are one class that continues in another file."""
     return any(part is other for part in typing.project.parts(owner))
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """Bytes [start, end) become `new`."""
-
-    start: int
-    end: int
-    old: str
-    new: str
-    kind: str = "code"
-    why: str = ""  # this is a place that is renamed
-    undecided: bool = False  # a mention that may be ordinary language
 
 
 def has_sigil(meaning: Meaning, typing: Typing) -> bool:

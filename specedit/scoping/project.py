@@ -254,7 +254,7 @@ class Project:
         if key not in self.notes:
             self.notes[key] = ()  # to a question on the way
             result = home.rules.parts(self, owner)
-            self.notes[key] = tuple(note for note in result if note is not owner)
+            self.notes[key] = tuple(part for part in result if part is not owner)
         known: tuple[Owner, ...] = self.notes[key]
         return known
 

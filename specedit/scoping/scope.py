@@ -1,4 +1,4 @@
-"""Scopes, declarations and owners: values and nothing else."""
+"""Scopes, declarations, owners, meanings and rewrites: values and nothing else."""
 
 from __future__ import annotations
 
@@ -65,3 +65,38 @@ class Scope:
     def is_local(self) -> bool:
         """Whether what is declared here can be met nowhere else."""
         return self.kind in ("function", "block", "template")
+
+
+Known = tuple[Owner, ...] | None  # of an expression: None: unknown; empty: a type of elsewhere
+
+
+@dataclass(eq=False)
+class Meaning:
+    """One thing a name means, and every place that means it."""
+
+    kind: str  # the declarations' kind, or EXTERNAL, FOREIGN, UNKNOWN, FREE, "label"…
+    declared: list[Declared] = field(default_factory=list)
+    leaves: list[Branch] = field(default_factory=list)
+    owners: list[Owner] = field(default_factory=list)
+    module: str = ""  # FOREIGN: where it comes from; UNKNOWN: FIELD, METHOD or ""
+
+    @property
+    def lines(self) -> list[int]:
+        return sorted({leaf.line for leaf in self.leaves})
+
+    @property
+    def is_member(self) -> bool:
+        return bool(self.owners)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Bytes [start, end) become `new`."""
+
+    start: int
+    end: int
+    old: str
+    new: str
+    kind: str = "code"
+    why: str = ""  # this is a place that is renamed
+    undecided: bool = False  # a mention that may be ordinary language

@@ -77,7 +77,8 @@ class Scopes(Home):
         return self.file
 
     def _is_read_outside(self, node: Branch) -> bool:
-        """Python: a default, or what a comprehension's first `for` goes over."""
+        """Python: a default, or what a comprehension's first `for` goes over. Java: `catch` and
+        `finally` do not see the resources of a `try`."""
         if node.place not in self.rules.outside or node.parent is None:
             return False
         if node.place not in self.rules.outside_first:
@@ -128,13 +129,14 @@ class Scopes(Home):
                 if not node.children:
                     continue
             if shows and (shown := rules.shown(node, self.text)) is not None:
-                self.scope_of(node).opens += self._called(*shown)
+                called = self._owners_called.get(shown[0], ()) if shown[0] else ()
+                self.scope_of(node).opens += [(owner, shown[1]) for owner in called]
             kind = rules.scopes.get(type_)
             if type_ in by_parent and parent is not None:
                 kind = rules.scopes.get(f"{type_}<{parent.type}", kind)
             if kind is None or kind == "shared" or parent is None or not rules.opens(node):
                 continue
-            scope = Scope(kind, node, self.scope_of(rules.around(node)))
+            scope = Scope(kind, node, self.scope_of(node))
             self.by_node[id(node)] = scope
             if kind in ("class", "namespace", "enum"):
                 scope.owner = self._owner(node)
@@ -174,11 +176,9 @@ class Scopes(Home):
             yield node
             below = list(node.children)
             if below and self.text(below[0]) not in self.rules.wrappers:
-                below = [node for node in below if not self._is_given(node)]
+                below = [node for node in below if node.type not in self.rules.arguments]
+                below = [node for node in below if node.place not in self.rules.given]
             waiting.extend(reversed(below))
-
-    def _is_given(self, node: Branch) -> bool:
-        return node.type in self.rules.arguments or node.place in self.rules.given
 
     def _made(self, owner: Owner) -> Owner:
         self.owners.append(owner)
@@ -186,10 +186,6 @@ class Scopes(Home):
         self._owners_called.setdefault(owner.name.split("::")[-1], []).append(owner)
         self._owners_at.setdefault(id(owner.node), []).append(owner)
         return owner
-
-    def _called(self, name: str, only: str) -> Iterator[tuple[Owner, str]]:
-        """The owners of a name, whatever they stand in."""
-        return ((owner, only) for owner in self._owners_called.get(name, ()) if name)
 
     def _receiver(self, node: Branch) -> Owner | None:
         """The class a method is written outside of."""

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.lookup import Lookup
-from specedit.scoping.scope import FUNCTIONS, Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.syntax.branch import Branch, first_of, last_of
 
 MAX_STEPS = 40  # steps of inference, three or four for each call of a chain; cycles are longer
-Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file does not define
 
 
 class Typing(Lookup):
@@ -249,10 +248,9 @@ class Typing(Lookup):
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
             arrays = any(child.type in self.rules.lists for child in node.named_children())
             return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1])
-        if quoted := self.rules.quoted_type(node, self.scopes.text):
-            return self.named(quoted, node)
         if node.type in self.rules.untyped:
-            return None
+            quoted = self.scopes.text(node).strip("'\"") if self.rules.quotes_types else ""
+            return self.named(quoted, node) if quoted.isidentifier() else None
         leaves = [
             leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
         ]
@@ -273,12 +271,11 @@ class Typing(Lookup):
         if outer:
             around = next((up for up in node.walk() if up.type in self.rules.paths), node)
             before = first_of(around)
-            item = self.word(before) if before is not None else None
+            space = self.word(before) if before is not None else None
             last = last_of(around)
-            if item is not None and last is not None:
-                result = self.members((item,), self.scopes.text(last).split("<")[0])
+            if space is not None and last is not None:
+                result = self.members((space,), self.scopes.text(last).split("<")[0])
                 return self.type_of_declared(result[0], deep + 1) if result else ()
-        if outer:
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
         if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:
@@ -303,16 +300,16 @@ class Typing(Lookup):
             return None
         if (home := self.over(node)) is not None:
             return home.type_of(node, deep + 1)
-        if (item := self.word(node)) is not None:
-            return (item,)
+        if (module := self.word(node)) is not None:
+            return (module,)
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
-        if kind in rules.selves or text in rules.self_words:
-            if rules.is_called_on(node):
-                return self.type_of(rules.called_on(self, node), deep + 1)
+        if text in rules.self_words:
+            for other in rules.called_on(self, node):
+                return self.type_of(other, deep + 1)
             result = self.enclosing(node)
             return (result,) if result else None
-        if kind in rules.supers or text in rules.super_words:
+        if text in rules.super_words:
             result = self.enclosing(node)
             return tuple(self.above(result)) if result else None
         if kind in rules.literals and node.children:
@@ -381,7 +378,7 @@ class Typing(Lookup):
         if foreign and self._takes_types(leaf):  # `Assert.IsType<Order>(x)` may give an Order
             return None
         if owners and foreign:
-            theirs = not self.rules.gives_own(owners[0].module or "")
+            theirs = self._is_closed(owners[0].module or "")
             return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
         result = self.members(owners, name, self.is_called(leaf))
         if leaf.parent is not None and leaf.parent.type in self.rules.calls:
@@ -393,6 +390,9 @@ class Typing(Lookup):
             return inner or (() if name[:1].isupper() and not owners else None)
         known = self.type_of_declared(result[0], deep + 1)
         return known or self.rules.member_out_of(self, leaf, result[0], known, deep + 1)
+
+    def _is_closed(self, module: str) -> bool:
+        return module.split(".")[0] in self.rules.closed_modules
 
     def _takes_types(self, leaf: Branch) -> bool:
         """Whether types are given to what is called by this name."""
@@ -414,9 +414,6 @@ class Typing(Lookup):
             return (self.scopes.outside(node, "", module),)
         if (callee := self._callee(node)) is None:
             return None
-        if self.scopes.text(callee) in self.rules.super_words:
-            result = self.enclosing(node)
-            return tuple(self.above(result)) if result else None
         if self.scopes.text(callee) in self.rules.allocates:
             listed = last_of(node)
             return self.named_type(first_of(listed), deep + 1) if listed is not None else None
@@ -432,7 +429,7 @@ class Typing(Lookup):
             if declared is None:
                 plain = self.scopes.text(callee) in self.rules.gives_plain
                 return (self.scopes.plain,) if plain else None
-            if declared.kind == "import" and not self.rules.gives_own(
+            if declared.kind == "import" and self._is_closed(
                 self.rules.module_of(self.scopes, declared)
             ):
                 return self._imported(declared)

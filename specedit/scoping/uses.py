@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Known, Owner
 from specedit.scoping.scopes import PLAIN
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 EXTERNAL = "outside"  # a member of something this file does not define
@@ -46,9 +46,9 @@ class Uses:
             return [variable, rules.shorthand_member(self, leaf)]
         if declared is not None:
             return rules.means_declared(self, leaf, declared)
-        message = rules.means(self, leaf)
-        if message is not None:
-            return self._read_elsewhere(leaf) or message if message == [(MODULE, "")] else message
+        meant = rules.means(self, leaf)
+        if meant is not None:
+            return self._read_elsewhere(leaf) or meant if meant == [(MODULE, "")] else meant
         if leaf.place in rules.literal_members:
             return [self.member_of_literal(leaf, rules.literal_members[leaf.place])]
         if leaf.place in rules.own_names:
@@ -140,12 +140,6 @@ class Uses:
         owner = self.typing.enclosing(leaf)
         return self.member((owner,) if owner else None)
 
-    def all(self, keys: list[Hashable]) -> Hashable:
-        """One key for several that are the same thing."""
-        for key in keys[1:]:
-            self.join(key, keys[0])
-        return keys[0]
-
 
 def _is_listed(owners: tuple[Owner, ...]) -> bool:
     """Whether one of several types is an array, which may have the member, too."""
@@ -186,17 +180,21 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
     home = typing.home(called) or typing
     built = home.type_of_declared(called) if called.kind in TYPES else None
     for owner in (each for kind in built or () for each in (kind, *home.above(kind))):
-        for item in declared:  # its constructor's, or a field that it is made from
-            if _fills(item, owner, home):
-                return item
-    for item in declared:
-        if item.kind == "parameter" and item.scope and item.scope.node is called.node:
-            return item
+        for candidate in declared:  # its constructor's, or a field that it is made from
+            if _fills(candidate, owner, home):
+                return candidate
+    for candidate in declared:
+        if (
+            candidate.kind == "parameter"
+            and candidate.scope
+            and candidate.scope.node is called.node
+        ):
+            return candidate
     return OTHER_CALL
 
 
 def _fills(declared: Declared, owner: Owner, home: Typing) -> bool:
-    """Whether an argument of the class's own call goes to `one`."""
+    """Whether an argument of the class's own call goes to a declaration."""
     if declared.owner is owner and declared.kind in ("field", "local"):
         return True
     around = declared.scope.parent.owner if declared.scope and declared.scope.parent else None

@@ -34,6 +34,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
     "wrappers",
     "builtins",
     "gives_plain",
+    "closed_modules",
     "keywords",
     "overriding",
 }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, table, tables
 from specedit.syntax.branch import Branch
 
 
@@ -29,30 +29,34 @@ class Bash(Rules):
         return super().is_name(node)
 
     def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
-        if node.type not in ("command", "word"):
-            return ()
-        return ((leaf, text(leaf)) for leaf in shell_names(node, text))
+        """Names in the words right under a node; an index of a KEYED array is a plain word."""
+        leaves: Iterable[Branch] = ()
+        if node.type == "command":
+            leaves = _arguments(node, text)
+        elif node.type == "word" and _is_tested(node, text):
+            leaves = list(_names(node, text, READ))[:1]
+        elif node.type == "word" and (_is_counted(node) or _is_index(node)):
+            leaves = _names(node, text, READ)
+        return ((leaf, text(leaf)) for leaf in leaves)
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         return leaf.type == "variable_name"
 
 
+TABLES = """
+names: variable_name word
+scopes: subshell: block
+declares:
+  function_definition.name: function outer
+  variable_assignment.name for_statement.variable declaration_command. word.set: local outer
+  raw_string.set string_content.set: local outer
+strings: string raw_string ansi_c_string
+keywords: case coproc do done elif else esac fi for function if select then time until while
+flags: methods_apart
+"""
 RULES = Bash(
-    names=places("variable_name word"),
-    scopes=table("subshell: block"),
-    declares=table(
-        """
-        function_definition.name: function outer
-        variable_assignment.name for_statement.variable declaration_command.: local outer
-        word.set raw_string.set string_content.set: local outer
-        """
-    ),
     calls={"command_name": "", "declaration_command": "function", "unset_command": "function"},
-    methods_apart=True,
-    strings=places("string raw_string ansi_c_string"),
-    keywords=places(
-        "case coproc do done elif else esac fi for function if select then time until while",
-    ),
+    **tables(TABLES),
 )
 
 
@@ -71,16 +75,6 @@ BUILTINS = table(  # options with an argument, those whose argument is a name, o
 _NAME = re.compile(r"(?<![\w$#])[^\W\d]\w*")
 _ASSIGNS = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _PLAIN = frozenset({"word", "string_content", "raw_string"})
-
-
-def shell_names(node: Branch, text: Text) -> Iterator[Branch]:
-    """Names in the words right under `node`; an index of a KEYED array is a plain word."""
-    if node.type == "command":
-        yield from _arguments(node, text)
-    elif node.type == "word" and _is_tested(node, text):
-        yield from list(_names(node, text, READ))[:1]
-    elif node.type == "word" and (_is_counted(node) or _is_index(node)):
-        yield from _names(node, text, READ)
 
 
 def mark_functions(node: Branch, text: Text) -> None:
@@ -126,14 +120,14 @@ def _naming(
     """The arguments that are names, by the options before them."""
     option, plain = "", 0
     for word in words:
-        spelling = text(word)
+        written = text(word)
         if option:
             if option in naming:
                 yield word
             option = ""
-        elif plain == 0 and spelling.startswith("-") and spelling != "-":
-            valued = next((at for at, letter in enumerate(spelling) if letter in takes and at), 0)
-            option = spelling[valued] if valued and valued == len(spelling) - 1 else ""
+        elif plain == 0 and written.startswith("-") and written != "-":
+            valued = next((at for at, letter in enumerate(written) if letter in takes and at), 0)
+            option = written[valued] if valued and valued == len(written) - 1 else ""
             plain = 0
         else:
             plain += 1

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -99,67 +99,56 @@ WORDS = places(
 )
 
 
+TABLES = """
+names: identifier type_identifier field_identifier statement_identifier
+scopes:
+  function_definition preproc_function_def function_declarator: function
+  struct_specifier union_specifier: class
+  enum_specifier: enum
+  compound_statement for_statement if_statement while_statement switch_statement: block
+declares:
+  struct_specifier.name union_specifier.name enum_specifier.name: class outer
+  type_definition.declarator: class outer
+  declaration.declarator init_declarator.declarator: local here
+  function_definition.declarator: function receiver
+  field_declaration.declarator: field class
+  enumerator.name: value enumerator
+  parameter_declaration.declarator preproc_params.: parameter here
+  preproc_def.name preproc_function_def.name: macro file
+patterns: pointer_declarator.declarator array_declarator.declarator init_declarator.declarator
+  function_declarator.declarator parenthesized_declarator. attributed_declarator.
+members: field_expression.field: argument
+value_members: field_expression.field
+keys: field_designator.: literal
+literal_members: field_designator.: .type
+calls: call_expression: function
+type_names: type_identifier
+labels: statement_identifier
+assigned: assignment_expression.right
+passes_on: parenthesized_expression unary_expression pointer_expression
+aliases: type_definition
+casts: cast_expression
+builds: compound_literal_expression
+indexes: subscript_expression
+returns: return_statement
+carries_up: init_declarator pointer_declarator function_declarator declaration array_declarator
+declarators: pointer_declarator
+inferred: auto const
+typed_parameters: parameter_declaration
+starts: main
+opaque: preproc_arg
+family: c
+strings: string_literal char_literal system_lib_string
+flags: bare_members overloads fields_hide in_order
+"""
 RULES = C(
-    names=places("identifier type_identifier field_identifier statement_identifier"),
-    scopes=table(
-        """
-        function_definition preproc_function_def function_declarator: function
-        struct_specifier union_specifier: class
-        enum_specifier: enum
-        compound_statement for_statement if_statement while_statement switch_statement: block
-        """
-    ),
-    declares=table(
-        """
-        struct_specifier.name union_specifier.name enum_specifier.name: class outer
-        type_definition.declarator: class outer
-        declaration.declarator init_declarator.declarator: local here
-        function_definition.declarator: function receiver
-        field_declaration.declarator: field class
-        enumerator.name: value enumerator
-        parameter_declaration.declarator: parameter here
-        preproc_def.name preproc_function_def.name: macro file
-        preproc_params.: parameter here
-        """
-    ),
-    patterns=places(
-        "pointer_declarator.declarator array_declarator.declarator init_declarator.declarator",
-        "function_declarator.declarator parenthesized_declarator. attributed_declarator.",
-    ),
-    members=table("field_expression.field: argument"),
-    value_members=places("field_expression.field"),
-    keys=table("field_designator.: literal"),
-    literal_members=table("field_designator.: .type"),
-    calls=table("call_expression: function"),
-    type_names=places("type_identifier"),
-    labels=places("statement_identifier"),
-    assigned=places("assignment_expression.right"),
-    passes_on=places("parenthesized_expression unary_expression pointer_expression"),
-    aliases=places("type_definition"),
-    casts=places("cast_expression"),
-    builds=places("compound_literal_expression"),
-    indexes=places("subscript_expression"),
-    returns=places("return_statement"),
-    carries_up=places(
-        "init_declarator pointer_declarator function_declarator declaration array_declarator",
-    ),
-    declarators=places("pointer_declarator"),
-    inferred=places("auto const"),
-    typed_parameters=places("parameter_declaration"),
-    starts=places("main"),
-    bare_members=True,
-    overloads=True,
-    fields_hide=True,
-    in_order=True,
-    opaque=places("preproc_arg"),
-    family="c",
     keywords=WORDS
     | places(
         "restrict typeof typeof_unqual _Alignas _Alignof _Atomic _BitInt _Bool _Complex",
         "_Decimal128 _Decimal32 _Decimal64 _Generic _Imaginary _Noreturn _Static_assert",
         "_Thread_local",
     ),
-    strings=places("string_literal char_literal system_lib_string"),
+    **tables(TABLES),
 )
 
 

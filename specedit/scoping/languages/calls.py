@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places
-from specedit.scoping.meaning import Meaning, scopes_of
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.meaning import scopes_of
+from specedit.scoping.scope import FUNCTIONS, Declared, Meaning
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
@@ -66,7 +66,7 @@ def _given(typing: Typing, leaf: Branch) -> Given | None:
 
 
 def _is_instance(receiver: str) -> bool:
-    """Whether the name of a variable or of a member says that it is no class."""
+    """Whether the name of a variable or of a member says that it is not a class."""
     words = receiver.split(".")
     last = words[-1].strip("_")
     named = all(map(str.isidentifier, words)) and last[:1].islower()
@@ -75,15 +75,17 @@ def _is_instance(receiver: str) -> bool:
 
 def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> bool:
     """Whether a function may be called so; True where that is not known."""
-    listed = _parameters(function) if rules.is_plain_function(function) else None
+    around = function.node.parent
+    decorated = around is not None and around.type in rules.decorated
+    listed = None if decorated else _parameters(function)
     if listed is None:
         return True
     least, most, names = 0, 0, set[str]()
     for parameter in listed.named_children():
-        spelling = text(parameter)
-        if "comment" in parameter.type or "self" in parameter.type or spelling.startswith("this:"):
+        written = text(parameter)
+        if "comment" in parameter.type or "self" in parameter.type or written.startswith("this:"):
             continue
-        if parameter.type not in rules.takes or "..." in spelling or spelling.startswith(ANY_MORE):
+        if parameter.type not in rules.takes or "..." in written or written.startswith(ANY_MORE):
             return True
         names |= {text(inner) for inner in parameter.walk() if inner.type in rules.names}
         count = sum(child.field == "name" for child in parameter.children)  # Go: `a, b int`

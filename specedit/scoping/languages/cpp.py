@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from specedit.scoping.languages import c
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses
@@ -54,11 +54,11 @@ class Cpp(c.C):
         is_method = leaf.place == "function_declarator.declarator"
         return entry.replace("field ", "method ") if is_method else entry
 
-    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+    def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Only what is virtual is overridden; anything else is hidden."""
         whole = other.node.parent if other.node.type.endswith("_declarator") else other.node
-        spelling = text(whole or other.node).split("{")[0]
-        return re.search(r"\b(?:virtual|override|final)\b", spelling) is not None
+        head = text(whole or other.node).split("{")[0]
+        return re.search(r"\b(?:virtual|override|final)\b", head) is not None
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _repeats_class(uses, leaf):
@@ -98,57 +98,46 @@ def _repeats_class(uses: Uses, leaf: Branch) -> bool:
     return False
 
 
+TABLES = """
+names: namespace_identifier
+scopes:
+  lambda_expression: function
+  template_declaration: template
+  class_specifier: class
+  namespace_definition: namespace
+  for_range_loop catch_clause: block
+declares:
+  class_specifier.name alias_declaration.name concept_definition.name: class outer
+  namespace_definition.name namespace_alias_definition.name: namespace outer
+  condition_clause.declarator for_range_loop.declarator: local here
+  optional_parameter_declaration.declarator: parameter here
+  variadic_parameter_declaration.declarator lambda_capture_initializer.left: parameter here
+  type_parameter_declaration. variadic_type_parameter_declaration.: type here
+  optional_type_parameter_declaration.name: type here
+patterns: reference_declarator. structured_binding_declarator. variadic_declarator.
+  qualified_identifier.name
+members:
+  qualified_identifier.name: scope
+  template_method.name: <
+keys: field_initializer.: constructor
+calls: new_expression: type
+type_names: namespace_identifier
+own_names: destructor_name.
+bases: base_class_clause
+builds: new_expression
+carries_up: reference_declarator
+declarators: reference_declarator
+aliases: alias_declaration
+arguments: template_argument_list
+paths: qualified_identifier
+untyped: placeholder_type_specifier
+builtins: std
+wrappers: shared_ptr unique_ptr weak_ptr
+strings: raw_string_literal
+"""
 RULES = Cpp(
     **{
-        **c.RULES.adding(
-            names=places("namespace_identifier"),
-            scopes=table(
-                """
-                lambda_expression: function
-                template_declaration: template
-                class_specifier: class
-                namespace_definition: namespace
-                for_range_loop catch_clause: block
-                """
-            ),
-            declares=table(
-                """
-                class_specifier.name alias_declaration.name concept_definition.name: class outer
-                namespace_definition.name namespace_alias_definition.name: namespace outer
-                condition_clause.declarator for_range_loop.declarator: local here
-                optional_parameter_declaration.declarator: parameter here
-                variadic_parameter_declaration.declarator: parameter here
-                type_parameter_declaration. variadic_type_parameter_declaration.: type here
-                optional_type_parameter_declaration.name: type here
-                lambda_capture_initializer.left: parameter here
-                """
-            ),
-            patterns=places(
-                "reference_declarator. structured_binding_declarator. variadic_declarator.",
-                "qualified_identifier.name",
-            ),
-            members=table(
-                """
-                qualified_identifier.name: scope
-                template_method.name: <
-                """
-            ),
-            keys=table("field_initializer.: constructor"),
-            calls=table("new_expression: type"),
-            type_names=places("namespace_identifier"),
-            own_names=places("destructor_name."),
-            bases=places("base_class_clause"),
-            builds=places("new_expression"),
-            carries_up=places("reference_declarator"),
-            declarators=places("reference_declarator"),
-            aliases=places("alias_declaration"),
-            arguments=places("template_argument_list"),
-            paths=places("qualified_identifier"),
-            untyped=places("placeholder_type_specifier"),
-            builtins=places("std"),
-            wrappers=places("shared_ptr unique_ptr weak_ptr"),
-            strings=places("raw_string_literal"),
-        ),
+        **c.RULES.adding(**tables(TABLES)),
         "keywords": c.WORDS
         | places(
             "and and_eq bitand bitor catch char16_t char32_t char8_t class co_await co_return",

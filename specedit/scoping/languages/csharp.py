@@ -11,12 +11,10 @@ from dataclasses import replace
 
 from specedit.scoping import held
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.library_interfaces import CSHARP
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning, Rewrite
+from specedit.scoping.languages.tables import tables
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared, Meaning, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, Uses
@@ -28,65 +26,6 @@ GLOBAL_USING = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
 SUFFIX = "Attribute"
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
-
-
-class CSharpNamespaces(HeldRules):
-    """The namespaces of a project and their `using` directives."""
-
-    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
-        """A type of a namespace that is visible here, and what `using static` shows."""
-        text = project.text(project.path(here.scopes)) or ""
-        used = {used for _, static, used in USING.findall(text) if not static}
-        used |= {f"{space}.{name}" for space in _around(project, here) for name in used}
-        spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
-        for near in (*spaces, used | _used_everywhere(project)):
-            shown = _types(project, name, near)
-            yield from (declared for declared in shown if declared.home is not here.scopes)
-        for _, static, used in USING.findall(text):
-            space, _, holder = used.rpartition(".")
-            for owner in _types(project, holder, {space} if space else None) if static else ():
-                yield from project.members_of(owner, name)
-
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        """The type of `using Name = Space.Type;`."""
-        space, _, name = here.rules.module_of(here.scopes, imported).rpartition(".")
-        return list(_types(project, name, {space})) or None
-
-    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        """A type of a namespace, by a qualified name."""
-        if owner.folder or "namespace" in owner.node.type:
-            yield from _types(project, name, {owner.folder or owner.name})
-
-    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
-        has the name."""
-        if node.type not in ("identifier", "qualified_name", "member_access_expression"):
-            return None
-        text = here.scopes.text(node) if node.end - node.start <= 200 else ""
-        space = self.namespace(project, here, text)
-        if space is None:
-            return None
-        first = next(inner for inner in node.walk() if not inner.children)
-        nearest = here.lookup(text.split(".")[0], first)
-        return space if nearest is None or nearest.kind == "namespace" else None
-
-    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
-        spaces = _spaces(project)
-        tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
-        whole = next((name for name in tries if name in spaces), None) if name else None
-        return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
-
-    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        """The other parts of a partial type."""
-        home = project.at(owner.home)
-        if home is None or not _is_partial(home, owner):
-            return
-        own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
-        for place in _files(project, owner.name, own or None):
-            there = project.typing(place)
-            for other in there.scopes.owners_named(owner.name) if there is not None else ():
-                if there is not None and _is_partial(there, other):
-                    yield other
 
 
 def _is_partial(home: Typing, owner: Owner) -> bool:
@@ -172,7 +111,7 @@ def _left_out(typing: Typing, declared: Declared) -> str | None:
     return None
 
 
-class CSharp(CSharpNamespaces):
+class CSharp(HeldRules):
     def carrier(self, leaf: Branch) -> Branch:
         """`Make<int>`, which stands where `Make` could."""
         return leaf.parent if leaf.place == "generic_name." and leaf.parent else leaf
@@ -248,6 +187,63 @@ class CSharp(CSharpNamespaces):
         holder = leaf.around("conditional_access_expression")
         return holder.part("condition") if holder is not None else None
 
+    # namespaces and their `using` directives
+
+    def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
+        """A type of a namespace that is visible here, and what `using static` shows."""
+        text = project.text(project.path(here.scopes)) or ""
+        used = {used for _, static, used in USING.findall(text) if not static}
+        used |= {f"{space}.{name}" for space in _around(project, here) for name in used}
+        spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
+        for near in (*spaces, used | _used_everywhere(project)):
+            shown = _types(project, name, near)
+            yield from (declared for declared in shown if declared.home is not here.scopes)
+        for _, static, used in USING.findall(text):
+            space, _, holder = used.rpartition(".")
+            for owner in _types(project, holder, {space} if space else None) if static else ():
+                yield from project.members_of(owner, name)
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        """The type of `using Name = Space.Type;`."""
+        space, _, name = here.rules.module_of(here.scopes, imported).rpartition(".")
+        return list(_types(project, name, {space})) or None
+
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        """A type of a namespace, by a qualified name."""
+        if owner.folder or "namespace" in owner.node.type:
+            yield from _types(project, name, {owner.folder or owner.name})
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
+        has the name."""
+        if node.type not in ("identifier", "qualified_name", "member_access_expression"):
+            return None
+        text = here.scopes.text(node) if node.end - node.start <= 200 else ""
+        space = self.namespace(project, here, text)
+        if space is None:
+            return None
+        first = next(inner for inner in node.walk() if not inner.children)
+        nearest = here.lookup(text.split(".")[0], first)
+        return space if nearest is None or nearest.kind == "namespace" else None
+
+    def namespace(self, project: Project, here: Typing, name: str) -> Owner | None:
+        spaces = _spaces(project)
+        tries = (f"{space}.{name}".lstrip(".") for space in _around(project, here))
+        whole = next((name for name in tries if name in spaces), None) if name else None
+        return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """The other parts of a partial type."""
+        home = project.at(owner.home)
+        if home is None or not _is_partial(home, owner):
+            return
+        own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
+        for place in _files(project, owner.name, own or None):
+            there = project.typing(place)
+            for other in there.scopes.owners_named(owner.name) if there is not None else ():
+                if there is not None and _is_partial(there, other):
+                    yield other
+
 
 def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
     """The extension method that a call means: no class that is known here has the method."""
@@ -300,137 +296,109 @@ def _text(declared: Declared, node: Branch) -> str:
     return declared.home.text(node)
 
 
-RULES = CSharp(
-    overriding=places("override"),
-    implementing=places("public"),
-    requires=CSHARP,
-    names=places("identifier implicit_parameter"),
-    scopes=table(
-        """
-        method_declaration constructor_declaration destructor_declaration: function
-        local_function_statement lambda_expression anonymous_method_expression: function
-        operator_declaration conversion_operator_declaration indexer_declaration: function
-        property_declaration accessor_declaration delegate_declaration: function
-        class_declaration struct_declaration interface_declaration record_declaration: class
-        enum_declaration: class
-        namespace_declaration: namespace
-        block for_statement foreach_statement using_statement catch_clause: block
-        switch_section switch_expression_arm query_expression fixed_statement: block
-        """
-    ),
-    declares=table(
-        """
-        class_declaration.name struct_declaration.name interface_declaration.name: class outer
-        record_declaration.name enum_declaration.name delegate_declaration.name: class outer
-        namespace_declaration.name file_scoped_namespace_declaration.name: namespace outer
-        method_declaration.name: method class
-        property_declaration.name event_declaration.name: field class
-        enum_member_declaration.name: field class
-        local_function_statement.name: function outer
-        variable_declarator.name: local here
-        parameter.name parameter_list.name lambda_expression.parameters: parameter here
-        type_parameter.name: type here
-        foreach_statement.left catch_declaration.name: local here
-        declaration_pattern.name recursive_pattern.name var_pattern.name: local here
-        declaration_expression.name list_pattern.name: local here
-        parenthesized_variable_designation.name tuple_pattern.name: local here
-        from_clause.name let_clause.name join_clause.name join_into_clause.: local here
-        using_directive.name: import here
-        """
-    ),
-    patterns=places("tuple_pattern. parenthesized_variable_designation."),
-    members=table(
-        """
-        member_access_expression.name: expression
-        member_binding_expression.name: ?
-        qualified_name.name: qualifier
-        alias_qualified_name.name: alias
-        generic_name.: ?
-        """
-    ),
-    keys=table(
-        """
-        argument.name: argument
-        attribute_argument.name: attribute
-        subpattern.: pattern
-        """
-    ),
-    literal_members=table("subpattern.: recursive_pattern.type"),
-    calls=table(
-        """
-        invocation_expression: function
-        object_creation_expression: type
-        """
-    ),
-    type_places=places(
-        "base_list. type_argument_list. generic_name. as_expression.right is_expression.right",
-        "attribute.name constant_pattern. type_parameter_constraints_clause.",
-        "explicit_interface_specifier.name qualified_name.qualifier",
-    ),
-    type_fields=places("type returns"),
-    own_names=places("constructor_declaration.name destructor_declaration.name"),
-    labels=places("goto_statement. labeled_statement."),
-    bases=places("base_list"),
-    bare_members=True,
-    parts_alone=True,
-    shows_all=True,
-    overloads=True,
-    in_order=True,
-    strings=places("string_literal verbatim_string_literal raw_string_literal"),
-    super_words=places("base"),
-    passes_on=places(
-        "parenthesized_expression unary_expression await_expression postfix_unary_expression",
-    ),
-    takes_out=places("invocation_expression member_access_expression await_expression"),
-    awaits=places("await_expression"),
-    awaited=places("Task ValueTask ConfiguredTaskAwaitable"),
-    held=table(
-        """
-        First FirstOrDefault Single SingleOrDefault Last LastOrDefault ElementAt: last
-        ElementAtOrDefault Pop Peek Dequeue Value Result Find FindLast GetValueOrDefault: last
-        Key: first
-        Where OrderBy OrderByDescending ThenBy ThenByDescending Skip Take Distinct Reverse: same
-        ToList ToArray ToHashSet AsEnumerable AsReadOnly Values ConfigureAwait Concat Union: same
-        Except Intersect Append Prepend SkipWhile TakeWhile DefaultIfEmpty FindAll GetRange: same
-        """
-    ),
-    callbacks=places(
-        "Where Select SelectMany Any All First FirstOrDefault Single SingleOrDefault Last Count",
-        "LastOrDefault ForEach Find FindAll FindLast FindIndex Exists RemoveAll OrderBy",
-        "ToDictionary OrderByDescending ThenBy ThenByDescending GroupBy Sum Min Max Average",
-        "SkipWhile TakeWhile ToLookup TrueForAll Sort ConvertAll",
-    ),
-    keyed=places(
-        "Dictionary IDictionary IReadOnlyDictionary SortedDictionary SortedList",
-        "ConcurrentDictionary ReadOnlyDictionary ILookup ImmutableDictionary",
-    ),
-    casts=places("cast_expression as_expression"),
-    unnamed_values=table("variable_declarator: leaf"),
-    holders=places("generic_name"),
-    builds=places("object_creation_expression implicit_object_creation_expression"),
-    loops=places("foreach_statement"),
-    indexes=places("element_access_expression"),
-    returns=places("return_statement"),
-    carries_up=places("variable_declarator variable_declaration"),
-    assigned=places("assignment_expression.right"),
-    around_types=places("nullable_type"),
-    lists=places("array_type tuple_type"),
-    arguments=places("type_argument_list"),
-    paths=places("qualified_name scoped_type"),
-    untyped=places("implicit_type"),
-    inferred=places("var dynamic"),
-    plain=places(
-        "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
-        "predefined_type array_creation_expression implicit_array_creation_expression",
-        "integer_literal character_literal typeof_expression",
-    ),
-    builtins=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
-    keywords=places(
-        "abstract as base bool break byte case catch char checked class const continue decimal",
-        "default delegate do double else enum event explicit extern false finally fixed float for",
-        "foreach goto if implicit in int interface internal is lock long namespace new null object",
-        "operator out override params private protected public readonly ref return sbyte sealed",
-        "short sizeof stackalloc static string struct switch this throw true try typeof uint ulong",
-        "unchecked unsafe ushort using virtual void volatile while",
-    ),
-)
+TABLES = """
+requires:
+  ICloneable: Clone
+  ICollection: Count IsReadOnly IsSynchronized SyncRoot Add Clear Contains CopyTo Remove
+  IComparable: CompareTo
+  IComparer: Compare
+  IDisposable: Dispose
+  IEnumerable: GetEnumerator
+  IEnumerator: Current MoveNext Reset Dispose
+  IEqualityComparer: Equals GetHashCode
+  IEquatable: Equals
+overriding: override
+implementing: public
+names: identifier implicit_parameter
+scopes:
+  method_declaration constructor_declaration destructor_declaration: function
+  local_function_statement lambda_expression anonymous_method_expression: function
+  operator_declaration conversion_operator_declaration indexer_declaration: function
+  property_declaration accessor_declaration delegate_declaration: function
+  class_declaration struct_declaration interface_declaration record_declaration: class
+  enum_declaration: class
+  namespace_declaration: namespace
+  block for_statement foreach_statement using_statement catch_clause switch_section: block
+  switch_expression_arm query_expression fixed_statement: block
+declares:
+  class_declaration.name struct_declaration.name interface_declaration.name: class outer
+  record_declaration.name enum_declaration.name delegate_declaration.name: class outer
+  namespace_declaration.name file_scoped_namespace_declaration.name: namespace outer
+  method_declaration.name: method class
+  property_declaration.name event_declaration.name enum_member_declaration.name: field class
+  local_function_statement.name: function outer
+  variable_declarator.name foreach_statement.left catch_declaration.name: local here
+  declaration_pattern.name recursive_pattern.name var_pattern.name: local here
+  declaration_expression.name list_pattern.name parenthesized_variable_designation.name: local here
+  tuple_pattern.name from_clause.name let_clause.name join_clause.name join_into_clause.: local here
+  parameter.name parameter_list.name lambda_expression.parameters: parameter here
+  type_parameter.name: type here
+  using_directive.name: import here
+patterns: tuple_pattern. parenthesized_variable_designation.
+members:
+  member_access_expression.name: expression
+  member_binding_expression.name generic_name.: ?
+  qualified_name.name: qualifier
+  alias_qualified_name.name: alias
+keys:
+  argument.name: argument
+  attribute_argument.name: attribute
+  subpattern.: pattern
+literal_members: subpattern.: recursive_pattern.type
+calls:
+  invocation_expression: function
+  object_creation_expression: type
+type_places: base_list. type_argument_list. generic_name. as_expression.right is_expression.right
+  attribute.name constant_pattern. type_parameter_constraints_clause.
+  explicit_interface_specifier.name qualified_name.qualifier
+type_fields: type returns
+own_names: constructor_declaration.name destructor_declaration.name
+labels: goto_statement. labeled_statement.
+bases: base_list
+strings: string_literal verbatim_string_literal raw_string_literal
+super_words: base
+passes_on: parenthesized_expression unary_expression await_expression postfix_unary_expression
+takes_out: invocation_expression member_access_expression await_expression
+awaits: await_expression
+awaited: Task ValueTask ConfiguredTaskAwaitable
+held:
+  First FirstOrDefault Single SingleOrDefault Last LastOrDefault ElementAt ElementAtOrDefault: last
+  Pop Peek Dequeue Value Result Find FindLast GetValueOrDefault: last
+  Key: first
+  Where OrderBy OrderByDescending ThenBy ThenByDescending Skip Take Distinct Reverse ToList: same
+  ToArray ToHashSet AsEnumerable AsReadOnly Values ConfigureAwait Concat Union Except: same
+  Intersect Append Prepend SkipWhile TakeWhile DefaultIfEmpty FindAll GetRange: same
+callbacks: Where Select SelectMany Any All First FirstOrDefault Single SingleOrDefault Last Count
+  LastOrDefault ForEach Find FindAll FindLast FindIndex Exists RemoveAll OrderBy ToDictionary
+  OrderByDescending ThenBy ThenByDescending GroupBy Sum Min Max Average SkipWhile TakeWhile ToLookup
+  TrueForAll Sort ConvertAll
+keyed: Dictionary IDictionary IReadOnlyDictionary SortedDictionary SortedList ConcurrentDictionary
+  ReadOnlyDictionary ILookup ImmutableDictionary
+casts: cast_expression as_expression
+unnamed_values: variable_declarator: leaf
+holders: generic_name
+builds: object_creation_expression implicit_object_creation_expression
+loops: foreach_statement
+indexes: element_access_expression
+returns: return_statement
+carries_up: variable_declarator variable_declaration
+assigned: assignment_expression.right
+around_types: nullable_type
+lists: array_type tuple_type
+arguments: type_argument_list
+paths: qualified_name scoped_type
+untyped: implicit_type
+inferred: var dynamic
+plain: string_literal interpolated_string_expression verbatim_string_literal raw_string_literal
+  predefined_type array_creation_expression implicit_array_creation_expression integer_literal
+  character_literal typeof_expression
+builtins: Console Convert DateTime Environment Guid Math Microsoft System TimeSpan
+keywords: abstract as base bool break byte case catch char checked class const continue decimal
+  default delegate do double else enum event explicit extern false finally fixed float for foreach
+  goto if implicit in int interface internal is lock long namespace new null object operator out
+  override params private protected public readonly ref return sbyte sealed short sizeof stackalloc
+  static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using
+  virtual void volatile while
+flags: bare_members parts_alone shows_all overloads in_order
+"""
+RULES = CSharp(**tables(TABLES))

@@ -9,11 +9,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from specedit.scoping import uses as kinds
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning, Rewrite
+from specedit.scoping.languages.tables import places, table, tables
 from specedit.scoping.project import Project, folders_up
-from specedit.scoping.scope import Declared, Owner
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.scope import Declared, Known, Meaning, Owner, Rewrite
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -247,84 +246,67 @@ _STANDARD = places(  # methods that interfaces of the standard library have
     "Fatal Fatalf Fatalln Panic Panicf Panicln Print Printf Println",
 )
 
-RULES = Go(
-    names=places("identifier type_identifier field_identifier package_identifier label_name"),
-    scopes=table(
-        """
-        function_declaration method_declaration func_literal method_elem: function
-        function_type: function
-        type_spec type_alias: class
-        struct_type<field_declaration struct_type<var_spec struct_type<slice_type: class
-        struct_type<pointer_type struct_type<composite_literal struct_type<map_type: class
-        struct_type<array_type struct_type<implicit_length_array_type: class
-        struct_type<parameter_declaration interface_type<parameter_declaration: class
-        interface_type<var_spec interface_type<field_declaration: class
-        interface_type<type_assertion_expression struct_type<type_assertion_expression: class
-        block<function_declaration block<method_declaration block<func_literal: shared
-        block for_statement if_statement expression_switch_statement: block
-        type_switch_statement select_statement communication_case expression_case: block
-        type_case default_case: block
-        """
-    ),
-    declares=table(
-        """
-        function_declaration.name: function outer
-        method_declaration.name: method receiver
-        type_spec.name type_alias.name: class outer
-        field_declaration.name method_elem.name: field class
-        parameter_declaration.name variadic_parameter_declaration.name: parameter here
-        type_parameter_declaration.name: type here
-        short_var_declaration.left range_clause.left receive_statement.left: local after
-        var_spec.name const_spec.name: local after
-        type_switch_statement.alias: local subject
-        import_spec.name import_spec.path: import here
-        """
-    ),
-    patterns=places("expression_list."),
-    members=table(
-        """
-        selector_expression.field: operand
-        qualified_type.name: package
-        """
-    ),
-    value_members=places("selector_expression.field"),
-    fields_are_called=True,
-    module_paths=places("interpreted_string_literal raw_string_literal"),
-    keys=table("literal_element.: literal"),
-    calls=table("call_expression: function"),
-    type_names=places("type_identifier"),
-    labels=places("label_name"),
-    self_words=frozenset(),
-    super_words=frozenset(),
-    in_order=True,
-    takes=places("parameter_declaration"),
-    spreads_results=True,
-    strings=places("interpreted_string_literal raw_string_literal"),
-    quoted=places("interpreted_string_literal"),
-    starts=places("init main"),
-    implied=places("method_elem"),
-    passes_on=places(
-        "parenthesized_expression unary_expression literal_element expression_list",
-    ),
-    aliases=places("type_alias"),
-    casts=places("type_assertion_expression"),
-    builds=places("composite_literal"),
-    allocates=places("new make"),
-    loops=places("range_clause"),
-    indexes=places("index_expression"),
-    returns=places("return_statement"),
-    targets=places("expression_list"),
-    results=places("parameter_list"),
-    around_types=places("parenthesized_type"),
-    lists=places("array_type slice_type map_type implicit_length_array_type"),
-    arguments=places("type_arguments"),
-    paths=places("qualified_type"),
-    typed_parameters=places("parameter_declaration"),
-    keywords=places(
-        "break case chan const continue default defer else fallthrough for func go goto if import",
-        "interface map package range return select struct switch type var",
-    ),
-)
+TABLES = """
+names: identifier type_identifier field_identifier package_identifier label_name
+scopes:
+  function_declaration method_declaration func_literal method_elem function_type: function
+  type_spec type_alias struct_type<field_declaration struct_type<var_spec: class
+  struct_type<slice_type struct_type<pointer_type struct_type<composite_literal: class
+  struct_type<map_type struct_type<array_type struct_type<implicit_length_array_type: class
+  struct_type<parameter_declaration interface_type<parameter_declaration: class
+  interface_type<var_spec interface_type<field_declaration: class
+  interface_type<type_assertion_expression struct_type<type_assertion_expression: class
+  block<function_declaration block<method_declaration block<func_literal: shared
+  block for_statement if_statement expression_switch_statement type_switch_statement: block
+  select_statement communication_case expression_case type_case default_case: block
+declares:
+  function_declaration.name: function outer
+  method_declaration.name: method receiver
+  type_spec.name type_alias.name: class outer
+  field_declaration.name method_elem.name: field class
+  parameter_declaration.name variadic_parameter_declaration.name: parameter here
+  type_parameter_declaration.name: type here
+  short_var_declaration.left range_clause.left receive_statement.left var_spec.name: local after
+  const_spec.name: local after
+  type_switch_statement.alias: local subject
+  import_spec.name import_spec.path: import here
+patterns: expression_list.
+members:
+  selector_expression.field: operand
+  qualified_type.name: package
+value_members: selector_expression.field
+module_paths: interpreted_string_literal raw_string_literal
+keys: literal_element.: literal
+calls: call_expression: function
+type_names: type_identifier
+labels: label_name
+self_words:
+super_words:
+takes: parameter_declaration
+strings: interpreted_string_literal raw_string_literal
+quoted: interpreted_string_literal
+starts: init main
+implied: method_elem
+passes_on: parenthesized_expression unary_expression literal_element expression_list
+aliases: type_alias
+casts: type_assertion_expression
+builds: composite_literal
+allocates: new make
+loops: range_clause
+indexes: index_expression
+returns: return_statement
+targets: expression_list
+results: parameter_list
+around_types: parenthesized_type
+lists: array_type slice_type map_type implicit_length_array_type
+arguments: type_arguments
+paths: qualified_type
+typed_parameters: parameter_declaration
+keywords: break case chan const continue default defer else fallthrough for func go goto if import
+  interface map package range return select struct switch type var
+flags: fields_are_called in_order spreads_results
+"""
+RULES = Go(**tables(TABLES))
 
 
 PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)

@@ -6,9 +6,8 @@ import re
 from collections.abc import Hashable, Iterator
 
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.library_interfaces import JAVA
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import places, table, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -18,13 +17,6 @@ from specedit.syntax.branch import Branch
 
 
 class Java(HeldRules):
-    def around(self, node: Branch) -> Branch:
-        """`catch` and `finally` do not see the resources."""
-        holder = node.parent
-        if holder is None or holder.type != "try_with_resources_statement" or node.type == "block":
-            return node
-        return holder.parent or holder
-
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return node.type != "type_pattern" or node.first(leaf.type) is leaf
 
@@ -36,8 +28,8 @@ class Java(HeldRules):
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (declared, other):
-            spelling = each.node.first("modifiers")
-            if spelling is not None and {child.type for child in spelling.children} & APART:
+            modifiers = each.node.first("modifiers")
+            if modifiers is not None and {child.type for child in modifiers.children} & APART:
                 return False
         return True
 
@@ -111,117 +103,127 @@ QUALIFIED = places("field_access.field scoped_identifier.name scoped_type_identi
 QUALIFIED_TYPES = places("field_access. scoped_identifier. scoped_type_identifier.")
 ARGUMENTS = places("type_arguments")
 APART = places("private static")  # what says that a method is its own class's alone
-RULES = Java(
-    named_files=True,
-    overriding=places("@Override"),
-    implementing=places("public"),
-    requires=JAVA,
-    bounds=places("type_bound"),
-    names=places("identifier type_identifier"),
-    scopes=table(
-        """
-        method_declaration constructor_declaration lambda_expression: function
-        compact_constructor_declaration static_initializer: function
-        class_declaration interface_declaration enum_declaration record_declaration: class
-        annotation_type_declaration: class
-        class_body<object_creation_expression class_body<enum_constant: class
-        block constructor_body for_statement enhanced_for_statement catch_clause: block
-        try_with_resources_statement switch_block_statement_group switch_rule: block
-        """
-    ),
-    declares=table(
-        """
-        class_declaration.name interface_declaration.name enum_declaration.name: class outer
-        record_declaration.name annotation_type_declaration.name: class outer
-        method_declaration.name annotation_type_element_declaration.name: method class
-        variable_declarator.name: local here
-        enum_constant.name: field class
-        formal_parameter.name catch_formal_parameter.name: parameter here
-        inferred_parameters. lambda_expression.parameters: parameter here
-        enhanced_for_statement.name resource.name: local here
-        instanceof_expression.name type_pattern. record_pattern_component.: local here
-        type_parameter.: type here
-        import_declaration.: import here
-        """
-    ),
-    patterns=places("scoped_identifier.name"),
-    members=table(
-        """
-        field_access.field: object
-        method_invocation.name: object
-        method_reference.: <
-        scoped_identifier.name: scope
-        scoped_type_identifier.: <
-        """
-    ),
-    module_paths=places("scoped_identifier identifier"),
-    keys=table("element_value_pair.key: attribute"),
-    calls=table(
-        """
-        method_invocation: name
-        object_creation_expression: type
-        """
-    ),
-    type_names=places("type_identifier"),
-    type_places=places("marker_annotation.name annotation.name"),
-    own_names=places("constructor_declaration.name compact_constructor_declaration.name"),
-    labels=places("labeled_statement. break_statement. continue_statement."),
-    bases=places("superclass super_interfaces extends_interfaces"),
-    bare_members=True,
-    shows_all=True,
-    overloads=True,
-    listed="arguments",
-    methods_apart=True,
-    value_members=places("method_invocation.name"),
-    members_apart=True,
-    field_reads=places("field_access.field"),
-    fields_hide=True,
-    in_order=True,
-    strings=places("string_literal"),
-    constants=places("enum_constant"),
-    passes_on=places("parenthesized_expression unary_expression"),
-    takes_out=places("method_invocation"),
-    held=table(
-        """
-        get getOrDefault getFirst getLast remove poll peek element pop next previous getValue: last
-        orElse orElseGet orElseThrow join pollFirst pollLast peekFirst peekLast removeFirst: last
-        removeLast take put putIfAbsent computeIfAbsent merge first last firstElement: last
-        lastElement elementAt higher lower floor ceiling getAndSet call: last
-        getKey firstKey lastKey: first
-        iterator listIterator stream parallelStream filter sorted distinct limit skip: same
-        findFirst findAny min max values subList headSet tailSet headMap tailMap: same
-        descendingIterator takeWhile dropWhile reversed or parallel sequential: same
-        """
-    ),
-    callbacks=places(
-        "forEach filter map flatMap anyMatch allMatch noneMatch removeIf ifPresent replaceAll",
-        "ifPresentOrElse mapToInt mapToLong mapToDouble mapToObj sorted peek takeWhile dropWhile",
-        "min max sort thenAccept thenApply thenCompose forEachOrdered forEachRemaining",
-    ),
-    casts=places("cast_expression"),
-    builds=places("object_creation_expression"),
-    loops=places("enhanced_for_statement"),
-    indexes=places("array_access"),
-    returns=places("return_statement"),
-    carries_up=places("variable_declarator spread_parameter"),
-    assigned=places("assignment_expression.right"),
-    lists=places("array_type"),
-    arguments=places("type_arguments"),
-    paths=places("scoped_identifier scoped_type_identifier"),
-    inferred=places("var"),
-    plain=places("string_literal character_literal class_literal array_creation_expression"),
-    builtins=places(
-        "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
-        "System Thread java javax",
-    ),
-    keywords=places(
-        "_ abstract assert boolean break byte case catch char class const continue default do",
-        "double else enum extends false final finally float for goto if implements import",
-        "instanceof int interface long native new null package private protected public return",
-        "short static strictfp super switch synchronized this throw throws transient true try void",
-        "volatile while",
-    ),
+# all that interfaces of the library name: a class that implements one must have these, no more
+_COLLECTION = (
+    "iterator forEach spliterator size isEmpty contains toArray add remove containsAll addAll "
+    "removeAll removeIf retainAll clear stream parallelStream equals hashCode "
 )
+_ENDS = "addFirst addLast getFirst getLast removeFirst removeLast reversed "
+_MAP = (
+    "size isEmpty containsKey containsValue get put remove putAll clear keySet values entrySet "
+    "getOrDefault forEach replaceAll putIfAbsent replace computeIfAbsent computeIfPresent compute "
+    "merge equals hashCode "
+)
+INTERFACES = {
+    **table(
+        """
+        Cloneable Serializable: -
+        AutoCloseable Closeable: close
+        CharSequence: length charAt subSequence toString isEmpty chars codePoints
+        Callable: call
+        Comparable: compareTo
+        Comparator: compare reversed thenComparing equals
+        Consumer: accept andThen
+        Enumeration: hasMoreElements nextElement asIterator
+        Function: apply compose andThen
+        Iterable: iterator forEach spliterator
+        Iterator: hasNext next remove forEachRemaining
+        ListIterator: hasNext next remove hasPrevious previous nextIndex previousIndex set add
+        Predicate: test and negate or
+        Runnable: run
+        Supplier: get
+        """
+    ),
+    "Collection": _COLLECTION,
+    "Set": _COLLECTION,
+    "List": _COLLECTION
+    + _ENDS
+    + "replaceAll sort get set indexOf lastIndexOf listIterator subList",
+    "SortedSet": _COLLECTION + _ENDS + "comparator subSet headSet tailSet first last",
+    "Map": _MAP,
+    "SortedMap": _MAP
+    + "comparator subMap headMap tailMap firstKey lastKey firstEntry lastEntry pollFirstEntry "
+    "pollLastEntry putFirst putLast reversed",
+}
+TABLES = """
+overriding: @Override
+implementing: public
+bounds: type_bound
+names: identifier type_identifier
+scopes:
+  method_declaration constructor_declaration lambda_expression: function
+  compact_constructor_declaration static_initializer: function
+  class_declaration interface_declaration enum_declaration record_declaration: class
+  annotation_type_declaration class_body<object_creation_expression class_body<enum_constant: class
+  block constructor_body for_statement enhanced_for_statement catch_clause: block
+  try_with_resources_statement switch_block_statement_group switch_rule: block
+declares:
+  class_declaration.name interface_declaration.name enum_declaration.name: class outer
+  record_declaration.name annotation_type_declaration.name: class outer
+  method_declaration.name annotation_type_element_declaration.name: method class
+  variable_declarator.name enhanced_for_statement.name resource.name: local here
+  instanceof_expression.name type_pattern. record_pattern_component.: local here
+  enum_constant.name: field class
+  formal_parameter.name catch_formal_parameter.name inferred_parameters.: parameter here
+  lambda_expression.parameters: parameter here
+  type_parameter.: type here
+  import_declaration.: import here
+patterns: scoped_identifier.name
+outside: try_with_resources_statement.
+members:
+  field_access.field method_invocation.name: object
+  method_reference. scoped_type_identifier.: <
+  scoped_identifier.name: scope
+module_paths: scoped_identifier identifier
+keys: element_value_pair.key: attribute
+calls:
+  method_invocation: name
+  object_creation_expression: type
+type_names: type_identifier
+type_places: marker_annotation.name annotation.name
+own_names: constructor_declaration.name compact_constructor_declaration.name
+labels: labeled_statement. break_statement. continue_statement.
+bases: superclass super_interfaces extends_interfaces
+listed: arguments
+value_members: method_invocation.name
+field_reads: field_access.field
+strings: string_literal
+constants: enum_constant
+passes_on: parenthesized_expression unary_expression
+takes_out: method_invocation
+held:
+  get getOrDefault getFirst getLast remove poll peek element pop next previous getValue orElse: last
+  orElseGet orElseThrow join pollFirst pollLast peekFirst peekLast removeFirst removeLast take: last
+  put putIfAbsent computeIfAbsent merge first last firstElement lastElement elementAt higher: last
+  lower floor ceiling getAndSet call: last
+  getKey firstKey lastKey: first
+  iterator listIterator stream parallelStream filter sorted distinct limit skip findFirst: same
+  findAny min max values subList headSet tailSet headMap tailMap descendingIterator takeWhile: same
+  dropWhile reversed or parallel sequential: same
+callbacks: forEach filter map flatMap anyMatch allMatch noneMatch removeIf ifPresent replaceAll
+  ifPresentOrElse mapToInt mapToLong mapToDouble mapToObj sorted peek takeWhile dropWhile min max
+  sort thenAccept thenApply thenCompose forEachOrdered forEachRemaining
+casts: cast_expression
+builds: object_creation_expression
+loops: enhanced_for_statement
+indexes: array_access
+returns: return_statement
+carries_up: variable_declarator spread_parameter
+assigned: assignment_expression.right
+lists: array_type
+arguments: type_arguments
+paths: scoped_identifier scoped_type_identifier
+inferred: var
+plain: string_literal character_literal class_literal array_creation_expression
+builtins: Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder
+  System Thread java javax
+keywords: _ abstract assert boolean break byte case catch char class const continue default do
+  double else enum extends false final finally float for goto if implements import instanceof int
+  interface long native new null package private protected public return short static strictfp super
+  switch synchronized this throw throws transient true try void volatile while
+flags: named_files bare_members shows_all overloads methods_apart members_apart fields_hide in_order
+"""
+RULES = Java(requires=INTERFACES, **tables(TABLES))
 
 
 PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)

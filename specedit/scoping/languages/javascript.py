@@ -5,21 +5,18 @@ TypeScript checks `{name: 1}` against the type that its place asks for; so do we
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from specedit.scoping.languages.javascript_modules import (
     MOCKS,
     JavaScriptModules,
-    moved_imports,
     resolve,
 )
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Rewrite
-from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared, Owner
+from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import MAX_STEPS, Known, Typing, type_part
+from specedit.scoping.typing import MAX_STEPS, Typing, type_part
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of, last_of
 
@@ -35,7 +32,7 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
     parent = node.parent
     if parent is None or deep > MAX_STEPS:
         return None
-    typed = _context_type(typing, node, parent, deep)
+    typed = _context_type(typing, node, deep)
     if typed is not None:
         return typing.named_type(_awaited(typing, typed), deep + 1)
     if node.place == "assignment_expression.right":
@@ -140,18 +137,6 @@ def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
     return typing.type_of(value, deep + 1) if value is not pattern else None
 
 
-def type_of_literal(typing: Typing, node: Branch) -> Branch | None:
-    """The type expression that says what an object literal must be."""
-    return _context_type(typing, node, node.parent, 0) if node.parent is not None else None
-
-
-def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> Known:
-    """The class of a callback's parameter, by what the place of the callback asks for."""
-    if declared is None or declared.kind != "parameter" or declared.scope is None:
-        return None
-    return _given(typing, declared.scope.node, (declared.node, declared.leaf), deep)
-
-
 def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: int) -> Known:
     arguments = function.parent
     if arguments is None:
@@ -163,7 +148,7 @@ def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: 
     member = typing.member_leaf(callee) if callee is not None else None
     if member is not None and at == 0 and typing.scopes.label(member) in EACH:
         return typing.element_of(typing.rules.receiver(member), deep)
-    wanted = _context_type(typing, function, arguments, deep)
+    wanted = _context_type(typing, function, deep)
     while wanted is not None and wanted.type in typing.rules.around_types:
         wanted = first_of(wanted)
     if wanted is not None and wanted.type in typing.rules.names:  # `type Handler = (e: E) => void`
@@ -176,8 +161,11 @@ def _given(typing: Typing, function: Branch, parameter: Sequence[Branch], deep: 
     return typing.named_type(types[at], deep) if at < len(types) else None
 
 
-def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Branch | None:
+def _context_type(typing: Typing, node: Branch, deep: int = 0) -> Branch | None:
     """The type expression that says what an expression must be."""
+    parent = node.parent
+    if parent is None:
+        return None
     if parent.type in ("as_expression", "satisfies_expression"):
         return last_of(parent)
     if parent.type == "type_assertion":
@@ -189,10 +177,9 @@ def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Br
             if typing.rules.scopes.get(up.type) == "function":
                 return up.part("return_type")
     if parent.type == "parenthesized_expression" and parent.place == "arrow_function.body":
-        return _context_type(typing, parent, parent.parent or parent, deep)
+        return _context_type(typing, parent, deep)
     if parent.type == "array":
-        typed = _context_type(typing, parent, parent.parent or parent, deep + 1)
-        return typing.element(typed)
+        return typing.element(_context_type(typing, parent, deep + 1))
     if parent.type == "arguments" and parent.parent is not None:
         return _parameter_type(typing, parent, node)
     key = parent.part("key") if node.place == "pair.value" and node.type == "array" else None
@@ -269,9 +256,9 @@ class JavaScript(JavaScriptModules):
     def carrier(self, leaf: Branch) -> Branch:
         if leaf.type != "string_fragment" or leaf.parent is None:
             return leaf
-        text = leaf.parent
-        around = text.parent
-        return around if around is not None and around.type == "computed_property_name" else text
+        string = leaf.parent
+        around = string.parent
+        return around if around is not None and around.type == "computed_property_name" else string
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return leaf.place != "import_specifier.name" or leaf.at("^ alias") is None
@@ -281,16 +268,11 @@ class JavaScript(JavaScriptModules):
 
     def brings(self, call: Branch, text: Text) -> str | None:
         """`require("x")`, `await import("x")`."""
-        callee, item = call.part("function"), call.part("arguments")
-        if callee is None or item is None or text(callee) not in ("require", "import"):
+        callee, arguments = call.part("function"), call.part("arguments")
+        if callee is None or arguments is None or text(callee) not in ("require", "import"):
             return None
-        first = first_of(item)
+        first = first_of(arguments)
         return text(first).strip("'\"") if first is not None and first.type == "string" else None
-
-    def moved_imports(
-        self, project: Project, here: Typing, moved: Mapping[str, str]
-    ) -> Iterator[Rewrite]:
-        return moved_imports(project, moved, here)
 
     def takes_element(self, looped: Declared) -> bool:
         """Not where a pattern takes the element apart."""
@@ -318,55 +300,55 @@ class JavaScript(JavaScriptModules):
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """`{...a}` has what `a` has."""
         spread = [child for child in owner.node.children if child.type == "spread_element"]
-        if not spread:
-            return None
-        types = (uses.typing.type_of(node.named_children()[0]) for node in spread)
-        return uses.all([uses.member(known) for known in types])
+        keys = [uses.member(uses.typing.type_of(first_of(node))) for node in spread]
+        for key in keys[1:]:
+            uses.join(key, keys[0])
+        return keys[0] if keys else None
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """The class of a callback's parameter: `things.forEach(thing => …)`."""
-        return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
+        """The class of a callback's parameter, by what its place asks for: `xs.map(x => …)`."""
+        declared = typing.lookup(typing.scopes.label(leaf), leaf)
+        if declared is None or declared.kind != "parameter" or declared.scope is None:
+            return None
+        return _given(typing, declared.scope.node, (declared.node, declared.leaf), deep)
 
-    def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
         """The type of another project that an object literal is meant for, and what may read one
         that is given to it; `new`, and the language itself."""
-        if item.kind == "method" and item.name == "constructor":
+        if declared.kind == "method" and declared.name == "constructor":
             return "`new`, which calls it", True
-        if item.owner is not None and item.name == "prototype":
+        if declared.owner is not None and declared.name == "prototype":
             return "the language, which reads it", True
-        if item.owner is None or item.owner.node.type not in self.nameless:
-            return super().required_by(typing, item)
-        known = owner_of_literal(typing, item.owner.node)
+        if declared.owner is None or declared.owner.node.type not in self.nameless:
+            return super().required_by(typing, declared)
+        known = owner_of_literal(typing, declared.owner.node)
         if any(owner.module is None for owner in known or ()):
             return None
-        named = type_of_literal(typing, item.owner.node)
+        named = _context_type(typing, declared.owner.node)
         if named is None:
-            return _given_to_another(typing, item.owner.node)
+            return _given_to_another(typing, declared.owner.node)
         home = typing.over(named) or typing
         text = home.scopes.text(named).lstrip(": ")
-        declared = home.lookup(text, named, "type")
-        certain = declared is None or declared.kind != "type"  # else a type that the caller chooses
+        target = home.lookup(text, named, "type")
+        certain = target is None or target.kind != "type"  # else a type that the caller chooses
         return None if text.split("<")[0] in _FREE else (text, certain)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
 
-    def is_called_on(self, node: Branch) -> bool:
-        """In `x.save = function () {…}`, and in a function that is given away."""
+    def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
+        """`x` in `x.save = function () {…}` and in `x.prototype.save = …`; unknown in a function
+        that is given away."""
         around = _function_around(node)
         holder = around.parent if around is not None else None
         if around is None or holder is None or around.type != "function_expression":
-            return False
+            return []
         alone = holder.type == "arguments" and holder.named_children()[-1] is around
-        return alone or around.at("^ left property") is not None
-
-    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
-        """`x` of `x.save = function () {…}` and of `x.prototype.save = …`."""
-        around = _function_around(node)
-        target = around.at("^ left object") if around is not None else None
+        target = around.at("^ left object")
         last = target.part("property") if target is not None else None
-        of_class = last is not None and typing.scopes.text(last) == "prototype"
-        return target.part("object") if target is not None and of_class else target
+        if target is not None and last is not None and typing.scopes.text(last) == "prototype":
+            target = target.part("object")
+        return [target] if alone or around.at("^ left property") is not None else []
 
 
 def _function_around(node: Branch) -> Branch | None:
@@ -398,10 +380,15 @@ _FREE = places("Record Partial Pick Omit Object object any unknown")  # have mem
 
 def _is_key(node: Branch) -> bool:
     """A whole string that may name a member, or be a literal type or its value."""
-    text = node.parent
-    if text is None or text.type != "string" or len(text.children) != 3 or text.parent is None:
+    string = node.parent
+    if (
+        string is None
+        or string.type != "string"
+        or len(string.children) != 3
+        or string.parent is None
+    ):
         return False
-    return "import" not in text.parent.type and "export" not in text.parent.type
+    return "import" not in string.parent.type and "export" not in string.parent.type
 
 
 def _is_foreign(leaf: Branch) -> bool:
@@ -453,91 +440,63 @@ def _destructured(uses: Uses, leaf: Branch) -> Hashable:
     return uses.member(taken_apart(uses.typing, node))
 
 
-RULES = JavaScript(
-    names=places(
-        "identifier property_identifier private_property_identifier statement_identifier",
-        "shorthand_property_identifier shorthand_property_identifier_pattern",
-    ),
-    scopes=table(
-        """
-        function_declaration function_expression arrow_function method_definition: function
-        generator_function generator_function_declaration class_static_block: function
-        class_declaration class object: class
-        statement_block for_statement for_in_statement catch_clause switch_body: block
-        """
-    ),
-    declares=table(
-        """
-        function_declaration.name generator_function_declaration.name: function outer
-        function_expression.name class.name: function here
-        class_declaration.name: class outer
-        variable_declarator.name: local after
-        for_in_statement.left catch_clause.parameter: local here
-        formal_parameters. arrow_function.parameter: parameter here
-        import_clause. namespace_import. import_specifier.alias: import here
-        import_specifier.name: import here
-        method_definition.name: method class
-        field_definition.property pair.key: field class
-        """
-    ),
-    patterns=places(
-        "object_pattern. array_pattern. rest_pattern. pair_pattern.value",
-        "object_assignment_pattern.left assignment_pattern.left",
-    ),
-    members=table("member_expression.property: object"),
-    keys=table(
-        """
-        pair_pattern.key: pattern
-        jsx_attribute.: element
-        """
-    ),
-    calls=table(
-        """
-        call_expression: function
-        new_expression: constructor
-        """
-    ),
-    labels=places("statement_identifier"),
-    quoted=places("string_fragment"),
-    shorthands=places(
-        "shorthand_property_identifier shorthand_property_identifier_pattern",
-    ),
-    exports=places("export_statement"),
-    assigned=places("assignment_expression.right"),
-    bases=places("class_heritage"),
-    literals=places("object class"),
-    nameless=places("object"),
-    own_this=places("method_definition function_expression generator_function"),
-    self_words=places("this self"),
-    passes_on=places("parenthesized_expression unary_expression await_expression"),
-    builds=places("new_expression"),
-    loops=places("for_in_statement for_statement"),
-    indexes=places("subscript_expression"),
-    returns=places("return_statement"),
-    carries_up=places("variable_declarator variable_declaration"),
-    merges=True,
-    makes=True,
-    in_order=True,
-    hoists=True,
-    plain=places("array number regex string template_string"),
-    builtins=places(
-        "Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy",
-        "Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage",
-        "navigator process sessionStorage window",
-    ),
-    keywords=places(
-        "await break case catch class const continue debugger default delete do else enum export",
-        "extends false finally for function if import in instanceof new null return super switch",
-        "this throw true try typeof var void while with yield",
-        "implements interface let package private protected public static",
-    ),
-    of_many=places(
-        "add apply at bind call catch cause clear concat delete done entries every fill filter",
-        "find findIndex flat forEach get has includes indexOf join keys length map message name",
-        "next pop push reduce replace reverse set shift size slice some sort split stack test then",
-        "toString trim value values",
-    ),
-    free_members=True,
-    family="javascript",
-    strings=places("string template_string"),
-)
+TABLES = """
+names: identifier property_identifier private_property_identifier statement_identifier
+  shorthand_property_identifier shorthand_property_identifier_pattern
+scopes:
+  function_declaration function_expression arrow_function method_definition: function
+  generator_function generator_function_declaration class_static_block: function
+  class_declaration class object: class
+  statement_block for_statement for_in_statement catch_clause switch_body: block
+declares:
+  function_declaration.name generator_function_declaration.name: function outer
+  function_expression.name class.name: function here
+  class_declaration.name: class outer
+  variable_declarator.name: local after
+  for_in_statement.left catch_clause.parameter: local here
+  formal_parameters. arrow_function.parameter: parameter here
+  import_clause. namespace_import. import_specifier.alias import_specifier.name: import here
+  method_definition.name: method class
+  field_definition.property pair.key: field class
+patterns: object_pattern. array_pattern. rest_pattern. pair_pattern.value
+  object_assignment_pattern.left assignment_pattern.left
+members: member_expression.property: object
+keys:
+  pair_pattern.key: pattern
+  jsx_attribute.: element
+calls:
+  call_expression: function
+  new_expression: constructor
+labels: statement_identifier
+quoted: string_fragment
+shorthands: shorthand_property_identifier shorthand_property_identifier_pattern
+exports: export_statement
+assigned: assignment_expression.right
+bases: class_heritage
+literals: object class
+nameless: object
+own_this: method_definition function_expression generator_function
+self_words: this self
+passes_on: parenthesized_expression unary_expression await_expression
+builds: new_expression
+loops: for_in_statement for_statement
+indexes: subscript_expression
+returns: return_statement
+carries_up: variable_declarator variable_declaration
+plain: array number regex string template_string
+builtins: Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy
+  Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage
+  navigator process sessionStorage window
+keywords: await break case catch class const continue debugger default delete do else enum export
+  extends false finally for function if import in instanceof new null return super switch this throw
+  true try typeof var void while with yield implements interface let package private protected
+  public static
+of_many: add apply at bind call catch cause clear concat delete done entries every fill filter find
+  findIndex flat forEach get has includes indexOf join keys length map message name next pop push
+  reduce replace reverse set shift size slice some sort split stack test then toString trim value
+  values
+family: javascript
+strings: string template_string
+flags: merges makes in_order hoists free_members
+"""
+RULES = JavaScript(**tables(TABLES))

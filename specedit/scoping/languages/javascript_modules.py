@@ -14,9 +14,8 @@ from typing import Any
 
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project, folders_up
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
@@ -54,15 +53,15 @@ def _file(project: Project, place: str) -> str | None:
 def _entry_file(project: Project, folder: str) -> str | None:
     """The file that an import of a package's own folder means."""
     folder = "" if folder == "." else folder
-    text = _json(project, posixpath.join(folder, "package.json"))
-    found = (_file(project, posixpath.normpath(place)) for place in _entries(folder, text))
+    package = _json(project, posixpath.join(folder, "package.json"))
+    found = (_file(project, posixpath.normpath(place)) for place in _entries(folder, package))
     return next((path for path in found if path is not None), None)
 
 
-def _entries(folder: str, text: dict[str, Any]) -> Iterator[str]:
+def _entries(folder: str, package: dict[str, Any]) -> Iterator[str]:
     """Where a package begins: as its package.json says, or the source that such a file is made
     of."""
-    fields = [text.get(field) for field in ("types", "source", "module", "main")]
+    fields = [package.get(field) for field in ("types", "source", "module", "main")]
     written = [field for field in fields if isinstance(field, str)]
     yield from (posixpath.join(folder, field) for field in written)
     for field in written:
@@ -90,17 +89,17 @@ def _mapped(project: Project, folder: str, source: str) -> Iterator[str]:
 
 def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict[str, list[str]]]:
     """`baseUrl` and `paths` of a configuration, from the tree's top, with what it extends."""
-    text = _json(project, config)
+    content = _json(project, config)
     folder = posixpath.dirname(config)
     base: str | None = None
     paths: dict[str, list[str]] = {}
-    above = text.get("extends")
+    above = content.get("extends")
     if isinstance(above, str) and above.startswith(".") and deep < 5:
         place = posixpath.normpath(posixpath.join(folder, above))
         match = next((path for path in (place, place + ".json") if path in project.paths), None)
         if match is not None:
             base, paths = _options(project, match, deep + 1)
-    options = text.get("compilerOptions")
+    options = content.get("compilerOptions")
     if isinstance(options, dict):
         if isinstance(options.get("baseUrl"), str):
             base = posixpath.normpath(posixpath.join(folder, options["baseUrl"]))
@@ -121,14 +120,14 @@ def _packages(project: Project, source: str) -> Iterator[str]:
     def read() -> dict[str, tuple[str, dict[str, Any]]]:
         results: dict[str, tuple[str, dict[str, Any]]] = {}
         for path in project.called("package.json"):
-            text = _json(project, path) if "node_modules" not in path else {}
-            if isinstance(text.get("name"), str):
-                results[text["name"]] = (posixpath.dirname(path), text)
+            package = _json(project, path) if "node_modules" not in path else {}
+            if isinstance(package.get("name"), str):
+                results[package["name"]] = (posixpath.dirname(path), package)
         return results
 
-    for name, (folder, text) in project.remembered("packages", read).items():
+    for name, (folder, package) in project.remembered("packages", read).items():
         if source == name:
-            yield from _entries(folder, text)
+            yield from _entries(folder, package)
         elif source.startswith(name + "/"):
             rest = source[len(name) + 1 :]
             yield from (posixpath.join(folder, rest), posixpath.join(folder, "src", rest))
@@ -142,28 +141,10 @@ def _json(project: Project, path: str) -> dict[str, Any]:
     )
     text = re.sub(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])', lambda m: m[1] or "", text)
     try:
-        spelling = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         return {}
-    return spelling if isinstance(spelling, dict) else {}
-
-
-def moved_imports(project: Project, moved: Mapping[str, str], typing: Typing) -> Iterator[Rewrite]:
-    """The imports of one file after files moved."""
-    path = project.path(typing.scopes)
-    folder = posixpath.dirname(path)
-    new_folder = posixpath.dirname(moved.get(path, path))
-    for node in _specifiers(typing):
-        source = typing.scopes.text(node)[1:-1]
-        old = resolve(project, path, source)
-        if old is None:
-            continue
-        new = moved.get(old, old)
-        if new == old and (folder == new_folder or not source.startswith(".")):
-            continue
-        written = _specifier(source, old, new, new_folder)
-        if written != source:
-            yield Rewrite(node.start + 1, node.end - 1, source, written)
+    return content if isinstance(content, dict) else {}
 
 
 def _specifiers(typing: Typing) -> Iterator[Branch]:
@@ -205,6 +186,25 @@ def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
 
 class JavaScriptModules(HeldRules):
     """The imports and exports of modules."""
+
+    def moved_imports(
+        self, project: Project, here: Typing, moved: Mapping[str, str]
+    ) -> Iterator[Rewrite]:
+        """The imports of one file after files moved."""
+        path = project.path(here.scopes)
+        folder = posixpath.dirname(path)
+        new_folder = posixpath.dirname(moved.get(path, path))
+        for node in _specifiers(here):
+            source = here.scopes.text(node)[1:-1]
+            old = resolve(project, path, source)
+            if old is None:
+                continue
+            new = moved.get(old, old)
+            if new == old and (folder == new_folder or not source.startswith(".")):
+                continue
+            written = _specifier(source, old, new, new_folder)
+            if written != source:
+                yield Rewrite(node.start + 1, node.end - 1, source, written)
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         leaf = imported.leaf
@@ -285,15 +285,15 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
         if default and statement.first("default") is not None:
             named += [child.part("name") or child for child in statement.named_children()]
         for child in clause.children if clause is not None else ():
-            alias, spelling = child.part("alias"), child.part("name")
-            if spelling is None or text(alias or spelling) != name:
+            alias, exported = child.part("alias"), child.part("name")
+            if exported is None or text(alias or exported) != name:
                 continue
             if default:
-                named.append(spelling)
-            elif alias is not None and text(alias) != text(spelling):
+                named.append(exported)
+            elif alias is not None and text(alias) != text(exported):
                 yield _alias(project, typing, child, alias)
             elif there is not None:
-                yield from given_out(project, there, text(spelling))
+                yield from given_out(project, there, text(exported))
         if there is not None and clause is None and not default:
             space = statement.first("namespace_export")
             if space is None:

@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import tables
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Owner
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 _DOLLAR = re.compile(r"\$([^\W\d]\w*)")
@@ -28,66 +31,57 @@ class Kotlin(Rules):
         ends = node.type in ("catch_block", "enum_entry", "import") and alike
         return not ends or alike[-1 if node.type == "import" else 0] is leaf
 
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The class that `this@Cart` stands for."""
+        if node.type != "this_expression":
+            return None
+        label = here.scopes.text(node).partition("@")[2]
+        return next(iter(here.scopes.owners_named(label)), None) if label else None
+
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
         return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)
 
 
-RULES = Kotlin(
-    names=places("identifier"),
-    scopes=table(
-        """
-        function_declaration lambda_literal anonymous_function anonymous_initializer: function
-        secondary_constructor getter setter: function
-        class_declaration object_declaration companion_object object_literal: class
-        block for_statement catch_block when_entry when_expression: block
-        """
-    ),
-    declares=table(
-        """
-        class_declaration.name object_declaration.name type_alias.type: class outer
-        companion_object.name: class outer
-        function_declaration.name: function outer
-        variable_declaration.: local here
-        class_parameter.: field class
-        parameter. lambda_parameters. catch_block.: parameter here
-        type_parameter.: type here
-        enum_entry.: field class
-        import.: import here
-        """
-    ),
-    patterns=places("multi_variable_declaration. qualified_identifier. variable_declaration."),
-    members=table("navigation_expression.: <"),
-    module_paths=places("qualified_identifier"),
-    keys=table("value_argument.: argument"),
-    calls=table("call_expression: <"),
-    type_places=places("user_type."),
-    bases=places("delegation_specifiers"),
-    selves=places("this_expression"),
-    supers=places("super_expression"),
-    bare_members=True,
-    overloads=True,
-    members_apart=True,
-    in_order=True,
-    strings=places("string_literal multiline_string_literal"),
-    passes_on=places("parenthesized_expression unary_expression try_expression"),
-    aliases=places("type_alias"),
-    casts=places("as_expression"),
-    unnamed_values=table("variable_declaration: node"),
-    loops=places("for_statement"),
-    indexes=places("index_expression"),
-    types=places("user_type nullable_type"),
-    carries_up=places("variable_declaration"),
-    assigned=places("assignment.right"),
-    around_types=places("parenthesized_type nullable_type"),
-    arguments=places("type_arguments"),
-    paths=places("qualified_identifier"),
-    plain=places("string_literal multiline_string_literal collection_literal character_literal"),
-    builtins=places(
-        "Boolean Double Float Int List Long Map Math Set String System java javax kotlin"
-    ),
-    keywords=places(
-        "as break class continue do else false for fun if in interface is null object package",
-        "return super this throw true try typealias typeof val var when while",
-    ),
-)
+TABLES = """
+names: identifier
+scopes:
+  function_declaration lambda_literal anonymous_function anonymous_initializer: function
+  secondary_constructor getter setter: function
+  class_declaration object_declaration companion_object object_literal: class
+  block for_statement catch_block when_entry when_expression: block
+declares:
+  class_declaration.name object_declaration.name type_alias.type companion_object.name: class outer
+  function_declaration.name: function outer
+  variable_declaration.: local here
+  class_parameter. enum_entry.: field class
+  parameter. lambda_parameters. catch_block.: parameter here
+  type_parameter.: type here
+  import.: import here
+patterns: multi_variable_declaration. qualified_identifier. variable_declaration.
+members: navigation_expression.: <
+module_paths: qualified_identifier
+keys: value_argument.: argument
+calls: call_expression: <
+type_places: user_type.
+bases: delegation_specifiers
+strings: string_literal multiline_string_literal
+passes_on: parenthesized_expression unary_expression try_expression
+aliases: type_alias
+casts: as_expression
+unnamed_values: variable_declaration: node
+loops: for_statement
+indexes: index_expression
+types: user_type nullable_type
+carries_up: variable_declaration
+assigned: assignment.right
+around_types: parenthesized_type nullable_type
+arguments: type_arguments
+paths: qualified_identifier
+plain: string_literal multiline_string_literal collection_literal character_literal
+builtins: Boolean Double Float Int List Long Map Math Set String System java javax kotlin
+keywords: as break class continue do else false for fun if in interface is null object package
+  return super this throw true try typealias typeof val var when while
+flags: bare_members overloads members_apart in_order
+"""
+RULES = Kotlin(**tables(TABLES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table
+from specedit.scoping.languages.tables import tables
 from specedit.scoping.scope import Declared
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
@@ -56,82 +56,60 @@ def _variable(uses: Uses, leaf: Branch) -> Hashable:
         node = function
 
 
-RULES = Php(
-    names=places("name"),
-    scopes=table(
-        """
-        function_definition method_declaration anonymous_function arrow_function: function
-        class_declaration interface_declaration trait_declaration enum_declaration: class
-        anonymous_class: class
-        """
-    ),
-    declares=table(
-        """
-        class_declaration.name interface_declaration.name trait_declaration.name: class outer
-        enum_declaration.name: class outer
-        function_definition.name: function outer
-        method_declaration.name enum_case.name: method class
-        const_element.: value class
-        property_element.name: field class
-        property_promotion_parameter.name: parameter property
-        simple_parameter.name variadic_parameter.name: parameter here
-        anonymous_function_use_clause.: parameter here
-        namespace_use_clause. namespace_use_clause.alias: import here
-        """
-    ),
-    patterns=places("variable_name. qualified_name."),
-    members=table(
-        """
-        member_access_expression.name nullsafe_member_access_expression.name: object
-        member_call_expression.name nullsafe_member_call_expression.name: object
-        scoped_call_expression.name scoped_property_access_expression.name: scope
-        class_constant_access_expression.: <
-        qualified_name.: <
-        """
-    ),
-    module_paths=places("qualified_name name"),
-    keys=table("argument.name: argument"),
-    calls=table(
-        """
-        function_call_expression: function
-        member_call_expression: name
-        scoped_call_expression: name
-        object_creation_expression: <
-        """
-    ),
-    type_places=places(
-        "named_type. base_clause. class_interface_clause. object_creation_expression.",
-        "use_declaration.",
-    ),
-    bases=places("base_clause class_interface_clause use_declaration"),
-    members_apart=True,
-    field_reads=places("member_access_expression.name nullsafe_member_access_expression.name"),
-    sigils=True,
-    strings=places("string encapsed_string heredoc nowdoc"),
-    holders=places("variable_name"),
-    self_words=places("this $this self"),
-    super_words=places("super parent"),
-    self_types=places("self static"),
-    passes_on=places("parenthesized_expression"),
-    casts=places("cast_expression"),
-    builds=places("object_creation_expression"),
-    loops=places("foreach_statement"),
-    indexes=places("subscript_expression"),
-    returns=places("return_statement"),
-    carries_up=places("property_element"),
-    assigned=places("assignment_expression.right"),
-    unions=places("union_type intersection_type"),
-    paths=places("qualified_name"),
-    inferred=places("mixed"),
-    any_case=True,
-    free_members=True,
-    keywords=places(
-        "__class__ __dir__ __file__ __function__ __halt_compiler __line__ __method__",
-        "__namespace__ __trait__ abstract and array as break callable case catch class clone const",
-        "continue declare default die do echo else elseif empty enddeclare endfor endforeach endif",
-        "endswitch endwhile eval exit extends false final finally fn for foreach function global",
-        "goto if implements include include_once instanceof insteadof interface isset list match",
-        "namespace new null or print private protected public readonly require require_once return",
-        "static switch throw trait true try unset use var while xor yield",
-    ),
-)
+TABLES = """
+names: name
+scopes:
+  function_definition method_declaration anonymous_function arrow_function: function
+  class_declaration interface_declaration trait_declaration enum_declaration anonymous_class: class
+declares:
+  class_declaration.name interface_declaration.name trait_declaration.name: class outer
+  enum_declaration.name: class outer
+  function_definition.name: function outer
+  method_declaration.name enum_case.name: method class
+  const_element.: value class
+  property_element.name: field class
+  property_promotion_parameter.name: parameter property
+  simple_parameter.name variadic_parameter.name anonymous_function_use_clause.: parameter here
+  namespace_use_clause. namespace_use_clause.alias: import here
+patterns: variable_name. qualified_name.
+members:
+  member_access_expression.name nullsafe_member_access_expression.name: object
+  member_call_expression.name nullsafe_member_call_expression.name: object
+  scoped_call_expression.name scoped_property_access_expression.name: scope
+  class_constant_access_expression. qualified_name.: <
+module_paths: qualified_name name
+keys: argument.name: argument
+calls:
+  function_call_expression: function
+  member_call_expression scoped_call_expression: name
+  object_creation_expression: <
+type_places: named_type. base_clause. class_interface_clause. object_creation_expression.
+  use_declaration.
+bases: base_clause class_interface_clause use_declaration
+field_reads: member_access_expression.name nullsafe_member_access_expression.name
+strings: string encapsed_string heredoc nowdoc
+holders: variable_name
+self_words: this $this self
+super_words: super parent
+self_types: self static
+passes_on: parenthesized_expression
+casts: cast_expression
+builds: object_creation_expression
+loops: foreach_statement
+indexes: subscript_expression
+returns: return_statement
+carries_up: property_element
+assigned: assignment_expression.right
+unions: union_type intersection_type
+paths: qualified_name
+inferred: mixed
+keywords: __class__ __dir__ __file__ __function__ __halt_compiler __line__ __method__ __namespace__
+  __trait__ abstract and array as break callable case catch class clone const continue declare
+  default die do echo else elseif empty enddeclare endfor endforeach endif endswitch endwhile eval
+  exit extends false final finally fn for foreach function global goto if implements include
+  include_once instanceof insteadof interface isset list match namespace new null or print private
+  protected public readonly require require_once return static switch throw trait true try unset use
+  var while xor yield
+flags: members_apart sigils any_case free_members
+"""
+RULES = Php(**tables(TABLES))

@@ -10,12 +10,11 @@ from keyword import kwlist
 
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Rewrite
+from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.project import Project, folders_up
-from specedit.scoping.scope import Declared, Owner, Scope
+from specedit.scoping.scope import Declared, Known, Owner, Rewrite, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -39,10 +38,10 @@ class Python(PythonModules):
         function = scopes.scope_of(node)
         while function.kind == "block" and function.parent is not None:
             function = function.parent
-        text = _announcements(scopes, function).get(name)
-        if text is None:
+        statement = _announcements(scopes, function).get(name)
+        if statement is None:
             return None
-        if text == "global_statement":
+        if statement == "global_statement":
             return scopes.file
         outer = function.parent
         while outer is not None and name not in outer.declared and outer.parent is not None:
@@ -75,18 +74,11 @@ class Python(PythonModules):
                 if to.type == "attribute" and text(to) == f"self.{name}":
                     yield value
 
-    def gives_own(self, module: str) -> bool:
-        return module.split(".")[0] not in GIVE_THEIR_OWN
-
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """A class in the file of a module, or in its stub."""
         twin = twin_of(project, project.path(owner.home))
         if twin and owner.node.type == "class_definition":
             yield from project.owners((twin,), owner.name)
-
-    def is_plain_function(self, declared: Declared) -> bool:
-        around = declared.node.parent
-        return around is None or around.type != "decorated_definition"
 
     def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
         """`class A(made.base)` in a function that is given `made`."""
@@ -130,20 +122,16 @@ class Python(PythonModules):
             return None
         known: Known = None
         for call in function.walk():
-            item = call.part("arguments") if call.type == "call" else None
-            called = call.part("function") if item is not None else None
-            if item is None or called is None or call.end > leaf.start:
+            arguments = call.part("arguments") if call.type == "call" else None
+            called = call.part("function") if arguments is not None else None
+            if arguments is None or called is None or call.end > leaf.start:
                 continue
-            parts = item.named_children()
+            parts = arguments.named_children()
             if scopes.text(called) != "isinstance" or len(parts) != 2:
                 continue
             if scopes.text(parts[0]) == name and parts[1].type in ("identifier", "attribute"):
                 known = typing.named_type(parts[1], deep)
         return known
-
-    def quoted_type(self, node: Branch, text: Text) -> str:
-        message = text(node).strip("'\"")
-        return message if node.type == "string" and message.isidentifier() else ""
 
     def is_instance(self, declared: Declared) -> bool:
         listed = declared.node.named_children() if declared.node.type == "parameters" else []
@@ -194,29 +182,24 @@ def _fixture(typing: Typing, declared: Declared) -> tuple[Typing, Declared] | No
     if (
         declared.kind != "parameter"
         or name is None
-        or not _asks_for_fixtures(function, name, typing)
+        or not (typing.scopes.text(name).startswith("test") or _is_fixture(function, typing))
     ):
         return None
     folder = posixpath.dirname(typing.project.path(typing.scopes))
     shared = (posixpath.join(up, "conftest.py") for up in folders_up(folder))
     for home in (typing, *map(typing.project.typing, shared)):
         for other in home.scopes.declarations(declared.name) if home is not None else ():
-            if home is not None and _is_fixture(other.node, home.scopes.text):
+            if home is not None and _is_fixture(other.node, home):
                 return (home, other) if other.node is not function else None
     return None
 
 
-def _asks_for_fixtures(function: Branch, name: Branch, typing: Typing) -> bool:
-    text = typing.scopes.text
-    return text(name).startswith("test") or _is_fixture(function, text)
-
-
-def _is_fixture(function: Branch, text: Text) -> bool:
+def _is_fixture(function: Branch, typing: Typing) -> bool:
     around = function.parent
     if function.type != "function_definition" or around is None:
         return False
     marks = [child for child in around.children if child.type == "decorator"]
-    return any(re.search(r"\bfixture\b", text(mark)) for mark in marks)
+    return any(re.search(r"\bfixture\b", typing.scopes.text(mark)) for mark in marks)
 
 
 def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
@@ -241,100 +224,75 @@ def _announces(data: bytes) -> bool:
     return b"global" in data or b"nonlocal" in data
 
 
-RULES = Python(
-    names=places("identifier"),
-    scopes=table(
-        """
-        function_definition lambda: function
-        class_definition: class
-        list_comprehension set_comprehension dictionary_comprehension generator_expression: block
-        """
-    ),
-    declares=table(
-        """
-        function_definition.name: function outer
-        class_definition.name: class outer
-        parameters. lambda_parameters.: parameter here
-        default_parameter.name typed_default_parameter.name typed_parameter.: parameter here
-        keyword_separator.: parameter here
-        assignment.left named_expression.name for_statement.left: local function
-        augmented_assignment.left: local function
-        as_pattern_target. as_pattern.alias: local function
-        case_pattern.: local function
-        for_in_clause.left: local here
-        aliased_import.alias: import function
-        import_from_statement.name import_statement.name: import function
-        type_parameter.: type here
-        """
-    ),
-    patterns=places(
-        "pattern_list. tuple_pattern. list_pattern. list_splat_pattern. dictionary_splat_pattern.",
-        "as_pattern_target. tuple. list. dotted_name. splat_pattern. parenthesized_expression.",
-        "list_splat_pattern. expression_list. case_pattern. list_pattern. typed_parameter.",
-    ),
-    outside=places(
-        "default_parameter.value typed_default_parameter.value typed_default_parameter.type",
-        "typed_parameter.type for_in_clause.right",
-    ),
-    outside_first=places("for_in_clause.right"),
-    quoted=places("string_content"),
-    members=table("attribute.attribute: object"),
-    keys=table(
-        """
-        keyword_argument.name: argument
-        keyword_pattern.: keyword
-        """
-    ),
-    calls=table("call: function"),
-    bases=places("argument_list"),
-    given=places("subscript.subscript"),
-    assigned=places("assignment.right"),
-    of_many=places(
-        "add append clear close copy count decode difference discard encode endswith extend find",
-        "flush format get index insert intersection items join keys lower match name pop popitem",
-        "read remove replace reverse search setdefault sort split startswith strip union update",
-        "upper values write",
-    ),
-    self_words=frozenset(),
-    super_words=places("super() super"),
-    self_types=places("Self"),
-    passes_on=places("parenthesized_expression await expression_list"),
-    loops=places("for_statement for_in_clause"),
-    indexes=places("subscript"),
-    arguments=places("type_parameter"),
-    keyed=places("dict Dict Mapping MutableMapping defaultdict OrderedDict Counter"),
-    paths=places("attribute"),
-    returns=places("return_statement"),
-    targets=places("expression_list pattern_list"),
-    around_types=places("type"),
-    unions=places("union_type"),
-    untyped=places("string"),
-    inferred=places("Any object"),
-    wrappers=places("Optional Final ClassVar Annotated"),
-    rest_parameters=places("dictionary_splat_pattern"),
-    reads_class=True,
-    gives_plain=places(
-        "ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id input",
-        "int len list memoryview oct open ord range repr set str tuple",
-    ),
-    takes=places("identifier default_parameter typed_default_parameter typed_parameter"),
-    names_arguments=places("keyword_argument"),
-    gives_instance=True,
-    plain=places(
-        "concatenated_string dictionary dictionary_comprehension float integer list",
-        "list_comprehension set set_comprehension string tuple",
-    ),
-    builtins=places("bool bytes dict float frozenset int list object set str tuple"),
-    keywords=frozenset(kwlist),
-    strings=places("string"),
-)
+TABLES = """
+names: identifier
+scopes:
+  function_definition lambda: function
+  class_definition: class
+  list_comprehension set_comprehension dictionary_comprehension generator_expression: block
+declares:
+  function_definition.name: function outer
+  class_definition.name: class outer
+  parameters. lambda_parameters. default_parameter.name typed_default_parameter.name: parameter here
+  typed_parameter. keyword_separator.: parameter here
+  assignment.left named_expression.name for_statement.left augmented_assignment.left: local function
+  as_pattern_target. as_pattern.alias case_pattern.: local function
+  for_in_clause.left: local here
+  aliased_import.alias import_from_statement.name import_statement.name: import function
+  type_parameter.: type here
+patterns: pattern_list. tuple_pattern. list_pattern. list_splat_pattern. dictionary_splat_pattern.
+  as_pattern_target. tuple. list. dotted_name. splat_pattern. parenthesized_expression.
+  expression_list. case_pattern. typed_parameter.
+outside: default_parameter.value typed_default_parameter.value typed_default_parameter.type
+  typed_parameter.type for_in_clause.right
+outside_first: for_in_clause.right
+quoted: string_content
+members: attribute.attribute: object
+keys:
+  keyword_argument.name: argument
+  keyword_pattern.: keyword
+calls: call: function
+bases: argument_list
+given: subscript.subscript
+assigned: assignment.right
+of_many: add append clear close copy count decode difference discard encode endswith extend find
+  flush format get index insert intersection items join keys lower match name pop popitem read
+  remove replace reverse search setdefault sort split startswith strip union update upper values
+  write
+self_words:
+super_words: super() super
+self_types: Self
+passes_on: parenthesized_expression await expression_list
+loops: for_statement for_in_clause
+indexes: subscript
+arguments: type_parameter
+keyed: dict Dict Mapping MutableMapping defaultdict OrderedDict Counter
+paths: attribute
+returns: return_statement
+targets: expression_list pattern_list
+around_types: type
+unions: union_type
+untyped: string
+inferred: Any object
+wrappers: Optional Final ClassVar Annotated
+rest_parameters: dictionary_splat_pattern
+gives_plain: ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id
+  input int len list memoryview oct open ord range repr set str tuple
+takes: identifier default_parameter typed_default_parameter typed_parameter
+names_arguments: keyword_argument
+decorated: decorated_definition
+closed_modules: base64 binascii datetime decimal errno fnmatch fractions glob gzip hashlib hmac math
+  os pathlib platform re secrets shutil stat string struct subprocess tempfile textwrap time
+  unicodedata uuid zlib
+plain: concatenated_string dictionary dictionary_comprehension float integer list list_comprehension
+  set set_comprehension string tuple
+builtins: bool bytes dict float frozenset int list object set str tuple
+strings: string
+flags: quotes_types reads_class gives_instance
+"""
+RULES = Python(keywords=frozenset(kwlist), **tables(TABLES))
 
 
-GIVE_THEIR_OWN = places(  # modules whose functions give nothing that they are given
-    "base64 binascii datetime decimal errno fnmatch fractions glob gzip hashlib hmac math os",
-    "pathlib platform re secrets shutil stat string struct subprocess tempfile textwrap time",
-    "unicodedata uuid zlib",
-)
 OTHER_MODULES = places("aliased_import.name import_from_statement.module_name relative_import.")
 FIRST_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # of a dotted name, what stands for itself
 
@@ -347,9 +305,9 @@ def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
     if _is_listed(string, text):
         yield node, text(node)
     elif parametrized(string, text) is not None or _is_annotation(string, text):
-        spelling = text(node)
-        for match in FIRST_WORD.finditer(spelling):
-            yield node.within(spelling, match.start(), match.end(), "identifier"), match[0]
+        content = text(node)
+        for match in FIRST_WORD.finditer(content):
+            yield node.within(content, match.start(), match.end(), "identifier"), match[0]
 
 
 def parametrized(string: Branch, text: Text) -> Branch | None:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.meaning import Rewrite, meanings_over
+from specedit.scoping.meaning import meanings_over
 from specedit.scoping.project import SOURCE_FOLDERS, Project, folders_up
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 from specedit.scoping.languages.tables import Tables
-from specedit.scoping.scope import FUNCTIONS
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Meaning, Owner, Rewrite, Scope
 from specedit.syntax.branch import Branch
 
-if TYPE_CHECKING:
-    from specedit.scoping.meaning import Meaning, Rewrite
-    from specedit.scoping.project import Project as Project
-    from specedit.scoping.scope import Declared, Owner, Scope
-    from specedit.scoping.scopes import Scopes
-    from specedit.scoping.typing import Known
-    from specedit.scoping.typing import Typing as Typing
-    from specedit.scoping.uses import Uses
-
 Text = Callable[[Branch], str]
-
+# The classes of the engine are built on this module and not known here. The hooks of a language
+# name them, as do the parameters below.
+Project: TypeAlias = Any
+Scopes: TypeAlias = Any
+Typing: TypeAlias = Any
+Uses: TypeAlias = Any
 
 _OF_FOLDER = frozenset({"__init__", "index", "mod"})  # such a file is what its folder means
 
@@ -62,10 +58,6 @@ class Rules(Tables):
     def opens(self, node: Branch) -> bool:
         """Whether a node of `scopes` opens one here."""
         return True
-
-    def around(self, node: Branch) -> Branch:
-        """The declarations in the scope around that of `node`."""
-        return node
 
     def class_name(self, node: Branch, text: Text) -> str:
         name = node.part("name")
@@ -131,7 +123,7 @@ class Rules(Tables):
         name = function.part("name") if function is not None else None
         return name is not None and name.place in self.own_names
 
-    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+    def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Whether a method overrides one of the same name that its class extends. `text`: of the
         other's file."""
         return True
@@ -262,7 +254,8 @@ class Rules(Tables):
 
     def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
         """The member that a shorthand names next to the variable."""
-        return uses.member_of_literal(leaf, self.literal_members.get(leaf.place, "?."))
+        key: Hashable = uses.member_of_literal(leaf, self.literal_members.get(leaf.place, "?."))
+        return key
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """The meaning of a member that no class in the file declares."""
@@ -280,20 +273,10 @@ class Rules(Tables):
         """Whether a member's type allows that it is called."""
         return declared.kind in FUNCTIONS or self.fields_are_called
 
-    def is_called_on(self, node: Branch) -> bool:
-        """Whether `this` is something else than the class around it."""
-        return False
-
-    def called_on(self, typing: Typing, node: Branch) -> Branch | None:
-        """What `this` stands for where it is not the class around it; None where that is not
-        known."""
-        return None
-
-    # what a use of unknown class says: `languages.calls`
-
-    def is_plain_function(self, declared: Declared) -> bool:
-        """Whether a function takes the parameters that are written for it."""
-        return True
+    def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
+        """What `this` stands for where it is not the class around it, or None where that is not
+        known; nothing where it is that class."""
+        return []
 
     # types
 
@@ -303,10 +286,6 @@ class Rules(Tables):
         return (
             holder is None or holder.type not in self.targets or len(holder.named_children()) == 1
         )
-
-    def gives_own(self, module: str) -> bool:
-        """Whether what a function of another project's module gives may be ours."""
-        return True
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """The values that a class's methods give an attribute which it does not declare."""
@@ -344,10 +323,6 @@ class Rules(Tables):
         declared = (name for known in scope.declared.values() for name in known) if scope else ()
         types = [known for known in declared if known.kind == "type"]
         return [known.name for known in sorted(types, key=lambda known: known.leaf.start)]
-
-    def quoted_type(self, node: Branch, text: Text) -> str:
-        """The type that a string names, where a type may be written as one."""
-        return ""
 
     def receiver(self, leaf: Branch) -> Branch | None:
         """The node before the dot of a member access."""

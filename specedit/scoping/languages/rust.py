@@ -7,16 +7,17 @@ variant's pattern: `x.unwrap()`, `x?`, `|x| …`, `Some(x)`, `Kind::One(x)`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import partial
 
 from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning, Rewrite, means_member
-from specedit.scoping.scope import Declared
+from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.meaning import means_member
+from specedit.scoping.scope import Declared, Known, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing, type_part
+from specedit.scoping.typing import Typing, type_part
 from specedit.scoping.uses import FOREIGN, METHOD, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of
 
@@ -32,42 +33,6 @@ SHELLS = places("Some Ok")
 PATTERNS = places("ref_pattern mut_pattern reference_pattern captured_pattern")
 
 
-def taken_out(typing: Typing, node: Branch, deep: int) -> Known:
-    """The class of `x?` or `x.unwrap()`, where that is what `node` is."""
-    if node.type == "try_expression":
-        return _class(typing, inside(typing, first_of(node), deep + 1), deep)
-    called = node.part("function")
-    member = typing.member_leaf(called) if called is not None else None
-    if member is None or typing.scopes.label(member) not in TAKES:
-        return None
-    return _class(typing, inside(typing, typing.rules.receiver(member), deep + 1), deep)
-
-
-def bound(typing: Typing, leaf: Branch, declared: Declared | None, deep: int) -> Known:
-    """The class of what a closure is given, or a pattern takes out of what it matches."""
-    if declared is None or declared.home is not typing.scopes or deep > MAX_STEPS:
-        return None
-    if declared.leaf.place == "tuple_pattern.":
-        return _of_tuple(typing, declared, deep)
-    if declared.leaf.place == "closure_parameters." or declared.node.type == "for_expression":
-        return _class(typing, _given(typing, declared, deep), deep)
-    name, pattern = declared.leaf, declared.leaf.parent
-    while pattern is not None and pattern.type in PATTERNS:
-        name, pattern = pattern, pattern.parent
-    kind = pattern.part("type") if pattern is not None else None
-    if pattern is None or kind is None or pattern.type != "tuple_struct_pattern":
-        return None
-    if typing.scopes.text(kind) in SHELLS:
-        return _class(typing, inside(typing, _matched(pattern), deep + 1), deep)
-    variant = _variant(typing, kind, pattern, deep)
-    listed = variant.node.part("body") if variant is not None else None
-    if listed is None or listed.type != "ordered_field_declaration_list":
-        return None
-    at = [child for child in pattern.named_children() if child is not kind].index(name)
-    types = [child for child in listed.named_children() if child.field == "type"]
-    return _class(typing, types[at], deep) if at < len(types) else None
-
-
 MAX_STEPS = 12  # steps through patterns and closures
 
 
@@ -75,8 +40,9 @@ def inside(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
     """The type that is written for what an expression holds."""
     if node is None or deep > MAX_STEPS:
         return None
-    key = ("inside", id(node))
-    return typing.project.remembered(key, lambda: _inside(typing, node, deep))
+    find = partial(_inside, typing, node, deep)
+    known: Branch | None = typing.project.remembered(("inside", id(node)), find)
+    return known
 
 
 def _inside(typing: Typing, node: Branch, deep: int) -> Branch | None:
@@ -111,8 +77,8 @@ def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
         return typed.part("element")
     home = typing.over(typed) or typing
     for owner in home.named_type(typed, deep + 1) or ():
-        for item in home.members((owner,), "Item") if owner.module is None else ():
-            return item.node.part("type")
+        for binding in home.members((owner,), "Item") if owner.module is None else ():
+            return binding.node.part("type")
         if owner.module is None:
             return None
     arguments = typed.part("type_arguments")
@@ -120,10 +86,6 @@ def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
         if child.type != "lifetime":
             return child.part("type") if child.type == "type_binding" else child
     return None
-
-
-def _class(typing: Typing, typed: Branch | None, deep: int) -> Known:
-    return typing.named_type(typed, deep + 1) if typed is not None else None
 
 
 def _given(typing: Typing, declared: Declared, deep: int) -> Branch | None:
@@ -152,14 +114,14 @@ def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
         member = typing.member_leaf(called) if called is not None else None
         if member is not None and typing.scopes.label(member) == "enumerate":
             held = inside(typing, typing.rules.receiver(member), deep + 1)
-            return _class(typing, held, deep) if at == 1 else None
+            return typing.named_type(held, deep + 1) if at == 1 else None
         typed = inside(typing, value, deep + 1)
     elif holder.type == "let_declaration" and typed is None:
         typed = _value_type(typing, value, deep)
     if typed is None or typed.type != "tuple_type":
         return None
     types = typed.named_children()
-    return _class(typing, types[at], deep) if at < len(types) else None
+    return typing.named_type(types[at], deep + 1) if at < len(types) else None
 
 
 def _value_type(typing: Typing, value: Branch, deep: int) -> Branch | None:
@@ -202,7 +164,7 @@ def _taken_as(uses: Uses, leaf: Branch) -> Hashable:
     if imported is None:
         return uses.bare(leaf, "any")
     found = uses.typing.project.imported_declarations(uses.typing, imported)
-    own = [declared for declared in found or () if declared.name == uses.name]
+    own: list[Declared] = [each for each in found or () if each.name == uses.name]
     if own:
         return own[0]
     path = uses.rules.module_of(uses.scopes, imported)
@@ -290,11 +252,39 @@ class Rust(RustModules):
         return [_taken_as(uses, leaf)] if leaf.place == "use_as_clause.path" else None
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        return taken_out(typing, node, deep)
+        """The class of `x?` or `x.unwrap()`, where that is what `node` is."""
+        if node.type == "try_expression":
+            return typing.named_type(inside(typing, first_of(node), deep + 1), deep + 1)
+        called = node.part("function")
+        member = typing.member_leaf(called) if called is not None else None
+        if member is None or typing.scopes.label(member) not in TAKES:
+            return None
+        return typing.named_type(inside(typing, typing.rules.receiver(member), deep + 1), deep + 1)
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
-        """The class of a closure's parameter, or of what a pattern takes out."""
-        return bound(typing, leaf, typing.lookup(typing.scopes.label(leaf), leaf), deep)
+        """The class of what a closure is given, or a pattern takes out of what it matches."""
+        declared = typing.lookup(typing.scopes.label(leaf), leaf)
+        if declared is None or declared.home is not typing.scopes or deep > MAX_STEPS:
+            return None
+        if declared.leaf.place == "tuple_pattern.":
+            return _of_tuple(typing, declared, deep)
+        if declared.leaf.place == "closure_parameters." or declared.node.type == "for_expression":
+            return typing.named_type(_given(typing, declared, deep), deep + 1)
+        name, pattern = declared.leaf, declared.leaf.parent
+        while pattern is not None and pattern.type in PATTERNS:
+            name, pattern = pattern, pattern.parent
+        kind = pattern.part("type") if pattern is not None else None
+        if pattern is None or kind is None or pattern.type != "tuple_struct_pattern":
+            return None
+        if typing.scopes.text(kind) in SHELLS:
+            return typing.named_type(inside(typing, _matched(pattern), deep + 1), deep + 1)
+        variant = _variant(typing, kind, pattern, deep)
+        listed = variant.node.part("body") if variant is not None else None
+        if listed is None or listed.type != "ordered_field_declaration_list":
+            return None
+        at = [child for child in pattern.named_children() if child is not kind].index(name)
+        types = [child for child in listed.named_children() if child.field == "type"]
+        return typing.named_type(types[at], deep + 1) if at < len(types) else None
 
     def rewrite(
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
@@ -313,19 +303,19 @@ class Rust(RustModules):
                 return Rewrite(name.start, leaf.end, text(name.through(leaf)), new)
         return None
 
-    def required_by(self, typing: Typing, item: Declared) -> tuple[str, bool] | None:
+    def required_by(self, typing: Typing, member: Declared) -> tuple[str, bool] | None:
         """The trait of an `impl`; and the file of a `mod x;`."""
-        if item.node.type == "mod_item":
-            return None if item.node.part("body") is not None else ("the name of its file", True)
-        if item.leaf.place == "extern_crate_declaration.name":
+        if member.node.type == "mod_item":
+            return None if member.node.part("body") is not None else ("the name of its file", True)
+        if member.leaf.place == "extern_crate_declaration.name":
             return "the crate's own name", True
-        if item.owner is None:
+        if member.owner is None:
             return None
-        holder = item.node.around(*NESTED)
+        holder = member.node.around(*NESTED)
         trait = holder.part("trait") if holder is not None else None
         known = [up for up in typing.named_type(trait) or () if up.module is None]
-        above = typing.above(item.owner)
-        if trait is None or any(up in above or item.name not in up.members for up in known):
+        above = typing.above(member.owner)
+        if trait is None or any(up in above or member.name not in up.members for up in known):
             return None
         name = typing.scopes.text(trait).split("<")[0]
         if known:  # a trait by its path, which `use` does not bring here
@@ -384,113 +374,81 @@ def _is_added(uses: Uses, leaf: Branch) -> bool:
     return known is not None and all(owner.module is not None for owner in known)
 
 
-RULES = Rust(
-    names=places(
-        "identifier type_identifier field_identifier shorthand_field_identifier lifetime label",
-        "metavariable",
-    ),
-    scopes=table(
-        """
-        function_item function_signature_item closure_expression macro_rule: function
-        struct_item enum_item union_item trait_item impl_item: class
-        enum_variant: class
-        mod_item: namespace
-        type_item block match_arm for_expression if_expression while_expression: block
-        associated_type: block
-        """
-    ),
-    declares=table(
-        """
-        function_item.name function_signature_item.name: function outer
-        struct_item.name enum_item.name union_item.name trait_item.name: class outer
-        type_item.name associated_type.name: class outer
-        mod_item.name extern_crate_declaration.name extern_crate_declaration.alias: namespace outer
-        const_item.name static_item.name: value outer
-        macro_definition.name: macro outer
-        field_declaration.name: field class
-        enum_variant.name: field outer
-        let_declaration.pattern let_condition.pattern: local after
-        parameter.pattern closure_parameters.: parameter here
-        for_expression.pattern match_pattern.: local here
-        type_parameter.name const_parameter.name lifetime_parameter.name: type here
-        use_declaration.argument use_list. use_as_clause.alias: import here
-        """
-    ),
-    patterns=places(
-        "tuple_pattern. slice_pattern. ref_pattern. mut_pattern. captured_pattern. or_pattern.",
-        "reference_pattern. tuple_struct_pattern. field_pattern.pattern field_pattern.name",
-        "struct_pattern. match_pattern. scoped_identifier.name scoped_use_list.list use_list.",
-    ),
-    members=table(
-        """
-        field_expression.field: value
-        scoped_identifier.name: path
-        scoped_type_identifier.name: path
-        """
-    ),
-    value_members=places("field_expression.field"),
-    keys=table(
-        """
-        field_initializer.field: literal
-        shorthand_field_initializer.: literal
-        field_pattern.name: pattern
-        """
-    ),
-    literal_members=table(
-        """
-        field_initializer.field shorthand_field_initializer.: struct_expression.name
-        field_pattern.name: struct_pattern.type
-        """
-    ),
-    calls=table("call_expression: function"),
-    type_names=places("type_identifier lifetime"),
-    type_places=places("scoped_identifier.path scoped_type_identifier.path"),
-    labels=places("label"),
-    bases=places("trait_bounds"),
-    members_apart=True,
-    field_reads=places("field_expression.field"),
-    in_order=True,
-    takes=places("parameter"),
-    strings=places("string_literal raw_string_literal char_literal"),
-    shorthands=places("shorthand_field_identifier shorthand_field_initializer."),
-    adds_to=places("impl_item"),
-    constants=places("enum_variant"),
-    starts=places("main"),
-    receivers=places("self"),
-    self_words=places("self"),
-    super_words=frozenset(),
-    self_types=places("Self self"),
-    passes_on=places(
-        "parenthesized_expression unary_expression reference_expression await_expression",
-    ),
-    takes_out=places("call_expression try_expression"),
-    around_types=places("reference_type pointer_type"),
-    aliases=places("type_item"),
-    casts=places("type_cast_expression generic_type"),
-    builds=places("struct_expression"),
-    loops=places("for_expression"),
-    indexes=places("index_expression"),
-    assigned=places("assignment_expression.right"),
-    lists=places("array_type tuple_type"),
-    arguments=places("type_arguments"),
-    paths=places("qualified_type scoped_identifier scoped_type_identifier scoped_use_list"),
-    wrappers=places("Box Rc Arc Ref RefMut Cow Pin"),
-    macros_apart=True,
-    rebinds=places("let_declaration let_condition"),
-    plain=places(
-        "string_literal raw_string_literal char_literal integer_literal array_expression",
-        "primitive_type",
-    ),
-    prelude=places(
-        "AsMut AsRef Box Clone Copy Default Drop Eq Err Extend From FromIterator Into IntoIterator",
-        "Iterator None Ok Option Ord PartialEq PartialOrd Result Send Sized Some String Sync",
-        "ToOwned ToString TryFrom TryInto Unpin Vec",
-    ),
-    builtins=places("Arc Box HashMap Option Rc Result String Vec core std"),
-    keywords=places(
-        "Self abstract as async await become box break const continue crate do dyn else enum",
-        "extern false final fn for if impl in let loop macro match mod move mut override priv pub",
-        "ref return static struct super trait true try type typeof unsafe unsized use virtual",
-        "where while yield 'static",
-    ),
-)
+TABLES = """
+names: identifier type_identifier field_identifier shorthand_field_identifier lifetime label
+  metavariable
+scopes:
+  function_item function_signature_item closure_expression macro_rule: function
+  struct_item enum_item union_item trait_item impl_item enum_variant: class
+  mod_item: namespace
+  type_item block match_arm for_expression if_expression while_expression associated_type: block
+declares:
+  function_item.name function_signature_item.name: function outer
+  struct_item.name enum_item.name union_item.name trait_item.name type_item.name: class outer
+  associated_type.name: class outer
+  mod_item.name extern_crate_declaration.name extern_crate_declaration.alias: namespace outer
+  const_item.name static_item.name: value outer
+  macro_definition.name: macro outer
+  field_declaration.name: field class
+  enum_variant.name: field outer
+  let_declaration.pattern let_condition.pattern: local after
+  parameter.pattern closure_parameters.: parameter here
+  for_expression.pattern match_pattern.: local here
+  type_parameter.name const_parameter.name lifetime_parameter.name: type here
+  use_declaration.argument use_list. use_as_clause.alias: import here
+patterns: tuple_pattern. slice_pattern. ref_pattern. mut_pattern. captured_pattern. or_pattern.
+  reference_pattern. tuple_struct_pattern. field_pattern.pattern field_pattern.name struct_pattern.
+  match_pattern. scoped_identifier.name scoped_use_list.list use_list.
+members:
+  field_expression.field: value
+  scoped_identifier.name scoped_type_identifier.name: path
+value_members: field_expression.field
+keys:
+  field_initializer.field shorthand_field_initializer.: literal
+  field_pattern.name: pattern
+literal_members:
+  field_initializer.field shorthand_field_initializer.: struct_expression.name
+  field_pattern.name: struct_pattern.type
+calls: call_expression: function
+type_names: type_identifier lifetime
+type_places: scoped_identifier.path scoped_type_identifier.path
+labels: label
+bases: trait_bounds
+field_reads: field_expression.field
+takes: parameter
+strings: string_literal raw_string_literal char_literal
+shorthands: shorthand_field_identifier shorthand_field_initializer.
+adds_to: impl_item
+constants: enum_variant
+starts: main
+receivers: self
+self_words: self
+super_words:
+self_types: Self self
+passes_on: parenthesized_expression unary_expression reference_expression await_expression
+takes_out: call_expression try_expression
+around_types: reference_type pointer_type
+aliases: type_item
+casts: type_cast_expression generic_type
+builds: struct_expression
+loops: for_expression
+indexes: index_expression
+assigned: assignment_expression.right
+lists: array_type tuple_type
+arguments: type_arguments
+paths: qualified_type scoped_identifier scoped_type_identifier scoped_use_list
+wrappers: Box Rc Arc Ref RefMut Cow Pin
+rebinds: let_declaration let_condition
+plain: string_literal raw_string_literal char_literal integer_literal array_expression
+  primitive_type
+prelude: AsMut AsRef Box Clone Copy Default Drop Eq Err Extend From FromIterator Into IntoIterator
+  Iterator None Ok Option Ord PartialEq PartialOrd Result Send Sized Some String Sync ToOwned
+  ToString TryFrom TryInto Unpin Vec
+builtins: Arc Box HashMap Option Rc Result String Vec core std
+keywords: Self abstract as async await become box break const continue crate do dyn else enum extern
+  false final fn for if impl in let loop macro match mod move mut override priv pub ref return
+  static struct super trait true try type typeof unsafe unsized use virtual where while yield
+  'static
+flags: members_apart in_order macros_apart
+"""
+RULES = Rust(**tables(TABLES))

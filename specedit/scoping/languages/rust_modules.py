@@ -245,11 +245,11 @@ def _child(project: Project, place: Place, name: str) -> Place | None:
     if file not in ("mod.rs", "lib.rs", "main.rs") and not _is_root(project, path):
         folder = posixpath.join(folder, file.removesuffix(".rs"))
     for up in reversed([up for up in (inner, *(inner.up() if inner else ())) if up is not None]):
-        if up.type == "mod_item" and (spelling := up.part("name")) is not None:
-            folder = posixpath.join(folder, typing.scopes.text(spelling))
+        if up.type == "mod_item" and (named := up.part("name")) is not None:
+            folder = posixpath.join(folder, typing.scopes.text(named))
     for end in (f"{name}.rs", f"{name}/mod.rs"):
-        if (text := posixpath.join(folder, end)) in project.paths:
-            return text, None
+        if (there := posixpath.join(folder, end)) in project.paths:
+            return there, None
     return None
 
 
@@ -280,9 +280,9 @@ def _root(project: Project, path: str) -> str:
         if main in project.paths and _is_root(project, main):
             return main
         for root in ROOTS:
-            if (text := posixpath.join(up, root)) in project.paths:
+            if (start := posixpath.join(up, root)) in project.paths:
                 main = posixpath.join(up, ROOTS[1])
-                return main if path == main else text
+                return main if path == main else start
     return path
 
 
@@ -294,10 +294,10 @@ def _crates(project: Project) -> dict[str, str]:
         for path in project.called("Cargo.toml"):
             folder = posixpath.dirname(path)
             try:
-                text = tomllib.loads(project.text(path) or "")
+                config = tomllib.loads(project.text(path) or "")
             except tomllib.TOMLDecodeError:
                 continue
-            lib, package = text.get("lib", {}), text.get("package", {})
+            lib, package = config.get("lib", {}), config.get("package", {})
             name = lib.get("name") or str(package.get("name", "")).replace("-", "_")
             start = posixpath.join(folder, lib.get("path", ROOTS[0]))
             if name and start in project.paths:

@@ -14,7 +14,7 @@ from specedit.errors import UsageError
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import around_of, follow
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Rewrite
+from specedit.scoping.scope import Rewrite
 from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, grow_fragment
 from specedit.syntax.languages import BY_NAME

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning, Rewrite
-from specedit.scoping.scope import Declared
+from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.scope import Declared, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import MODULE, Uses
 from specedit.syntax.branch import Branch
@@ -40,7 +39,7 @@ class Scala(Rules):
         return other.owner is not None and path[-1:] == [other.owner.name]
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
-        if node.type == "enumerator" and not _begins(leaf, node):
+        if node.type == "enumerator" and leaf.start >= node.named_children()[0].end:
             return False  # `x <- xs` declares x, and reads xs
         if node.type == "import_declaration" and node.named_children()[-1] is not leaf:
             return False  # only `c` of `import a.b.c`
@@ -79,80 +78,55 @@ class Scala(Rules):
         return around is not None and around.type == "arguments"
 
 
-def _begins(leaf: Branch, node: Branch) -> bool:
-    first = node.named_children()[0]
-    return first.start <= leaf.start < first.end
-
-
 _MATCHES = places("case_clause enumerator")
 
-RULES = Scala(
-    names=places("identifier type_identifier"),
-    scopes=table(
-        """
-        function_definition function_declaration lambda_expression: function
-        class_definition trait_definition object_definition package_object: class
-        enum_definition full_enum_case given_definition: class
-        template_body<instance_expression: class
-        extension_definition: template
-        block for_expression case_clause: block
-        """
-    ),
-    declares=table(
-        """
-        class_definition.name trait_definition.name object_definition.name: class outer
-        enum_definition.name type_definition.name package_object.name: class outer
-        function_definition.name function_declaration.name: function outer
-        val_definition.pattern var_definition.pattern: local here
-        val_declaration.name var_declaration.name: local here
-        given_definition.name: value outer
-        simple_enum_case.name full_enum_case.name: field outer
-        class_parameter.name: field class
-        parameter.name binding.name lambda_expression.parameters: parameter here
-        type_parameters.name: type here
-        case_clause.pattern enumerator.: local here
-        import_declaration.path namespace_selectors. arrow_renamed_identifier.alias: import here
-        """
-    ),
-    patterns=places(
-        "tuple_pattern. case_class_pattern.pattern typed_pattern.pattern capture_pattern.name",
-        "capture_pattern.pattern infix_pattern.left infix_pattern.right",
-        "named_tuple_pattern. repeat_pattern.pattern",
-    ),
-    members=table(
-        """
-        field_expression.field: value
-        infix_expression.operator: left
-        stable_type_identifier.: <
-        """
-    ),
-    keys=table("assignment_expression.left: argument"),
-    calls=table(
-        """
-        call_expression: function
-        instance_expression: <
-        """
-    ),
-    type_names=places("type_identifier"),
-    bases=places("extends_clause"),
-    adds_to=places("object_definition"),
-    constants=places("simple_enum_case full_enum_case"),
-    self_words=places("this"),
-    passes_on=places("parenthesized_expression"),
-    builds=places("instance_expression"),
-    aliases=places("type_definition"),
-    arguments=places("type_arguments"),
-    paths=places("stable_type_identifier"),
-    bare_members=True,
-    overloads=True,
-    plain=places("string interpolated_string_expression character_literal integer_literal"),
-    builtins=places(
-        "Int List Map Math Nil Option Seq Set Some String System Vector java javax scala"
-    ),
-    keywords=places(
-        "abstract case catch class def do else extends false final finally for forSome if implicit",
-        "import lazy macro match new null object override package private protected return sealed",
-        "super this throw trait true try type val var while with yield enum given then export _",
-    ),
-    strings=places("string interpolated_string"),
-)
+TABLES = """
+names: identifier type_identifier
+scopes:
+  function_definition function_declaration lambda_expression: function
+  class_definition trait_definition object_definition package_object enum_definition: class
+  full_enum_case given_definition template_body<instance_expression: class
+  extension_definition: template
+  block for_expression case_clause: block
+declares:
+  class_definition.name trait_definition.name object_definition.name: class outer
+  enum_definition.name type_definition.name package_object.name: class outer
+  function_definition.name function_declaration.name: function outer
+  val_definition.pattern var_definition.pattern val_declaration.name: local here
+  var_declaration.name case_clause.pattern enumerator.: local here
+  given_definition.name: value outer
+  simple_enum_case.name full_enum_case.name: field outer
+  class_parameter.name: field class
+  parameter.name binding.name lambda_expression.parameters: parameter here
+  type_parameters.name: type here
+  import_declaration.path namespace_selectors. arrow_renamed_identifier.alias: import here
+patterns: tuple_pattern. case_class_pattern.pattern typed_pattern.pattern capture_pattern.name
+  capture_pattern.pattern infix_pattern.left infix_pattern.right named_tuple_pattern.
+  repeat_pattern.pattern
+members:
+  field_expression.field: value
+  infix_expression.operator: left
+  stable_type_identifier.: <
+keys: assignment_expression.left: argument
+calls:
+  call_expression: function
+  instance_expression: <
+type_names: type_identifier
+bases: extends_clause
+adds_to: object_definition
+constants: simple_enum_case full_enum_case
+self_words: this
+passes_on: parenthesized_expression
+builds: instance_expression
+aliases: type_definition
+arguments: type_arguments
+paths: stable_type_identifier
+plain: string interpolated_string_expression character_literal integer_literal
+builtins: Int List Map Math Nil Option Seq Set Some String System Vector java javax scala
+keywords: abstract case catch class def do else extends false final finally for forSome if implicit
+  import lazy macro match new null object override package private protected return sealed super
+  this throw trait true try type val var while with yield enum given then export _
+strings: string interpolated_string
+flags: bare_members overloads
+"""
+RULES = Scala(**tables(TABLES))

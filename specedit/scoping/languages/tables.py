@@ -20,6 +20,7 @@ A place is "node_type.field" (the field may be empty). `declares` maps a place t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -69,14 +70,13 @@ class Tables:
     holders: frozenset[str] = NONE  # expressions that are a name and a sign
     open_types: frozenset[str] = NONE  # classes whose members are visible inside without a receiver
     constants: frozenset[str] = NONE  # members that are of their own class (an enum's)
-    selves: frozenset[str] = NONE  # expressions that mean the instance
-    supers: frozenset[str] = NONE  # expressions that mean what it extends
     self_words: frozenset[str] = frozenset({"this"})  # words that mean the instance
     receivers: frozenset[str] = NONE  # of these, words that stand for a parameter (Rust)
     super_words: frozenset[str] = frozenset({"super"})
     self_types: frozenset[str] = NONE  # words that mean the class around them
     # types of expressions
     gives_plain: frozenset[str] = NONE  # functions that give things of the language's own classes
+    closed_modules: frozenset[str] = NONE  # whose functions give nothing that they are given
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     # methods of the library -> what they give of the types that their receiver's is given
@@ -92,6 +92,7 @@ class Tables:
     listed: str = ""  # the field of a call's arguments, where methods may be overloaded
     takes: frozenset[str] = NONE  # parameters that take one argument each
     names_arguments: frozenset[str] = NONE  # arguments that name their parameter
+    decorated: frozenset[str] = NONE  # functions in it may take other parameters (Python)
     gives_instance: bool = False  # a method's first parameter is what it is called on (Python)
     spreads_results: bool = False  # the results of one call may be all arguments (Go)
     allocates: frozenset[str] = NONE  # functions that give what their first argument names (Go)
@@ -113,6 +114,7 @@ class Tables:
     bounds: frozenset[str] = NONE  # what a type parameter must be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
+    quotes_types: bool = False  # an untyped string may be the name of a type (Python)
     inferred: frozenset[str] = NONE  # words for a type that is inferred
     wrappers: frozenset[str] = NONE  # generic types that behave as their argument
     typed_parameters: frozenset[str] = NONE  # a parameter is not seen in another one's type
@@ -121,7 +123,7 @@ class Tables:
     named_files: bool = False  # a class's file is named after it (Java, PHP)
     bare_members: bool = False  # members are visible without a receiver
     shows_all: bool = False  # a file's text and its classes' bases say all that it can name
-    parts_alone: bool = False  # a class goes on in other files as `Rules.parts` says alone (C#)
+    parts_alone: bool = False  # only `Rules.parts` says where a class continues (C#)
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
@@ -159,6 +161,22 @@ class Tables:
             grows = isinstance(value, frozenset | dict)
             mine[name] = mine[name] | value if grows else value
         return mine
+
+
+def tables(text: str) -> dict[str, Any]:
+    """The tables of a text, by their names. A table begins a line with "name:"; lines that are
+    indented continue it. Words are split at blanks; `flags` lists what is true."""
+    sorts = {table.name: table.type for table in fields(Tables)}
+    results: dict[str, Any] = {}
+    for block in re.split(r"\n(?=\S)", text.strip()):
+        name, content = block.split(":", 1)
+        if name == "flags":
+            results.update(dict.fromkeys(content.split(), True))
+        elif sorts[name] == "str":
+            results[name] = content.strip()
+        else:
+            results[name] = table(content) if "Mapping" in sorts[name] else places(content)
+    return results
 
 
 def places(*groups: str) -> frozenset[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.scoping.languages import javascript
+from specedit.scoping.languages.javascript import owner_of_literal
 from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table
-from specedit.scoping.languages.typescript_shapes import same_members
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch, first_of
 
 
@@ -60,7 +60,28 @@ class TypeScript(javascript.JavaScript):
         return None
 
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
-        return same_members(typing, name)
+        """Members of one name of two types, where a value of the first is used as the second:
+        `f(cart)` asks of `cart` what the type of the parameter has."""
+        for node in typing.scopes.root.walk():
+            if node.type in _VALUES and node.parent is not None and node.parent.type in _HOLDERS:
+                whole = True
+                wanted = owner_of_literal(typing, node)
+            elif node.type == "spread_element" and node.parent is not None:
+                whole = False
+                wanted = owner_of_literal(typing, node.parent)
+            else:
+                continue
+            if not typing.members(wanted or (), name):
+                continue
+            value = node if whole else first_of(node)
+            for owner in typing.type_of(value) or ():
+                mine = typing.members((owner,), name)
+                if not mine or owner.module is not None or _is_one_of(typing, owner, wanted or ()):
+                    continue
+                for other in wanted or ():
+                    theirs = typing.members((other,), name)
+                    if theirs and (not whole or _has_shape(typing, owner, other)):
+                        yield mine[0], theirs[0]
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
@@ -97,70 +118,85 @@ def _shown_by(typing: Typing, test: Branch, name: str, deep: int) -> Known:
     return typing.named_type(inner.part("type"), deep + 1) if inner is not None else None
 
 
+_HOLDERS = places(  # of a value that its place asks something of
+    "arguments array arrow_function as_expression assignment_expression binary_expression pair",
+    "public_field_definition required_parameter optional_parameter return_statement",
+    "satisfies_expression ternary_expression type_assertion variable_declarator",
+)
+_VALUES = places(
+    "identifier this member_expression call_expression new_expression await_expression",
+    "non_null_expression subscript_expression",
+)
+_OPTIONAL = places("optional_parameter ?")
+
+
+def _is_one_of(typing: Typing, owner: Owner, wanted: tuple[Owner, ...]) -> bool:
+    """Whether a type is, or extends, one of these: nothing else of them is asked for."""
+    own = {id(owner), *map(id, typing.above(owner))}
+    return any(id(other) in own for other in wanted)
+
+
+def _has_shape(typing: Typing, owner: Owner, wanted: Owner) -> bool:
+    """Whether a type has every member that another requires."""
+    known = {name for up in (owner, *typing.above(owner)) for name in up.members}
+    every = (member for up in (wanted, *typing.above(wanted)) for member in up.members.items())
+    return all(name in known or _is_optional(declared) for name, declared in every)
+
+
+def _is_optional(declared: list[Declared]) -> bool:
+    nodes = ((each.node, *each.node.children) for each in declared)
+    return all(any(node.type in _OPTIONAL for node in marked) for marked in nodes)
+
+
 _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
 
-RULES = TypeScript(
-    **javascript.RULES.adding(
-        overriding=places("override"),
-        bounds=places("constraint"),
-        names=places("type_identifier"),
-        scopes=table(
-            """
-            function_signature method_signature abstract_method_signature function_type: function
-            constructor_type call_signature construct_signature: function
-            abstract_class_declaration interface_declaration: class
-            enum_declaration type_alias_declaration: class
-            object_type<type_annotation object_type<type_arguments object_type<array_type: class
-            object_type<as_expression object_type<satisfies_expression: class
-            object_type<constraint: class
-            internal_module module: namespace
-            mapped_type_clause conditional_type: block
-            """
-        ),
-        declares=table(
-            """
-            function_signature.name: function outer
-            abstract_class_declaration.name interface_declaration.name: class outer
-            type_alias_declaration.name enum_declaration.name: class outer
-            internal_module.name module.name: namespace outer
-            type_parameter.name mapped_type_clause.name infer_type.: type here
-            required_parameter.pattern optional_parameter.pattern: parameter here
-            import_require_clause.: import here
-            method_signature.name abstract_method_signature.name: method class
-            public_field_definition.name: field class
-            property_signature.name enum_body.name enum_assignment.name: field class
-            """
-        ),
-        members=table(
-            """
-            nested_type_identifier.name: module
-            nested_identifier.property: object
-            """
-        ),
-        type_names=places("type_identifier"),
-        type_places=places("nested_type_identifier.module"),
-        bases=places("extends_clause extends_type_clause implements_clause"),
-        open_types=places("enum_declaration"),
-        passes_on=places("non_null_expression"),
-        casts=places("as_expression satisfies_expression type_assertion"),
-        around_types=places("type_annotation parenthesized_type readonly_type"),
-        aliases=places("type_alias_declaration"),
-        lists=places("array_type tuple_type"),
-        arguments=places("type_arguments"),
-        unions=places("union_type intersection_type"),
-        paths=places("nested_type_identifier nested_identifier"),
-        untyped=places("type_query string lookup_type"),
-        takes_out=places("call_expression await_expression"),
-        awaits=places("await_expression"),
-        awaited=places("Promise PromiseLike"),
-        held=table(
-            """
-            get pop shift at find findLast: last
-            filter slice sort reverse concat values: same
-            """
-        ),
-        inferred=places("any unknown"),
-        takes=places("required_parameter optional_parameter"),
-        wrappers=places("Readonly Partial Required NonNullable Exclude Extract Pick Omit"),
-    )
-)
+TABLES = """
+overriding: override
+bounds: constraint
+names: type_identifier
+scopes:
+  function_signature method_signature abstract_method_signature function_type: function
+  constructor_type call_signature construct_signature: function
+  abstract_class_declaration interface_declaration enum_declaration type_alias_declaration: class
+  object_type<type_annotation object_type<type_arguments object_type<array_type: class
+  object_type<as_expression object_type<satisfies_expression object_type<constraint: class
+  internal_module module: namespace
+  mapped_type_clause conditional_type: block
+declares:
+  function_signature.name: function outer
+  abstract_class_declaration.name interface_declaration.name: class outer
+  type_alias_declaration.name enum_declaration.name: class outer
+  internal_module.name module.name: namespace outer
+  type_parameter.name mapped_type_clause.name infer_type.: type here
+  required_parameter.pattern optional_parameter.pattern: parameter here
+  import_require_clause.: import here
+  method_signature.name abstract_method_signature.name: method class
+  public_field_definition.name property_signature.name enum_body.name: field class
+  enum_assignment.name: field class
+members:
+  nested_type_identifier.name: module
+  nested_identifier.property: object
+type_names: type_identifier
+type_places: nested_type_identifier.module
+bases: extends_clause extends_type_clause implements_clause
+open_types: enum_declaration
+passes_on: non_null_expression
+casts: as_expression satisfies_expression type_assertion
+around_types: type_annotation parenthesized_type readonly_type
+aliases: type_alias_declaration
+lists: array_type tuple_type
+arguments: type_arguments
+unions: union_type intersection_type
+paths: nested_type_identifier nested_identifier
+untyped: type_query string lookup_type
+takes_out: call_expression await_expression
+awaits: await_expression
+awaited: Promise PromiseLike
+held:
+  get pop shift at find findLast: last
+  filter slice sort reverse concat values: same
+inferred: any unknown
+takes: required_parameter optional_parameter
+wrappers: Readonly Partial Required NonNullable Exclude Extract Pick Omit
+"""
+RULES = TypeScript(**javascript.RULES.adding(**tables(TABLES)))
