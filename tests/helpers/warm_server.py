@@ -18,9 +18,8 @@ from scripted_engine import END
 
 from specedit.edit.backend import Message, Plan
 from specedit.server import client, protocol
-from specedit.server.listener import Options
 from specedit.server.runtime import RuntimeFolder, ServerRecord, private
-from specedit.server.service import serve
+from specedit.server.service import Options, serve
 from specedit.settings import Settings
 
 PATIENCE_S = 20.0

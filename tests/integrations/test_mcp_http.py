@@ -64,7 +64,7 @@ def test_the_sdk_calls_the_tools_of_a_server_and_cancels(repo, serve, script, tm
     (repo.root / "link.py").symlink_to(outside)
 
     async def work(agent: Agent) -> None:
-        assert len((await agent.client.list_tools()).tools) == 7
+        assert len((await agent.client.list_tools()).tools) == 6
         rename = {"name": "user_name", "new_name": "email", "write": True}
         written = await agent.does("rename_symbol", **rename)
         assert (written["status"], written["summary"]) == ("written", "4 places in 2 files")

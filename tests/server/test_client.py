@@ -21,8 +21,8 @@ from specedit.edit.backend import Answer, Event, Loading, Plan, Progress, Ready,
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
 from specedit.server import client, protocol, runtime
+from specedit.server.app import Limits
 from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
-from specedit.server.requests import Limits
 from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings
 
@@ -367,7 +367,6 @@ def test_a_gone_server_says_so(place):
 
 
 def test_without_unix_sockets_it_is_loopback_and_a_token(tmp_path, monkeypatch):
-    monkeypatch.setattr("specedit.server.listener.UNIX_SOCKETS", False)
     monkeypatch.setattr("specedit.server.service.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
         assert server.record.address.startswith("http://127.0.0.1:") and server.record.token

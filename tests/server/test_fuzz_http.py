@@ -12,9 +12,9 @@ from specedit.edit.backend import Message, Plan, Progress
 from specedit.errors import SpeceditError
 from specedit.server import remote
 from specedit.server.chat_request import chat_plan, chat_request
-from specedit.server.listener import Access
 from specedit.server.protocol import RefusedError
 from specedit.server.remote import PROFILES, RemoteBackend
+from specedit.server.service import Access
 from specedit.settings import Settings
 
 REQUEST: dict[str, Any] = {

@@ -238,6 +238,8 @@ def check_model(settings: Settings) -> None:
         present(settings.model)
 
 
+FLAG = re.compile(r"--[^\W\d_]")
+FOR_SHELL = re.compile(rf"^`?specedit |(?<!\S){FLAG.pattern}")
 WORDS = (  # of the command line, and of these tools
     (
         "a model could decide, and --no-model says not to ask one",
@@ -257,42 +259,20 @@ def own_words(message: str) -> str:
     for theirs, ours in WORDS:
         message = message.replace(theirs, ours)
     lines = message.split("\n")
-    kept = [line for line in lines if "specedit model pull" in line or not _is_for_shell(line)]
-    return "\n".join(kept or [_without_flags(lines[0])])
-
-
-def _is_for_shell(line: str) -> bool:
-    return line.startswith(("specedit ", "`specedit ")) or any(map(_is_flag, line.split()))
-
-
-def _is_flag(word: str) -> bool:
-    return word.startswith("--") and word[2:3].isalpha()
-
-
-def _without_flags(line: str) -> str:
-    return " ".join(word for word in line.split(" ") if not _is_flag(word))
+    kept = [line for line in lines if "specedit model pull" in line or not FOR_SHELL.search(line)]
+    return "\n".join(kept or [" ".join(w for w in lines[0].split(" ") if not FLAG.match(w))])
 
 
 def result_of(edits: Sequence[Edit]) -> ToolResult:
     """The result that a client gets for the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
     findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
-    shown = [
-        (path, finding) for path, finding in findings if not (finding.refuses or finding.is_detail)
-    ]
-    result.undecided = _by_reason(
-        (path, finding) for path, finding in shown if finding.kind in UNDECIDED
-    )
-    result.notes = _by_reason(
-        (path, finding) for path, finding in shown if finding.kind not in UNDECIDED
-    )
+    notes = [pair for pair in findings if not (pair[1].refuses or pair[1].is_detail)]
+    result.undecided = _by_reason(pair for pair in notes if pair[1].kind in UNDECIDED)
+    result.notes = _by_reason(pair for pair in notes if pair[1].kind not in UNDECIDED)
+    result._rejected = [f"{path}: {found}" for path, found in findings if found.kind == CHECKER]
     changed = [edit for edit in edits if edit.changed]
-    result._rejected = [
-        f"{path}: {finding}" for path, finding in findings if finding.kind == CHECKER
-    ]
-    problems = [
-        f"{edit.path}: {own_words(str(problem))}" for edit in edits for problem in edit.problems
-    ]
+    problems = [f"{edit.path}: {own_words(str(text))}" for edit in edits for text in edit.problems]
     if problems:
         result.status, result.summary = "refused", "; ".join(problems[:5])
     elif changed:
@@ -304,8 +284,7 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
             result.summary = f"{count(len(result.places), 'place')} in {files}"
         else:
             result.summary = "; ".join(f"{e.path}: +{e.added} -{e.removed}" for e in changed)
-            diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
-            result.diff = harmless(diff)
+            result.diff = harmless("".join(e.diff for e in changed).replace("\r\n", "\n"))
     return result
 
 
@@ -325,18 +304,17 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
 def _places(edit: Edit) -> Iterator[str]:
     lines = LINE_END.split(edit.before.decode("utf-8", "replace"))
     for change in edit.changes:
-        text = (
-            lines[change.line - 1].strip()[:MAX_PAGE_COLUMNS] if change.line <= len(lines) else ""
-        )
+        text = "".join(lines[change.line - 1 : change.line]).strip()[:MAX_PAGE_COLUMNS]
         yield f"{edit.path}:{change.line}:{change.column}: {change.kind}: {text}"
 
 
-def cut(lines: Sequence[str], most: int = MAX_LIST_LINES) -> list[str]:
+def _shorter(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _cut(lines: Sequence[str], most: int) -> list[str]:
     """The first lines of a list, each not too long, and how many more there are."""
-    kept = [
-        line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}…"
-        for line in lines[:most]
-    ]
+    kept = [_shorter(line, MAX_LINE_CHARACTERS) for line in lines[:most]]
     return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept
 
 
@@ -350,14 +328,9 @@ def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
     whole["diff"] = diff[skip:] if main == "diff" else diff
     kept = {name: min(len(lines), MAX_LIST_LINES) for name, lines in whole.items()}
     kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
-    summary = harmless(result.summary)
-    summary = (
-        summary
-        if len(summary) <= MAX_RESULT_CHARACTERS // 2
-        else f"{summary[: MAX_RESULT_CHARACTERS // 2]}…"
-    )
+    summary = _shorter(harmless(result.summary), MAX_RESULT_CHARACTERS // 2)
     while True:
-        lists = {name: cut(lines, kept[name]) for name, lines in whole.items()}
+        lists = {name: _cut(lines, kept[name]) for name, lines in whole.items()}
         update = lists | {"diff": "\n".join(lists["diff"]), "summary": summary}
         rest = len(whole[main]) - kept[main]
         if rest > 0:

@@ -90,7 +90,7 @@ class AgentServer:
                 return workspace
             progress = _Newest(context)
             call = Call(workspace, self._flags, self._connect, stop, progress.report)
-            future = self._worker.submit(perform, tool, call, arguments)
+            future = self._worker.submit(perform, params.name, call, arguments)
             self._running[future] = stop
             future.add_done_callback(lambda done: self._running.pop(done, None))
             result = await asyncio.wrap_future(future)

@@ -103,14 +103,6 @@ def _is_private(symbol: Symbol, lines: list[str], language: Language | None) -> 
     return not _PUBLIC & set(words)
 
 
-Planner = Callable[[Source], Job | Edit]
-
-
-def planned_within(planner: Planner, symbol: str) -> Planner:
-    """A planner whose answers may change one symbol alone."""
-    return lambda source: within_symbol(planner(source), source, symbol)
-
-
 Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 PathName = Annotated[str, Field(max_length=4096)]
 Write = Annotated[bool, Field(description="Write the files; false: preview")]
@@ -233,7 +225,7 @@ def _incomplete(preview: ToolResult, left: Sequence[str]) -> ToolResult:
 
 def _shown_use(tree: Tree, use: UseLeft) -> str:
     lines = (tree.project.text(use.path) or "").split("\n")
-    text = lines[use.line - 1].strip()[:80] if use.line <= len(lines) else ""
+    text = "".join(lines[use.line - 1 : use.line]).strip()[:80]
     return f"{tree.shown(use.path)}:{use.line}:{use.column}: {text}"
 
 
@@ -294,10 +286,11 @@ def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     minutes. Not for new code or several places, nor if you know the code: apply_change."""
     root, name = _file(call, to.path)
     settings = call.settings(root)
-    planner = planned_within(
-        partial(plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol),
-        to.symbol,
-    )
+
+    def planner(source: Source) -> Job | Edit:
+        job = plan_edit(source, to.instruction, settings, symbol=to.symbol)
+        return within_symbol(job, source, to.symbol)
+
     wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
     return call.run("edit", root, [name], planner, settings, wish, writes=to.write)
 
@@ -367,13 +360,11 @@ TOOLS = {
 }
 
 
-def perform(tool: AgentTool, call: Call, arguments: Arguments) -> ToolResult:
+def perform(name: str, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
-    result = tool.function(call, arguments)
+    result = TOOLS[name].function(call, arguments)
     result.notes[:0] = recovered
-    skip = getattr(arguments, "skip", 0)
-    name = next(name for name, known in TOOLS.items() if known is tool)
-    written = isinstance(arguments, ToRename) and result.status == "written"
-    ask = f"find_places of {arguments.new_name}" if written else name  # type: ignore[attr-defined]
-    return fitted(result, skip, ask)
+    if isinstance(arguments, ToRename) and result.status == "written":
+        name = f"find_places of {arguments.new_name}"
+    return fitted(result, getattr(arguments, "skip", 0), name)

@@ -19,10 +19,10 @@ from specedit.engines.base import appeared
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.models.tokenizer import Tokenizer
+from specedit.server.app import replayed, respond
 from specedit.server.chat_request import Predicted, Unsupported, refuse
 from specedit.server.protocol import RefusedError
 from specedit.server.remote import EXACT, UNUSED
-from specedit.server.requests import replayed, respond
 
 CHAT = "/v1/chat/completions"
 MAX_BODY_BYTES = 64 << 20  # bytes of a body that is parsed
@@ -72,7 +72,8 @@ class Predictions:
         body = json.dumps(_rewritten(request, ids)).encode()
         scope = {**scope, "headers": resized(scope["headers"], len(body))}
         answer = CountedAnswer(send, ids, keep_ids=keep_ids, exact=batch_invariant(), unused=unused)
-        await self._app(scope, replayed(receive, body), answer.send)
+        whole = {"type": "http.request", "body": body}
+        await self._app(scope, replayed(receive, whole), answer.send)
 
     async def _served_tokenizer(self, scope: Scope) -> Tokenizer | None:
         if self._tokenizer is None:
@@ -118,27 +119,15 @@ async def _read(receive: Receive) -> tuple[bytes, Receive]:
     """The body, and a `receive` that returns all of it again. A body over MAX_BODY_BYTES is
     not read to its end and not parsed."""
     messages: list[Message] = []
-    size = 0
-    while True:
+    size, more = 0, True
+    while more and size <= MAX_BODY_BYTES:
         message = await receive()
         messages.append(message)
         size += len(message.get("body", b""))
-        if (
-            message["type"] != "http.request"
-            or not message.get("more_body")
-            or size > MAX_BODY_BYTES
-        ):
-            break
-    whole = messages[-1]["type"] == "http.request" and not messages[-1].get("more_body")
-    body = (
-        b"".join(m.get("body", b"") for m in messages) if whole and size <= MAX_BODY_BYTES else b""
-    )
-    left = iter(messages)
-
-    async def again() -> Message:
-        return next(left, None) or await receive()
-
-    return body, again
+        more = message["type"] == "http.request" and message.get("more_body", False)
+    whole = size <= MAX_BODY_BYTES and messages[-1]["type"] == "http.request"
+    body = b"".join(message.get("body", b"") for message in messages) if whole else b""
+    return body, replayed(receive, *messages)
 
 
 class CountedAnswer:
@@ -213,31 +202,27 @@ class CountedAnswer:
         return event if part is None else b"data: " + self._counted(part)
 
     def _counted(self, part: dict[str, Any]) -> bytes:
-        """An answer or an event, with its ids counted and removed."""
+        """An answer or an event, with its ids removed, and OpenAI's figures in its usage: the
+        prediction's ids that appeared, and those that did not."""
         for choice in part.get("choices") or ():
             self._written += choice.get("token_ids") or ()
             if not self._keep_ids:
                 choice.pop("token_ids", None)
         if not self._keep_ids:
             part.pop("prompt_token_ids", None)
-        self._count(part.get("usage"))
+        usage = part.get("usage")
+        if isinstance(usage, dict) and self._predictions:
+            accepted = appeared(self._predictions[0], self._written)
+            rejected = len(self._predictions[0]) - accepted
+            usage["completion_tokens_details"] = {
+                **(usage.get("completion_tokens_details") or {}),
+                "accepted_prediction_tokens": accepted,
+                "rejected_prediction_tokens": rejected,
+            }
+            for name in ("completion_tokens", "total_tokens"):
+                if isinstance(usage.get(name), int):
+                    usage[name] += rejected
         return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
-
-    def _count(self, usage: Any) -> None:
-        """OpenAI's figures: the prediction's ids that appeared, and those that did not."""
-        if not isinstance(usage, dict) or not self._predictions:
-            return
-        main = self._predictions[0]
-        accepted = appeared(main, self._written)
-        details = usage.get("completion_tokens_details") or {}
-        usage["completion_tokens_details"] = {
-            **details,
-            "accepted_prediction_tokens": accepted,
-            "rejected_prediction_tokens": len(main) - accepted,
-        }
-        for name in ("completion_tokens", "total_tokens"):
-            if isinstance(usage.get(name), int):
-                usage[name] += len(main) - accepted
 
 
 def json_object(body: bytes) -> dict[str, Any] | None:
