@@ -157,6 +157,18 @@ def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Ru
         assert not thread.is_alive()
 
 
+def record_of(place: RuntimeFolder) -> ServerRecord:
+    record = place.record()
+    assert record is not None
+    return record
+
+
+def listening(place: RuntimeFolder) -> ServerRecord:
+    """The record of a server, once it listens."""
+    until(lambda: place.record() is not None and client.listens(record_of(place)))
+    return record_of(place)
+
+
 @contextlib.contextmanager
 def process(*flags: str, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """`specedit serve` as a process of its own, ended at the end."""
