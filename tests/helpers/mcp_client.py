@@ -46,7 +46,7 @@ LONG: dict[str, Any] = {"answer": "x = 1\n" * 20_000, "delay_s": 0.01}
 def without_the_sdk(monkeypatch: Any) -> None:
     for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server", raising=False)
+    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.tools", raising=False)
     monkeypatch.setitem(sys.modules, "mcp_types", None)
 
 

@@ -29,7 +29,7 @@ from mcp_client import (
 from specedit.errors import UsageError
 from specedit.files import journal
 from specedit.integrations.mcp.agent_call import Workspace
-from specedit.integrations.mcp.agent_server import AgentServer
+from specedit.integrations.mcp.tools import AgentServer
 
 Play = Callable[..., Path]
 TOOLS = [

@@ -1,11 +1,13 @@
-"""One call of a tool: the folders that it may use, its session, as every interface runs it, and its
-result.
+"""One call of a tool: its arguments, the folders that it may use, its session, as every interface
+runs it, its progress, and its result.
 
 A tool reads and writes in the folders that a client has open, and nowhere else.
 """
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.json_schema import GenerateJsonSchema
 
 from specedit.check.finding import CHECKER
@@ -92,6 +94,69 @@ class Workspace:
         """Whether a place, links followed, is in a root and not in a `.git`."""
         inside = (place.relative_to(root) for root in self.roots if place.is_relative_to(root))
         return any(".git" not in map(str.lower, part.parts) for part in inside)
+
+
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PathName = Annotated[str, Field(max_length=4096)]
+Write = Annotated[bool, Field(description="Write the files; false: preview")]
+Skip = Annotated[int, Field(ge=0)]  # places, or lines of diff, that the result leaves out
+
+
+class Arguments(BaseModel):
+    """Read the arguments of a call; an unknown one is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ToFind(Arguments):
+    name: Annotated[Name, Field(description="The identifier, or Class.member")]
+    path: Annotated[
+        PathName, Field(description="The file that declares it, or that has `line`")
+    ] = ""
+    line: Annotated[int, Field(ge=0, description="A line that names the one thing")] = 0
+    scope: Annotated[
+        Literal["code", "comments", "derived"],
+        Field(description="code; comments too; derived names and strings too"),
+    ] = "comments"
+    skip: Skip = 0
+
+
+class ToRename(ToFind):
+    new_name: Name
+    ask_model: Annotated[
+        bool, Field(description="Let the local model decide doubtful mentions; slow")
+    ] = False
+    allow_incomplete: Annotated[bool, Field(description="Although the uses in `left` stay")] = False
+    write: Write = False
+
+
+class ToEdit(Arguments):
+    path: Annotated[PathName, Field(min_length=1)]
+    symbol: Annotated[Name, Field(description="The function, method or class; Class.method")]
+    instruction: Annotated[
+        str, Field(description="One small change, in words", min_length=1, max_length=20_000)
+    ]
+    skip: Skip = 0
+    write: Write = False
+
+
+class ToApply(Arguments):
+    path: Annotated[PathName, Field(min_length=1)]
+    change: Annotated[
+        str,
+        Field(
+            description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
+            min_length=1,
+            max_length=500_000,
+        ),
+    ]
+    ask_model: bool = False
+    skip: Skip = 0
+    write: Write = False
+
+
+class NoArguments(Arguments):
+    pass
 
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
@@ -230,6 +295,34 @@ class _CallProgress(Sink):
     def written(self, event: Written) -> None:
         self._tokens += len(event.pieces)
         self._send(f"{self._name}: {self._tokens} tokens written")
+
+
+class NewestReport:
+    """Sends what a call reports from its thread; while one text is sent, only the newest waits."""
+
+    def __init__(self, session: Any) -> None:
+        self._loop, self._session = asyncio.get_running_loop(), session
+        self._numbers = itertools.count(1)
+        self._newest: str | None = None
+        self._sending: asyncio.Task[None] | None = None
+
+    def report(self, text: str) -> None:
+        self._loop.call_soon_threadsafe(self._reported, text)
+
+    def _reported(self, text: str) -> None:
+        self._newest = text
+        if self._sending is None or self._sending.done():
+            self._sending = self._loop.create_task(self._send())
+
+    async def _send(self) -> None:
+        while (text := self._newest) is not None:
+            self._newest = None
+            await self._session.report_progress(next(self._numbers), None, harmless(text))
+
+    async def sent(self) -> None:
+        """Wait for the newest text, so that a client sees it before the result."""
+        if self._sending is not None:
+            await self._sending
 
 
 def check_model(settings: Settings) -> None:
