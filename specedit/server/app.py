@@ -29,15 +29,13 @@ from specedit.files import stored
 from specedit.inference.model import CACHE_BYTES
 from specedit.server import protocol
 from specedit.server.chat_request import (
+    ChatRequest,
     Completion,
+    CompletionRequest,
     OpenAIRequest,
     StreamedText,
     TextCompletion,
-    chat_plan,
-    chat_request,
     check_size,
-    completion_plan,
-    completion_request,
 )
 from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.runtime import ServerRecord
@@ -262,26 +260,25 @@ class Api:
         return [agents, *routes] if self.tools else routes
 
     async def _chat(self, request: Request) -> Response:
-        chat = chat_request(await read_body(request, self.limits))
-        return await self._answered(request, chat, chat_plan(chat, self.settings), Completion)
+        return await self._answered(request, ChatRequest, Completion)
 
     async def _complete(self, request: Request) -> Response:
-        asked = completion_request(await read_body(request, self.limits))
-        plan = completion_plan(asked, self.settings)
         try:
-            return await self._answered(request, asked, plan, TextCompletion)
+            return await self._answered(request, CompletionRequest, TextCompletion)
         except TooLong as error:
             raise replace(refusal_of(error), param="prompt") from None
 
     async def _answered(
-        self, request: Request, asked: OpenAIRequest, plan: Plan, kind: type[Completion]
+        self, request: Request, kind: type[OpenAIRequest], answers: type[Completion]
     ) -> Response:
+        asked = kind.read(await read_body(request, self.limits))
+        plan = asked.plan(self.settings)
         name = await self._known(asked.model)
         name = (await self._names())[0] if name in self.record.aliases else name
         if self.worker.loaded is not None:
             check_size(plan, self.worker.loaded.engine.info.window)
         items = self._items(request, plan, count=True)
-        completion = kind(name, f"specedit-{self.record.version}")
+        completion = answers(name, f"specedit-{self.record.version}")
         if asked.stream:
             lines = openai_chunks(await started(items), completion, plan.stop, asked.include_usage)
             return Streaming(lines, "text/event-stream")
@@ -362,10 +359,8 @@ class Api:
         return {"id": name, "object": "model", "created": int(self.created), "owned_by": "specedit"}
 
     async def _health(self, request: Request) -> Response:
-        state = self.worker.state
-        ready = state == "ready"
-        passes = self.worker.counts.passes
-        body = {"status": "ok" if ready else state, "passes": passes}
+        ready, passes = self.worker.state == "ready", self.worker.counts.passes
+        body = {"status": "ok" if ready else self.worker.state, "passes": passes}
         return JSONResponse(body, 200 if ready else 503)
 
     async def _status(self, request: Request) -> Response:

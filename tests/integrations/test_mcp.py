@@ -153,16 +153,7 @@ def test_a_file_or_a_line_chooses_one_of_several_things(repo, agent):
     assert "nothing was renamed" in taken
 
 
-def test_a_long_result_is_cut_with_a_count(repo, agent):
-    repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
-    result = agent.call("rename_symbol", name="value", new_name="amount")
-    places = result.structured_content["places"]
-    assert places[-1] == "… and 461 more" and len(places) == 41
-    assert result.structured_content["summary"] == "501 places in 1 file"
-    assert len(text_of(result)) < 4000
-
-
-def test_the_rest_of_a_long_result_is_asked_for(repo, agent):
+def test_a_long_result_is_cut_with_a_count_and_the_rest_is_asked_for(repo, agent):
     repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
     seen: list[str] = []
     for _ in range(30):
@@ -172,6 +163,8 @@ def test_the_rest_of_a_long_result_is_asked_for(repo, agent):
         seen += [place for place in found["places"] if not place.startswith("…")]
         if "more" not in found:
             break
+        assert found["summary"] == "501 places in 1 file"
+        assert found["places"][-1] == f"… and {501 - len(seen)} more"
         assert found["more"].endswith(f"find_places with skip: {len(seen)}")
     assert len(set(seen)) == 501
     change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))

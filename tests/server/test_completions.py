@@ -20,7 +20,7 @@ from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer, raw_ids
 from specedit.models.vocabulary import load_tokenizer
-from specedit.server.chat_request import completion_plan, completion_request
+from specedit.server.chat_request import CompletionRequest
 from specedit.server.protocol import RefusedError
 from specedit.settings import Settings
 
@@ -127,7 +127,7 @@ def test_a_stop_text_that_names_a_special_token_ends_the_answer_there(tokenizer)
 
 def asked(**fields: Any) -> Plan:
     body = {"model": "scripted", "prompt": "x", **fields}
-    return completion_plan(completion_request(json.dumps(body).encode()), Settings())
+    return CompletionRequest.read(json.dumps(body).encode()).plan(Settings())
 
 
 PROMPTS: list[tuple[dict[str, Any], RawPrompt]] = [
@@ -212,7 +212,7 @@ REQUEST: dict[str, Any] = {
 @target(lambda odd: odd.damaged(dumped(odd.changed(odd.changed(REQUEST)))))
 def test_any_body_is_a_request_or_refused(body):
     with contextlib.suppress(RefusedError):
-        plan = completion_plan(completion_request(body), Settings())
+        plan = CompletionRequest.read(body).plan(Settings())
         assert plan.raw is not None and plan.max_tokens is not None and plan.max_tokens > 0
         with contextlib.suppress(UsageError):
             assert raw_ids(ScriptedTokenizer(), plan.raw.text, plan.raw.ids, plan.raw.suffix)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -71,7 +72,7 @@ class Predictions:
         keep_ids = bool(request.get("return_token_ids"))
         body = json.dumps(_rewritten(request, ids)).encode()
         scope = {**scope, "headers": resized(scope["headers"], len(body))}
-        answer = CountedAnswer(send, ids, keep_ids=keep_ids, exact=batch_invariant(), unused=unused)
+        answer = CountedAnswer(send, ids, keep_ids, batch_invariant(), unused)
         whole = {"type": "http.request", "body": body}
         await self._app(scope, replayed(receive, whole), answer.send)
 
@@ -130,37 +131,26 @@ async def _read(receive: Receive) -> tuple[bytes, Receive]:
     return body, replayed(receive, *messages)
 
 
+@dataclass
 class CountedAnswer:
     """An answer on its way out, passed on whole or event by event, with OpenAI's figures of its
     prediction in `usage`. The ids that vLLM adds are counted, and removed unless the client asked
-    for them. `keep_ids`: the client wants ids itself; `unused`: why no drafts are offered;
-    `exact`: other requests of a batch change no bit of this server's logits."""
+    for them."""
 
-    def __init__(
-        self,
-        send: Send,
-        predictions: list[list[int]],
-        *,
-        keep_ids: bool,
-        exact: bool,
-        unused: str = "",
-    ) -> None:
-        self._send = send
-        self._predictions = predictions
-        self._keep_ids = keep_ids
-        self._headers = [(EXACT.encode(), b"yes" if exact else b"no")]
-        if unused:
-            self._headers.append((UNUSED.encode(), f"not used: {unused}".encode()))
-        self._written: list[int] = []
-        self._start: Message | None = None
-        self._events = False
-        self._received = b""
+    client: Send
+    predictions: list[list[int]]
+    keep_ids: bool  # the client wants ids itself
+    exact: bool  # other requests of a batch change no bit of this server's logits
+    unused: str  # why no drafts are offered
+    _written: list[int] = field(default_factory=list)
+    _start: Message | None = None  # of an answer that is passed on whole
+    _received: bytes = b""
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             await self._begin(message)
         elif message["type"] != "http.response.body":
-            await self._send(message)
+            await self.client(message)
         elif self._start is None:
             await self._stream(message)
         else:
@@ -171,10 +161,12 @@ class CountedAnswer:
     async def _begin(self, message: Message) -> None:
         headers = list(message.get("headers", ()))
         kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
-        self._events = kind.startswith(b"text/event-stream")
-        message = {**message, "headers": [*headers, *self._headers]}
-        if self._events:
-            await self._send(message)
+        headers.append((EXACT.encode(), b"yes" if self.exact else b"no"))
+        if self.unused:
+            headers.append((UNUSED.encode(), f"not used: {self.unused}".encode()))
+        message = {**message, "headers": headers}
+        if kind.startswith(b"text/event-stream"):
+            await self.client(message)
         else:
             self._start = message
 
@@ -184,8 +176,8 @@ class CountedAnswer:
         if answer is not None and self._start["status"] == 200:
             body = self._counted(answer)
         headers = resized(self._start["headers"], len(body))
-        await self._send({**self._start, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
+        await self.client({**self._start, "headers": headers})
+        await self.client({"type": "http.response.body", "body": body})
 
     async def _stream(self, message: Message) -> None:
         self._received += message.get("body", b"")
@@ -194,7 +186,7 @@ class CountedAnswer:
         if not message.get("more_body"):
             out, self._received = out + self._received, b""
         if out or not message.get("more_body"):
-            await self._send({**message, "body": out})
+            await self.client({**message, "body": out})
 
     def _event(self, event: bytes) -> bytes:
         head, _, data = event.partition(b"data: ")
@@ -206,14 +198,14 @@ class CountedAnswer:
         prediction's ids that appeared, and those that did not."""
         for choice in part.get("choices") or ():
             self._written += choice.get("token_ids") or ()
-            if not self._keep_ids:
+            if not self.keep_ids:
                 choice.pop("token_ids", None)
-        if not self._keep_ids:
+        if not self.keep_ids:
             part.pop("prompt_token_ids", None)
         usage = part.get("usage")
-        if isinstance(usage, dict) and self._predictions:
-            accepted = appeared(self._predictions[0], self._written)
-            rejected = len(self._predictions[0]) - accepted
+        if isinstance(usage, dict) and self.predictions:
+            accepted = appeared(self.predictions[0], self._written)
+            rejected = len(self.predictions[0]) - accepted
             usage["completion_tokens_details"] = {
                 **(usage.get("completion_tokens_details") or {}),
                 "accepted_prediction_tokens": accepted,
