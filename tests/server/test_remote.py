@@ -158,7 +158,8 @@ def test_what_the_server_does_otherwise_is_said(endpoint, headers, usage, note):
     for _ in range(2):
         answer(asked)
         _sent, *notes = asked.notes
-        assert [note in text and len(text) < 600 for text in notes] == [True] * bool(note)
+        assert len(notes) == bool(note)
+        assert all(note in text and len(text) < 600 for text in notes)
     answer(asked, replace(PLAN, prediction=None))
     assert not any("is not used there" in text for text in asked.notes)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Specedit
 from hook_repository import START
 from model_sources import tiny_gguf
 from warm_server import listening, plan, process, record_of, until
@@ -29,12 +30,6 @@ pytestmark = pytest.mark.tools
 TEXT = "class User:\n    Username = 1\n"
 AFTER = TEXT.replace("Username", "Email")
 Play = Callable[..., Path]
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
-
-
-@pytest.fixture
-def specedit(inside: Specedit) -> Specedit:
-    return inside
 
 
 @pytest.fixture
@@ -61,10 +56,10 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def edit(specedit: Specedit, user: Path, *flags: str, **given: Any) -> dict[str, Any]:
+def edit(specedit: Specedit, user: Path, *flags: str, code: int = 0) -> dict[str, Any]:
     """One `--json` edit; the report."""
     done = specedit("edit", "Username to Email", "user.py", "--json", *flags)
-    assert done.returncode == given.get("code", 0), done.stderr.decode()
+    assert done.returncode == code, done.stderr.decode()
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
