@@ -22,7 +22,7 @@ from specedit.settings import Resolved, Settings
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
-    from specedit.server.listener import Options
+    from specedit.server.service import Options
 
 IDLE_MINUTES = 30.0  # until a background server ends
 
@@ -76,8 +76,7 @@ def serve(
     if context.invoked_subcommand is not None:
         return 0
     from specedit.integrations.mcp import AgentEndpoint
-    from specedit.server.listener import PORT, Options
-    from specedit.server.service import RunningError
+    from specedit.server.service import PORT, Options, RunningError
     from specedit.server.service import serve as run
 
     settings = resolved.values
@@ -156,7 +155,7 @@ def _background(
 def _reached(record: ServerRecord, options: Options) -> bool:
     """Whether a running server listens where these options ask."""
     from specedit.server.client import address
-    from specedit.server.listener import is_loopback
+    from specedit.server.service import is_loopback
 
     fixed_port = 0 if options.any_port else options.port
     for listener in record.listeners:

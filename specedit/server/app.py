@@ -1,4 +1,6 @@
-"""The routes: OpenAI's and our own, over one engine thread."""
+"""The routes, OpenAI's and our own, over one engine thread: a request's body, within limits; its
+run's items as they come from that thread; and what they become: our event lines, OpenAI's stream,
+or one answer."""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -19,44 +21,205 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive
 
-from specedit.edit.backend import ModelInfo, Plan
+from specedit.edit.backend import Answer, Loading, ModelInfo, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.inference.model import CACHE_BYTES
 from specedit.server import protocol
 from specedit.server.chat_request import (
+    ChatRequest,
     Completion,
+    CompletionRequest,
     OpenAIRequest,
+    StreamedText,
     TextCompletion,
-    chat_plan,
-    chat_request,
     check_size,
-    completion_plan,
-    completion_request,
 )
-from specedit.server.listener import MCP, Options, check_options
 from specedit.server.protocol import RefusedError, refusal_of
-from specedit.server.requests import (
-    Channel,
-    ClientGoneError,
-    Items,
-    Limits,
-    Streaming,
-    event_lines,
-    openai_chunks,
-    read_body,
-    replayed,
-    respond,
-    started,
-    whole_answer,
-)
 from specedit.server.runtime import ServerRecord
-from specedit.server.worker import Ticket, Worker
+from specedit.server.worker import Ended, Item, Ticket, Worker
 from specedit.settings import Settings
 
 Endpoint = Callable[..., Awaitable[ASGIApp]]
+BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
+_CLOSE = (("connection", "close"),)
+Items = AsyncGenerator[Item | None, None]  # None: nothing happened for a while
+Pieces = AsyncGenerator[bytes, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits on clients."""
+
+    body_bytes: int = 16 << 20
+    body_s: float = 30.0
+    head_s: float = 10.0
+    waiting: int = 16
+    tcp_connections: int = 256
+    unix_connections: int = 256
+    drain_bytes: int = 64 << 20  # of a body that is too large, so that its sender reads the answer
+    drain_s: float = 5.0
+
+
+class ClientGoneError(Exception):
+    """The client closed its connection."""
+
+
+async def read_body(request: Request, limits: Limits) -> bytes:
+    """The whole body, if it is not too large and does not arrive too slowly. One that is too large
+    is read to its end, within limits, and dropped: a client that is cut off reads no answer."""
+    declared = request.headers.get("content-length", "")
+    too_large = declared.isdigit() and int(declared) > limits.body_bytes
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(limits.drain_s if too_large else limits.body_s) as deadline:
+            if not (too_large and request.headers.get("expect")):
+                async for part in _parts(request):
+                    parts.append(part)
+                    size += len(part)
+                    if size > limits.body_bytes and not too_large:
+                        too_large = True
+                        deadline.reschedule(asyncio.get_running_loop().time() + limits.drain_s)
+                    if too_large:
+                        parts.clear()
+                        if size > limits.drain_bytes or request.headers.get("expect"):
+                            break
+    except TimeoutError:
+        if not too_large:
+            message = "The body of the request arrived too slowly."
+            raise RefusedError(408, message, headers=_CLOSE) from None
+    if too_large:
+        message = f"The body is larger than {limits.body_bytes >> 20} MiB."
+        raise RefusedError(413, message, code="body_too_large", headers=_CLOSE)
+    return b"".join(parts)
+
+
+async def _parts(request: Request) -> AsyncIterator[bytes]:
+    while True:
+        message: Any = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        yield message.get("body", b"")
+        if not message.get("more_body", False):
+            return
+
+
+def replayed(receive: Receive, *messages: Message) -> Receive:
+    """A `receive` that begins with messages which were read already."""
+    left = iter(messages)
+
+    async def again() -> Message:
+        return next(left, None) or await receive()
+
+    return again
+
+
+def respond(refusal: RefusedError) -> JSONResponse:
+    return JSONResponse(refusal.json(), refusal.status, headers=dict(refusal.headers))
+
+
+async def event_lines(source: Items) -> Pieces:
+    """Our own protocol: a line for each event, last an error or `{"event":"end"}`."""
+    async with aclosing(source) as items:
+        async for item in items:
+            match item:
+                case None:
+                    yield protocol.BEAT
+                case Ended(error=error):
+                    last = protocol.error_json(error) if error else {"event": "end"}
+                    yield protocol.dump(last)
+                case _:
+                    yield protocol.dump(protocol.event_json(item))
+
+
+async def openai_chunks(
+    source: Items, completion: Completion, stop: Sequence[str], include_usage: bool
+) -> Pieces:
+    """OpenAI's stream. With `include_usage` every chunk but the last has a null usage."""
+    text = StreamedText(stop)
+    null_usage: dict[str, Any] = {"usage": None} if include_usage else {}
+    if completion.opening is not None:
+        yield _sse(completion.chunk(completion.opening) | null_usage)
+    async with aclosing(source) as items:
+        async for item in items:
+            match item:
+                case None:
+                    yield b": still here\n\n"
+                case Written():
+                    if ready := text.add(item):
+                        yield _sse(completion.chunk(completion.delta(ready)) | null_usage)
+                case Answer():
+                    if rest := text.rest(item):
+                        yield _sse(completion.chunk(completion.delta(rest)) | null_usage)
+                    last = completion.chunk(completion.delta(""), item.reason)
+                    yield _sse(last | null_usage)
+                    if include_usage:
+                        yield _sse(completion.usage_chunk(item))
+                    yield b"data: [DONE]\n\n"
+                case Ended(error=error) if error is not None:
+                    yield _sse(refusal_of(error).json())
+                case _:
+                    pass
+
+
+async def started(items: Items) -> Items:
+    """The items from the moment that the engine runs the ticket or a beat has passed. An earlier
+    error is raised: it is still a status code, and not a line in a stream."""
+    first = await anext(items)
+    while isinstance(first, Loading | Ready):
+        first = await anext(items)
+    if isinstance(first, Ended) and first.error is not None:
+        await items.aclose()
+        raise first.error
+
+    async def joined() -> Items:
+        async with aclosing(items):
+            yield first
+            async for item in items:
+                yield item
+
+    return joined()
+
+
+async def whole_answer(source: Items) -> Answer:
+    """The answer of a ticket; its error is raised."""
+    answer = None
+    async with aclosing(source) as items:
+        async for item in items:
+            if isinstance(item, Answer):
+                answer = item
+            elif isinstance(item, Ended) and item.error is not None:
+                raise item.error
+    assert answer is not None
+    return answer
+
+
+class Streaming(Response):
+    """A body sent in pieces. When the client leaves, its source is closed at once."""
+
+    def __init__(self, source: Pieces, media_type: str) -> None:
+        self._source = source
+        self.status_code = 200
+        self.media_type = media_type
+        self.background = None
+        self.init_headers({"cache-control": "no-store", "x-accel-buffering": "no"})
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        try:
+            async with aclosing(self._source) as source:
+                async for piece in source:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        except ClientGoneError:
+            pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _sse(data: dict[str, Any]) -> bytes:
+    return b"data: " + protocol.dump(data) + b"\n"
 
 
 class Tools(Protocol):
@@ -77,11 +240,11 @@ class Api:
     tools: Tools | None = None
     created: float = field(default_factory=time.time)
     stopping: threading.Event = field(default_factory=threading.Event)
-    listen: Callable[[Options], Awaitable[None]] | None = None
+    listen: Callable[[object], Awaitable[None]] | None = None
 
     def routes(self) -> list[Route]:
+        agents = Route(protocol.MCP, self._agents, methods=["POST", "GET", "DELETE"])
         table: list[tuple[str, str, Endpoint]] = [
-            *((method, MCP, self._agents) for method in ("POST", "GET", "DELETE") if self.tools),
             ("POST", "/v1/chat/completions", self._chat),
             ("POST", "/v1/completions", self._complete),
             ("GET", "/v1/models", self._list_models),
@@ -93,36 +256,33 @@ class Api:
             ("POST", protocol.LISTEN, self._listen),
             ("POST", protocol.STOP, self._end),
         ]
-        return [Route(path, do, methods=[method]) for method, path, do in table]
+        routes = [Route(path, do, methods=[method]) for method, path, do in table]
+        return [agents, *routes] if self.tools else routes
 
     async def _chat(self, request: Request) -> Response:
-        chat = chat_request(await read_body(request, self.limits))
-        return await self._answered(request, chat, chat_plan(chat, self.settings), Completion)
+        return await self._answered(request, ChatRequest, Completion)
 
     async def _complete(self, request: Request) -> Response:
-        asked = completion_request(await read_body(request, self.limits))
-        plan = completion_plan(asked, self.settings)
         try:
-            return await self._answered(request, asked, plan, TextCompletion)
+            return await self._answered(request, CompletionRequest, TextCompletion)
         except TooLong as error:
             raise replace(refusal_of(error), param="prompt") from None
 
     async def _answered(
-        self, request: Request, asked: OpenAIRequest, plan: Plan, kind: type[Completion]
+        self, request: Request, kind: type[OpenAIRequest], answers: type[Completion]
     ) -> Response:
+        asked = kind.read(await read_body(request, self.limits))
+        plan = asked.plan(self.settings)
         name = await self._known(asked.model)
-        name = self._names()[0] if name in self.record.aliases else name
+        name = (await self._names())[0] if name in self.record.aliases else name
         if self.worker.loaded is not None:
             check_size(plan, self.worker.loaded.engine.info.window)
-        channel = Channel(request)
-        ticket = Ticket(plan, channel.put, count=True)
-        self.worker.submit(ticket)
-        completion = kind(name, f"specedit-{self.record.version}")
+        items = self._items(request, plan, count=True)
+        completion = answers(name, f"specedit-{self.record.version}")
         if asked.stream:
-            items = await started(self._items(ticket, channel))
-            lines = openai_chunks(items, completion, plan.stop, asked.include_usage)
+            lines = openai_chunks(await started(items), completion, plan.stop, asked.include_usage)
             return Streaming(lines, "text/event-stream")
-        return JSONResponse(completion.whole(await whole_answer(self._items(ticket, channel))))
+        return JSONResponse(completion.whole(await whole_answer(items)))
 
     async def _own(self, request: Request, *, warm: bool = False) -> Response:
         body = await read_body(request, self.limits)
@@ -130,22 +290,49 @@ class Api:
             plan = protocol.plan_from(stored.parsed(body))
         except (ServerError, ValueError) as error:
             raise RefusedError(400, f"Not a plan: {error}") from None
-        channel = Channel(request)
-        ticket = Ticket(plan, channel.put, warm=warm)
-        self.worker.submit(ticket)
-        return Streaming(event_lines(self._items(ticket, channel)), "application/x-ndjson")
+        return Streaming(event_lines(self._items(request, plan, warm=warm)), "application/x-ndjson")
 
-    async def _items(self, ticket: Ticket, channel: Channel) -> Items:
-        """The channel's items; closing this early cancels the ticket."""
-        try:
-            async with aclosing(channel.items()) as items:
-                async for item in items:
+    def _items(
+        self, request: Request, plan: Plan, *, warm: bool = False, count: bool = False
+    ) -> Items:
+        """Queue a plan; its items up to `Ended`, and None when `BEAT_S` passes without one. Closing
+        them early cancels the run."""
+        loop, queue = asyncio.get_running_loop(), asyncio.Queue[Item | None]()
+
+        def put(item: Item) -> None:
+            """Called from the engine thread."""
+            with suppress(RuntimeError):  # the loop is closed, and with it the connection
+                loop.call_soon_threadsafe(queue.put_nowait, item)
+
+        async def watch_client() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            queue.put_nowait(None)
+
+        async def items() -> Items:
+            watching = loop.create_task(watch_client())
+            try:
+                while True:
+                    try:
+                        item = await asyncio.wait_for(queue.get(), BEAT_S)
+                    except TimeoutError:
+                        yield None
+                        continue
+                    if item is None:
+                        raise ClientGoneError
                     yield item
-        finally:
-            self.worker.cancel(ticket)
+                    if isinstance(item, Ended):
+                        return
+            finally:
+                watching.cancel()
+                self.worker.cancel(ticket)
+
+        ticket = Ticket(plan, put, warm=warm, count=count)
+        self.worker.submit(ticket)
+        return items()
 
     async def _list_models(self, request: Request) -> Response:
-        names = await self._settled_names()
+        names = await self._names()
         listed = dict.fromkeys([names[0], *self.record.aliases])
         return JSONResponse({"object": "list", "data": [self._model(name) for name in listed]})
 
@@ -154,20 +341,17 @@ class Api:
 
     async def _known(self, name: str) -> str:
         """The name, if a request may call the model so."""
-        names = await self._settled_names()
+        names = await self._names()
         if name not in names:
             message = f"The model {name!r} does not exist here; this server has {names[0]!r}."
             raise RefusedError(404, message, param="model", code="model_not_found")
         return name
 
-    async def _settled_names(self) -> list[str]:
-        """The model's names, after it is loaded or loading has failed."""
+    async def _names(self) -> list[str]:
+        """The names that a request may use, the model's own first, after it is loaded or loading
+        has failed."""
         if not self.worker.settled.is_set():
             await asyncio.to_thread(self.worker.settled.wait)
-        return self._names()
-
-    def _names(self) -> list[str]:
-        """The names that a request may use, the model's own first."""
         own = [self.worker.loaded.line.name] if self.worker.loaded else []
         return list(dict.fromkeys([*own, self.settings.model, *self.record.aliases]))
 
@@ -175,10 +359,8 @@ class Api:
         return {"id": name, "object": "model", "created": int(self.created), "owned_by": "specedit"}
 
     async def _health(self, request: Request) -> Response:
-        state = self.worker.state
-        ready = state == "ready"
-        passes = self.worker.counts.passes
-        body = {"status": "ok" if ready else state, "passes": passes}
+        ready, passes = self.worker.state == "ready", self.worker.counts.passes
+        body = {"status": "ok" if ready else self.worker.state, "passes": passes}
         return JSONResponse(body, 200 if ready else 503)
 
     async def _status(self, request: Request) -> Response:
@@ -216,17 +398,15 @@ class Api:
         body = await read_body(request, self.limits)
         self.worker.active = time.monotonic()  # the server is not idle
         assert self.tools is not None
-        handler = await self.tools.handler()
-        return lambda scope, receive, send: handler(scope, replayed(receive, body), send)
+        handler, whole = await self.tools.handler(), {"type": "http.request", "body": body}
+        return lambda scope, receive, send: handler(scope, replayed(receive, whole), send)
 
     async def _listen(self, request: Request) -> Response:
         """One more address, further names of the model, or both."""
         body = await read_body(request, self.limits)
         try:
-            options = stored.typed(Options, stored.parsed(body))
-            check_options(options)
             assert self.listen is not None
-            await self.listen(options)
+            await self.listen(stored.parsed(body))
         except (ServerError, ValueError, OverflowError) as error:
             raise RefusedError(400, str(error)) from None
         return JSONResponse(asdict(self.record))

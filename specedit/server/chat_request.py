@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -159,6 +159,37 @@ class OpenAIRequest(Predicted):
     def include_usage(self) -> bool:
         return bool(self.stream_options and self.stream_options.include_usage)
 
+    @classmethod
+    def read(cls, body: bytes) -> Self:
+        """The request, or the refusal OpenAI would give."""
+        try:
+            request = cls.model_validate_json(body)
+        except ValidationError as error:
+            refuse(error.errors(include_url=False)[0])
+        if request.stream_options is not None and not request.stream:
+            invalid("stream_options", "'stream_options' is only allowed when 'stream' is true.")
+        request.check()
+        return request
+
+    def check(self) -> None:
+        """Refuse fields that do not go together."""
+
+    def plan(self, settings: Settings) -> Plan:
+        """The request as a Plan, here without a prompt; the settings where it is silent."""
+        temperature = settings.temperature if self.temperature is None else self.temperature
+        top_p = 1.0 if self.top_p is None else self.top_p
+        seed = settings.seed if self.seed is None else self.seed
+        heat = temperature if top_p else 0.0
+        texts = self.predicted_texts
+        return Plan(
+            messages=(),
+            prediction=texts[0] if texts else None,
+            predictions=tuple(texts[1:]),
+            draft=drafters(settings),
+            sampling=Sampling(heat, top_p or 1.0, seed, settings.sampling),
+            stop=self.stop,
+        )
+
 
 class ChatRequest(OpenAIRequest):
     """A chat request."""
@@ -178,50 +209,14 @@ class ChatRequest(OpenAIRequest):
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
 
+    def check(self) -> None:
+        if self.max_tokens is not None and self.max_completion_tokens is not None:
+            invalid("max_tokens", "'max_tokens' and 'max_completion_tokens' exclude each other.")
 
-R = TypeVar("R", bound=OpenAIRequest)
-
-
-def checked_request(kind: type[R], body: bytes) -> R:
-    """The request, or the refusal OpenAI would give."""
-    try:
-        request = kind.model_validate_json(body)
-    except ValidationError as error:
-        refuse(error.errors(include_url=False)[0])
-    if request.stream_options is not None and not request.stream:
-        invalid("stream_options", "'stream_options' is only allowed when 'stream' is true.")
-    return request
-
-
-def chat_request(body: bytes) -> ChatRequest:
-    request = checked_request(ChatRequest, body)
-    if request.max_tokens is not None and request.max_completion_tokens is not None:
-        invalid("max_tokens", "'max_tokens' and 'max_completion_tokens' exclude each other.")
-    return request
-
-
-def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
-    """The request as a Plan."""
-    limit = request.max_completion_tokens or request.max_tokens or settings.max_tokens or None
-    messages = tuple(Message(_ROLES[m.role], m.content) for m in request.messages)
-    return replace(shared_plan(request, settings), messages=messages, max_tokens=limit)
-
-
-def shared_plan(request: OpenAIRequest, settings: Settings) -> Plan:
-    """The request as a Plan without a prompt, with the settings where it is silent."""
-    temperature = settings.temperature if request.temperature is None else request.temperature
-    top_p = 1.0 if request.top_p is None else request.top_p
-    seed = settings.seed if request.seed is None else request.seed
-    sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed, settings.sampling)
-    texts = request.predicted_texts
-    return Plan(
-        messages=(),
-        prediction=texts[0] if texts else None,
-        predictions=tuple(texts[1:]),
-        draft=drafters(settings),
-        sampling=sampling,
-        stop=request.stop,
-    )
+    def plan(self, settings: Settings) -> Plan:
+        limit = self.max_completion_tokens or self.max_tokens or settings.max_tokens or None
+        messages = tuple(Message(_ROLES[m.role], m.content) for m in self.messages)
+        return replace(super().plan(settings), messages=messages, max_tokens=limit)
 
 
 def check_size(plan: Plan, window: int) -> None:
@@ -309,25 +304,17 @@ class CompletionRequest(OpenAIRequest):
     logprobs: Annotated[None, BeforeValidator(_null)] = None  # 0 asks for those of the answer
     echo: Absent = None
 
+    def check(self) -> None:
+        if self.suffix and not isinstance(self.prompt, str):
+            invalid("suffix", "'suffix' needs a prompt of text, not of token ids.")
+        if not self.prompt and not self.suffix:
+            invalid("prompt", "'prompt' must not be empty.")
 
-def completion_request(body: bytes) -> CompletionRequest:
-    request = checked_request(CompletionRequest, body)
-    if request.suffix and not isinstance(request.prompt, str):
-        invalid("suffix", "'suffix' needs a prompt of text, not of token ids.")
-    if not request.prompt and not request.suffix:
-        invalid("prompt", "'prompt' must not be empty.")
-    return request
-
-
-def completion_plan(request: CompletionRequest, settings: Settings) -> Plan:
-    prompt = request.prompt
-    raw = (
-        RawPrompt(prompt, (), request.suffix or None)
-        if isinstance(prompt, str)
-        else RawPrompt("", prompt)
-    )
-    limit = request.max_tokens or USUAL_LIMIT
-    return replace(shared_plan(request, settings), raw=raw, max_tokens=limit)
+    def plan(self, settings: Settings) -> Plan:
+        text, ids = (self.prompt, ()) if isinstance(self.prompt, str) else ("", self.prompt)
+        raw = RawPrompt(text, ids, self.suffix or None)
+        limit = self.max_tokens or USUAL_LIMIT
+        return replace(super().plan(settings), raw=raw, max_tokens=limit)
 
 
 class Completion:

@@ -348,6 +348,9 @@ def launch(
 
     path = f"import sys; sys.path.append({str(PACKAGES)!r})"
     program = f"{path}; from specedit.__main__ import main; main()"
+    # The token is a variable, because other users can list command lines.
+    variables = {**path_variables(), "SPECEDIT_TOKEN": token}
+    variables = {name: value for name, value in variables.items() if value}
     with regular.writing(folder.log) as log:
         process = subprocess.Popen(
             [sys.executable, "-c", program, *_arguments(settings), *flags],
@@ -355,7 +358,7 @@ def launch(
             stdout=log,
             stderr=log,
             cwd=folder.folder,
-            env={**os.environ, **_environment(folder, token)},
+            env={**os.environ, **variables, "SPECEDIT_RUNTIME": str(folder.folder)},
             start_new_session=True,
         )
     end = time.monotonic() + START_S
@@ -385,13 +388,6 @@ def _last_words(folder: RuntimeFolder) -> str:
         output = regular.read(folder.log).decode("utf-8", "replace").strip().splitlines()
     last = "\n".join(line.removeprefix("specedit: ") for line in output[-5:])
     return last or f"See {folder.log}."
-
-
-def _environment(folder: RuntimeFolder, token: str) -> Mapping[str, str]:
-    """The token is a variable, because other users can list command lines."""
-    paths = {name: value for name, value in path_variables().items() if value}
-    secret = {"SPECEDIT_TOKEN": token} if token else {}
-    return {**paths, "SPECEDIT_RUNTIME": str(folder.folder), **secret}
 
 
 def stop(folder: RuntimeFolder, record: ServerRecord) -> None:

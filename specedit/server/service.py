@@ -1,31 +1,37 @@
-"""Runs a server: its lock, record, signals, idle time and end. Uvicorn speaks HTTP."""
+"""Runs a server: its options and sockets, its lock, record, signals, idle time and end; the limits
+of a connection, and who is let in. Uvicorn speaks HTTP.
+
+The Unix socket is private by its folder. On TCP a foreign Host or Origin is refused before anything
+is read, so that no web page drives the local model; our own protocol and the tools need a token.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
+import ipaddress
 import os
+import re
 import secrets
-import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Generator
-from dataclasses import replace
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from types import FrameType
+from typing import Any, ClassVar
 
+import h11
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
-from specedit.server.app import Api, Tools, make_app
-from specedit.server.listener import (
-    Access,
-    Options,
-    check_options,
-    limited_protocol,
-    listening_sockets,
-    tcp_socket,
-)
+from specedit.files import stored
+from specedit.server.app import Api, Limits, Tools, make_app, respond
+from specedit.server.protocol import MCP, OWN, RefusedError
 from specedit.server.runtime import UNIX_SOCKETS, Listener, RuntimeFolder, ServerRecord, identity
 from specedit.server.worker import Worker
 from specedit.settings import Settings
@@ -34,6 +40,223 @@ from specedit.version import VERSION
 GRACE_S = 2.0  # that runs may take to finish when the server stops
 LOCK_S = 1.0  # a client that asks whether a server lives holds the lock for a moment
 RECORD_TICKS = 50  # of 0.1 s, between two looks at the server's own record
+PORT = 8737
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
+    b"Content-Length: 0\r\n\r\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a server listens, and for how long."""
+
+    host: str = "127.0.0.1"
+    port: int | None = PORT  # None: the Unix socket only
+    any_port: bool = True  # where the port is taken, any other will do
+    token: str = ""
+    idle_s: float = 0.0  # without work until the server ends; 0: never
+    background: bool = False
+    aliases: tuple[str, ...] = ()  # names besides the model's own that a client may ask for
+    limits: Limits = field(default_factory=Limits)
+
+
+def check_options(options: Options) -> None:
+    if not is_loopback(options.host) and not options.token:
+        raise ServerError(
+            f"--host {options.host} is not a loopback address, so a token is needed.",
+            hint="Set SPECEDIT_TOKEN, or use --token.",
+        )
+    for name in options.aliases:
+        if not name.isprintable() or not name.strip() or name != name.strip():
+            raise ServerError(f"--alias {name!r} is not a name that a client can send.")
+    if not options.token.isprintable() or options.token != options.token.strip():
+        raise ServerError("A token has no line break, and no space at its ends.")
+
+
+@contextlib.contextmanager
+def listening_sockets(
+    options: Options, folder: RuntimeFolder
+) -> Generator[tuple[list[socket.socket], str, str], None, None]:
+    """The listening sockets, our own clients' address and the OpenAI clients' URL."""
+    with contextlib.ExitStack() as stack:
+        sockets, address, url = [], "", ""
+        if UNIX_SOCKETS:
+            path = folder.socket
+            path.unlink(missing_ok=True)  # a dead server's: we hold the lock
+            unix = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            unix.bind(str(path))
+            path.chmod(0o600)
+            sockets.append(unix)
+            address = f"unix:{path}"
+        if options.port is not None or not UNIX_SOCKETS:
+            tcp, url = tcp_socket(options)
+            sockets.append(stack.enter_context(tcp))
+            address = address or url
+        for bound in sockets:
+            bound.listen(512)
+            bound.setblocking(False)
+        yield sockets, address, url
+
+
+def tcp_socket(options: Options) -> tuple[socket.socket, str]:
+    """A socket that is bound to the wanted address, and its URL."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    ports = [options.port or 0, 0] if options.any_port else [options.port or 0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    for port in ports:
+        try:
+            tcp = socket.create_server((options.host, port), family=family, dualstack_ipv6=both)
+            host, bound = tcp.getsockname()[:2]
+            return tcp, f"http://{f'[{host}]' if ':' in host else host}:{bound}"
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+    raise ServerError(
+        f"{options.host}:{options.port} cannot be opened: {reason}",
+        hint="Choose another --port (0: any free port).",
+    )
+
+
+def limited_protocol(limits: Limits) -> type[H11Protocol]:
+    """uvicorn's HTTP with a time limit for a request's head, and a limit of connections for each
+    kind of socket, so that TCP clients cannot lock out the user's own command line. A new one takes
+    the place of the oldest whose request has not arrived."""
+    most = {True: limits.unix_connections, False: limits.tcp_connections}
+
+    class LimitedProtocol(H11Protocol):
+        _by_age: ClassVar[dict[bool, dict[LimitedProtocol, None]]] = {True: {}, False: {}}
+        _timer: asyncio.TimerHandle | None = None
+        _refused = False
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            opened = transport.get_extra_info("socket")
+            self._unix = UNIX_SOCKETS and opened is not None and opened.family == socket.AF_UNIX
+            if self._unix:
+                self.server = UNIX  # which older versions of uvicorn do not set
+            if len(self._by_age[self._unix]) >= most[self._unix] and not self._make_room():
+                self._refused = True
+                transport.write(BUSY)
+                transport.close()
+                return
+            self._by_age[self._unix][self] = None
+            self._wait_for_head()
+
+        def data_received(self, data: bytes) -> None:
+            if not self._refused:
+                super().data_received(data)
+                self._wait_for_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self._by_age[self._unix].pop(self, None)
+            self._stop_timer()
+
+        def _make_room(self) -> bool:
+            """Whether a connection without a whole request was closed."""
+            for other in self._by_age[self._unix]:
+                answering = other.cycle is not None and not other.cycle.response_complete
+                if not answering or other.conn.their_state is h11.SEND_BODY:
+                    del self._by_age[self._unix][other]
+                    other.transport.abort()
+                    return True
+            return False
+
+        def _wait_for_head(self) -> None:
+            """Limit the time to the next head, unless an answer is being sent."""
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._stop_timer()
+            elif self._timer is None:
+                self._timer = self.loop.call_later(limits.head_s, self.transport.close)
+
+        def _stop_timer(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    return LimitedProtocol
+
+
+UNIX = ("unix", None)  # the server's address in the scope of a request over the private socket
+# A name or an address, and a port: nothing that a reader could take for another part of a URL.
+_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::\d{1,5})?")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_loopback(host: str) -> bool:
+    if host in _LOOPBACK:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Access:
+    """The app behind the checks. Pure ASGI, because it must not buffer a stream."""
+
+    def __init__(self, app: ASGIApp, host: str, token: str) -> None:
+        self._app = app
+        self._host = host
+        self._tokens = [token.encode()] if token else []
+        with suppress(UnicodeEncodeError):  # some clients write headers in Latin-1
+            self._tokens += [token.encode("latin-1")] if token else []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and (refusal := self.refusal(scope)) is not None:
+            await respond(refusal)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def refusal(self, scope: Mapping[str, Any]) -> RefusedError | None:
+        if scope.get("server") == UNIX:
+            return None
+        raw = dict(scope["headers"])
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in raw.items()}
+        host = headers.get("host", "")
+        if not self._ours(host):
+            return _denied(f"The Host {host!r} is not this server's.", "foreign_host")
+        origin = headers.get("origin")
+        foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
+        if foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return _denied("A web page may not use this server.", "foreign_origin")
+        return self._token_refusal(scope["path"], raw.get(b"authorization", b""))
+
+    def _ours(self, host: str) -> bool:
+        """Whether no DNS rebinding can have chosen it: loopback, an address, or our own name."""
+        match = _HOST.fullmatch(host)
+        if match is None:
+            return False
+        name = (match["six"] or match["name"]).lower()
+        if is_loopback(name):
+            return True
+        if is_loopback(self._host):
+            return False
+        try:
+            ipaddress.ip_address(name)
+            return True
+        except ValueError:
+            return name in (self._host.lower(), socket.gethostname().lower())
+
+    def _token_refusal(self, path: str, authorization: bytes) -> RefusedError | None:
+        if not self._tokens:
+            if path.startswith((OWN, MCP)):
+                return _denied("Use the Unix socket, or a server with a token.", "token_required")
+            return None
+        if path == "/health":
+            return None
+        scheme, _, token = authorization.partition(b" ")
+        same = [hmac.compare_digest(token.strip(), own) for own in self._tokens]
+        if scheme.lower() == b"bearer" and any(same):
+            return None
+        return RefusedError(
+            401, "Incorrect API key provided.", code="invalid_api_key",
+            headers=(("www-authenticate", "Bearer"),),
+        )  # fmt: skip
+
+
+def _denied(message: str, code: str) -> RefusedError:
+    return RefusedError(403, message, code=code, kind="permission_error")
 
 
 class RunningError(ServerError):
@@ -114,8 +337,10 @@ class UvicornServer(uvicorn.Server):
         await super().startup(sockets)
         self._started(self._api.record)
 
-    async def _listen(self, options: Options) -> None:
+    async def _listen(self, asked: object) -> None:
         """Listen at one more address, which has a token of its own, and have further names."""
+        options = stored.typed(Options, asked)
+        check_options(options)
         if options.port is not None:
             await self._open(options)
         names = dict.fromkeys([*self._api.record.aliases, *options.aliases])
@@ -159,21 +384,6 @@ class UvicornServer(uvicorn.Server):
         self._worker.stop(GRACE_S)
         await super().shutdown(sockets)
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Like uvicorn's, but a signal is not raised again at the end: exit code 0."""
-        try:
-            before = {
-                s: signal.signal(s, self.handle_exit) for s in (signal.SIGINT, signal.SIGTERM)
-            }
-        except ValueError:  # not the main thread
-            yield
-            return
-        try:
-            yield
-        finally:
-            for signum, handler in before.items():
-                signal.signal(signum, handler)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Like uvicorn's, but the signal is not raised again at the end: exit code 0."""
         self.should_exit = True

@@ -32,8 +32,10 @@ class Endpoint:
     extra: dict[str, str] = field(default_factory=dict)  # further headers
 
 
-def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> bytes:
-    """The server-sent events that say these deltas."""
+def stream(
+    *deltas: str, reason: str | None = "stop", usage: Any = USAGE, drafts: Any = None
+) -> bytes:
+    """The server-sent events that say these deltas; `drafts`: vLLM's, offered and accepted."""
     events: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": {"content": d}, "finish_reason": None}]} for d in deltas
     ]
@@ -41,6 +43,9 @@ def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> byt
         events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
     if usage:
         events.append({"choices": [], "usage": usage})
+    if drafts:
+        counts = dict(zip(("num_draft_tokens", "num_accepted_draft_tokens"), drafts, strict=True))
+        events[-1]["metrics"] = {"speculative_decoding": counts}
     lines = [f"data: {json.dumps(e)}\n\n" for e in events]
     return "".join([": comment\n\n", *lines, "data: [DONE]\n\n"]).encode()
 
@@ -69,15 +74,10 @@ def listening() -> Iterator[Endpoint]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    with contextlib.closing(Server(("127.0.0.1", 0), Handler)) as server:
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
         endpoint.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield endpoint
         server.shutdown()
         thread.join()
-
-
-class Server(HTTPServer):
-    def close(self) -> None:
-        self.server_close()

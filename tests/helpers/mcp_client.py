@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,19 @@ FILES = {
     ),
     "notes.md": "`user_name` is a column.\n",
 }
+
+
+EDIT = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
+RENAME = {"name": "user_name", "new_name": "email"}
+RETURN_2: dict[str, Any] = {"replace": [["return 1", "return 2"]]}  # what the model answers
+LONG: dict[str, Any] = {"answer": "x = 1\n" * 20_000, "delay_s": 0.01}
+
+
+def without_the_sdk(monkeypatch: Any) -> None:
+    for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.tools", raising=False)
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
 
 
 def repository(root: Path) -> Repository:
@@ -82,6 +96,21 @@ class Agent:
         result = await self.call(tool, **arguments)
         assert result.is_error, text_of(result)
         return text_of(result)
+
+    async def edits(self, number: int) -> list[asyncio.Task[types.CallToolResult]]:
+        """Edits at once, the first of which has begun to write."""
+        edit = {**EDIT, "write": True}
+        calls = [asyncio.create_task(self.call("edit_symbol", **edit)) for _ in range(number)]
+        while not any("written" in text for _, text in self.progress):
+            await asyncio.sleep(0.01)
+        return calls
+
+    async def cancels_two_edits(self) -> None:
+        both = await self.edits(2)
+        for one in reversed(both):  # the one that waits first: it would begin else
+            one.cancel()
+            await asyncio.wait([one])
+        assert all(one.cancelled() for one in both)
 
     @contextmanager
     def session(self) -> Iterator[Conversation]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warm_server import Listening, prompt
+from warm_server import Listening
 
 VOCABULARY = 512
 START, END = 510, 511  # <|im_start|>, <|im_end|>
@@ -135,35 +135,47 @@ class Vllm(Listening):
         return result
 
     def running(self) -> int:
-        lines = self.ask("GET", "/metrics").body.decode().splitlines()
-        return int(
-            sum(float(x.split()[-1]) for x in lines if x.startswith("vllm:num_requests_running"))
-        )
+        return self._metric("vllm:num_requests_running")
 
     def steps(self) -> int:
+        return self._metric("vllm:iteration_tokens_total_count")
+
+    def _metric(self, name: str) -> int:
         lines = self.ask("GET", "/metrics").body.decode().splitlines()
-        name = "vllm:iteration_tokens_total_count"
         return int(sum(float(x.split()[-1]) for x in lines if x.startswith(name)))
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        result: int = free.getsockname()[1]
+    return result
 
 
 @contextlib.contextmanager
 def serving(model: Path, log: Path, *flags: str, **env: str) -> Iterator[Vllm]:
     """`specedit vllm serve`, until the end of the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     words = [sys.executable, "-m", "specedit", "vllm", "serve", str(model)]
     words += ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", "tiny"]
     more = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
     more |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "1", **env}
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [*words, *flags], env={**os.environ, **more}, stdout=out, stderr=subprocess.STDOUT
-        )
     result = Vllm(port, model)
-    try:
+    with until_terminated([*words, *flags], log, more) as process:
         _until_up(result, process, log)
         yield result
+
+
+@contextlib.contextmanager
+def until_terminated(
+    words: list[str], log: Path, variables: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is ended at the end of the block."""
+    with log.open("wb") as out:
+        env = {**os.environ, **variables}
+        process = subprocess.Popen(words, env=env, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        yield process
     finally:
         process.terminate()
         try:
@@ -182,6 +194,3 @@ def _until_up(server: Vllm, process: subprocess.Popen[bytes], log: Path) -> None
         assert process.poll() is None, log.read_text(errors="replace")[-3000:]
         assert time.monotonic() < end, log.read_text(errors="replace")[-3000:]
         time.sleep(0.2)
-
-
-__all__ = ["END", "START", "VOCABULARY", "Vllm", "prompt", "serving", "speaking", "tiny"]

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from scripted_engine import END
 
 from specedit.edit.backend import Message, Plan
 from specedit.server import client, protocol
-from specedit.server.listener import Options
 from specedit.server.runtime import RuntimeFolder, ServerRecord, private
-from specedit.server.service import serve
+from specedit.server.service import Options, serve
 from specedit.settings import Settings
 
 PATIENCE_S = 20.0
@@ -134,28 +134,36 @@ def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Ru
     place = RuntimeFolder(private(folder / "runtime"))
     path = folder / "script.json"
     path.write_text(json.dumps(script), encoding="utf-8")
-    before = os.environ.get("TESTS_SCRIPT")
-    os.environ["TESTS_SCRIPT"] = str(path)
     found: list[ServerRecord] = []
     settings = Settings(model="scripted", draft=options.pop("draft", DRAFT))
     tools = options.pop("tools", None)
     opened = Options(**{"port": 0, **options})
     thread = threading.Thread(target=serve, args=(settings, opened, place, found.append, tools))
-    thread.start()
-    try:
-        until(lambda: bool(found) or not thread.is_alive())
-        server = Running(place, found[0])
-        until(lambda: server.status()["state"] == "ready")
-        yield server
-    finally:
-        with contextlib.suppress(client.ServerGoneError):
-            list(client.lines(found[0], protocol.STOP, b""))
-        thread.join(PATIENCE_S)
-        if before is None:
-            del os.environ["TESTS_SCRIPT"]
-        else:
-            os.environ["TESTS_SCRIPT"] = before
-        assert not thread.is_alive()
+    with pytest.MonkeyPatch.context() as variables:
+        variables.setenv("TESTS_SCRIPT", str(path))
+        thread.start()
+        try:
+            until(lambda: bool(found) or not thread.is_alive())
+            server = Running(place, found[0])
+            until(lambda: server.status()["state"] == "ready")
+            yield server
+        finally:
+            with contextlib.suppress(client.ServerGoneError):
+                list(client.lines(found[0], protocol.STOP, b""))
+            thread.join(PATIENCE_S)
+            assert not thread.is_alive()
+
+
+def record_of(place: RuntimeFolder) -> ServerRecord:
+    record = place.record()
+    assert record is not None
+    return record
+
+
+def listening(place: RuntimeFolder) -> ServerRecord:
+    """The record of a server, once it listens."""
+    until(lambda: place.record() is not None and client.listens(record_of(place)))
+    return record_of(place)
 
 
 @contextlib.contextmanager

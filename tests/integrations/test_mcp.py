@@ -13,12 +13,23 @@ from pathlib import Path
 import pytest
 from git_repository import Repository
 from killed_runs import change, held, killed
-from mcp_client import FILES, Agent, Conversation, contents, repository, text_of
+from mcp_client import (
+    EDIT,
+    LONG,
+    RENAME,
+    RETURN_2,
+    Agent,
+    Conversation,
+    contents,
+    repository,
+    text_of,
+    without_the_sdk,
+)
 
 from specedit.errors import UsageError
 from specedit.files import journal
 from specedit.integrations.mcp.agent_call import Workspace
-from specedit.integrations.mcp.agent_server import AgentServer
+from specedit.integrations.mcp.tools import AgentServer
 
 Play = Callable[..., Path]
 TOOLS = [
@@ -58,13 +69,18 @@ def talk(begin: Callable[..., Agent]) -> Iterator[Callable[..., Conversation]]:
 
 
 @pytest.fixture
+def agent(talk: Callable[..., Conversation]) -> Conversation:
+    """A session with a client whose root is the repository."""
+    return talk()
+
+
+@pytest.fixture
 def session(begin: Callable[..., Agent]) -> Callable[..., None]:
     """Run a function within a session: for calls at once."""
     return lambda work, *roots: begin(*roots).run(work)
 
 
-def test_seven_tools_at_most_are_described_in_few_words(talk):
-    agent = talk()
+def test_seven_tools_at_most_are_described_in_few_words(agent):
     tools = agent.tools()
     assert [one.name for one in tools] == TOOLS and len(tools) <= 7
     assert all(one.description and len(one.description) < 200 for one in tools)
@@ -83,15 +99,12 @@ def test_seven_tools_at_most_are_described_in_few_words(talk):
 def test_a_rename_is_a_preview_until_write_and_undo_restores_it(repo, talk, mode):
     before = contents(repo.root)
     agent = talk(mode=mode)
-    wanted = {"name": "user_name", "new_name": "email"}
-    preview = agent.does("rename_symbol", **wanted)
-    assert (preview["status"], preview["summary"]) == (
-        "preview",
-        "4 places in 2 files",
-    )  # one is an article
+    preview = agent.does("rename_symbol", **RENAME)
+    assert preview["status"] == "preview"
+    assert preview["summary"] == "4 places in 2 files"  # one is an article
     assert "shop/user.py:5:14: code: self.user_name = ''" in preview["places"]
     assert contents(repo.root) == before
-    written = agent.does("rename_symbol", **wanted, write=True)
+    written = agent.does("rename_symbol", **RENAME, write=True)
     assert written == preview | {"status": "written"}
     assert repo.read("shop/page.py").count("user.email") == 1
     assert "undo: mcp rename" in "".join(agent.does("status")["notes"])
@@ -101,8 +114,7 @@ def test_a_rename_is_a_preview_until_write_and_undo_restores_it(repo, talk, mode
     assert "left to undo" in agent.fails("undo")
 
 
-def test_places_are_listed_and_doubtful_ones_are_apart(repo, talk):
-    agent = talk()
+def test_places_are_listed_and_doubtful_ones_are_apart(repo, agent):
     found = agent.does("find_places", name="User.total")
     assert found["status"] == "ok" and "diff" not in found
     assert found["places"] == [
@@ -115,27 +127,22 @@ def test_places_are_listed_and_doubtful_ones_are_apart(repo, talk):
     assert any(one.endswith(": notes.md:1") for one in found["undecided"])
 
 
-def test_words_of_ordinary_language_are_not_renamed_without_a_model(repo, talk):
-    agent = talk()
-    result = agent.does(
-        "rename_symbol", name="total", path="shop/user.py", new_name="add_up", write=True
-    )
+def test_words_of_ordinary_language_are_not_renamed_without_a_model(repo, agent):
+    wanted = {"name": "total", "path": "shop/user.py", "new_name": "add_up", "write": True}
+    result = agent.does("rename_symbol", **wanted)
     assert "may be ordinary language: not renamed" in "".join(result["undecided"])
     assert "may total things" in repo.read("shop/user.py")
     assert "def add_up(self)" in repo.read("shop/user.py")
 
 
-def test_a_file_or_a_line_chooses_one_of_several_things(repo, talk):
-    repo.commit(
-        {"a.py": "def f():\n    n = 1\n    return n\n\n\ndef g():\n    n = 2\n    return n\n"}
-    )
-    agent = talk()
+def test_a_file_or_a_line_chooses_one_of_several_things(repo, agent):
+    functions = (f"def {name}():\n    n = {n}\n    return n\n" for n, name in ((1, "f"), (2, "g")))
+    repo.commit({"a.py": "\n\n".join(functions)})
     wanted = {"name": "n", "new_name": "m", "path": "a.py"}
     problem = agent.fails("rename_symbol", **wanted)
     assert problem == "a.py: declares `n` 2 times; `line` chooses one: 2, 7"
-    assert "line 4 has no `n`; lines that have it: 2, 3, 7, 8" in agent.fails(
-        "rename_symbol", **wanted, line=4
-    )
+    problem = agent.fails("rename_symbol", **wanted, line=4)
+    assert "line 4 has no `n`; lines that have it: 2, 3, 7, 8" in problem
     assert "line 99 has no" in agent.fails("rename_symbol", **wanted, line=99)
     agent.does("rename_symbol", **wanted, line=8, write=True)
     assert repo.read("a.py").splitlines()[5:] == ["def g():", "    m = 2", "    return m"]
@@ -146,19 +153,8 @@ def test_a_file_or_a_line_chooses_one_of_several_things(repo, talk):
     assert "nothing was renamed" in taken
 
 
-def test_a_long_result_is_cut_with_a_count(repo, talk):
-    repo.commit({"b.py": "value = 1\n" + "print(value)\n" * 500})
-    agent = talk()
-    result = agent.call("rename_symbol", name="value", new_name="amount")
-    places = result.structured_content["places"]
-    assert places[-1] == "… and 461 more" and len(places) == 41
-    assert result.structured_content["summary"] == "501 places in 1 file"
-    assert len(text_of(result)) < 4000
-
-
-def test_the_rest_of_a_long_result_is_asked_for(repo, talk):
+def test_a_long_result_is_cut_with_a_count_and_the_rest_is_asked_for(repo, agent):
     repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
-    agent = talk()
     seen: list[str] = []
     for _ in range(30):
         result = agent.call("find_places", name="value", skip=len(seen))
@@ -167,6 +163,8 @@ def test_the_rest_of_a_long_result_is_asked_for(repo, talk):
         seen += [place for place in found["places"] if not place.startswith("…")]
         if "more" not in found:
             break
+        assert found["summary"] == "501 places in 1 file"
+        assert found["places"][-1] == f"… and {501 - len(seen)} more"
         assert found["more"].endswith(f"find_places with skip: {len(seen)}")
     assert len(set(seen)) == 501
     change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))
@@ -174,16 +172,12 @@ def test_the_rest_of_a_long_result_is_asked_for(repo, talk):
     assert len(text_of(result)) <= 4000 and "apply_change with skip" in text_of(result)
 
 
-def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(repo, talk):
+def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(repo, agent):
     uses = "".join(f"def f{n}(x):\n    return x.send_all()\n\n\n" for n in range(30))
     other = "class Other:\n    def send_all(self):\n        pass\n\n\n"
-    repo.commit(
-        {
-            "mail.py": f"class Mail:\n    def send_all(self):\n        pass\n\n\n{other}{uses}",
-        }
-    )
+    mail = "class Mail:\n    def send_all(self):\n        pass\n\n\n"
+    repo.commit({"mail.py": f"{mail}{other}{uses}"})
     before = contents(repo.root)
-    agent = talk()
     wanted = {"name": "Mail.send_all", "new_name": "send_each", "write": True}
     result = agent.does("rename_symbol", **wanted)
     assert result["status"] == "incomplete" and contents(repo.root) == before
@@ -194,7 +188,7 @@ def test_a_rename_that_leaves_uses_is_incomplete_until_that_is_allowed(repo, tal
     assert done["status"] == "written" and "def send_each" in repo.read("mail.py")
 
 
-def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_path, monkeypatch):
+def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, agent, tmp_path, monkeypatch):
     program = tmp_path / "checker.py"
     program.write_text(
         "import sys\nfor n, line in enumerate(open(sys.argv[1]), 1):\n"
@@ -202,13 +196,11 @@ def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_p
     )
     monkeypatch.setenv("SPECEDIT_CHECK_WITH", f"{sys.executable} {program} {{file}}")
     before = contents(repo.root)
-    agent = talk()
-    wanted = {"name": "user_name", "new_name": "email"}
     for write in (False, True):
-        result = agent.does("rename_symbol", **wanted, write=write)
+        result = agent.does("rename_symbol", **RENAME, write=write)
         assert result["status"] == "incomplete" and contents(repo.root) == before
         assert any("no email" in one for one in result["left"])
-    done = agent.does("rename_symbol", **wanted, write=True, allow_incomplete=True)
+    done = agent.does("rename_symbol", **RENAME, write=True, allow_incomplete=True)
     assert done["status"] == "written" and contents(repo.root) != before
 
 
@@ -223,8 +215,7 @@ def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, talk, tmp_p
     ],
     ids=["doubtful", "taken", "absent", "no symbol", "question"],
 )
-def test_a_tool_speaks_of_its_own_arguments(talk, tool, wanted):
-    agent = talk()
+def test_a_tool_speaks_of_its_own_arguments(agent, tool, wanted):
     result = agent.call(tool, **wanted)
     assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
 
@@ -245,9 +236,8 @@ DIFF = """\
 
 
 @pytest.mark.parametrize("change", [SNIPPET, SEARCH, DIFF], ids=["snippet", "search", "diff"])
-def test_a_change_is_merged_without_a_model(repo, talk, change):
+def test_a_change_is_merged_without_a_model(repo, agent, change):
     before = contents(repo.root)
-    agent = talk()
     wanted = {"path": "shop/user.py", "change": change}
     preview = agent.does("apply_change", **wanted)
     assert (preview["status"], preview["summary"]) == ("preview", "shop/user.py: +1 -1")
@@ -259,10 +249,10 @@ def test_a_change_is_merged_without_a_model(repo, talk, change):
     assert contents(repo.root) == before
 
 
-def test_a_doubtful_place_is_refused_and_no_model_is_asked(repo, talk, script):
+def test_a_doubtful_place_is_refused_and_no_model_is_asked(repo, agent, script):
     calls = script(answer="```")
     wanted = {"path": "shop/user.py", "change": "# ...\n        return cost\n# ...\n"}
-    assert "may replace this line" in talk().fails("apply_change", **wanted)
+    assert "may replace this line" in agent.fails("apply_change", **wanted)
     assert not calls.exists()
 
 
@@ -278,41 +268,35 @@ def test_a_doubtful_place_is_refused_and_no_model_is_asked(repo, talk, script):
     ],
     ids=["absent", "another file", "created", "outside", "binary", "empty"],
 )
-def test_a_change_without_one_place_is_refused(repo, talk, change, problem):
+def test_a_change_without_one_place_is_refused(repo, agent, change, problem):
     before = contents(repo.root.parent)
-    agent = talk()
     wanted = {"path": "shop/user.py", "change": change, "write": True}
     assert problem in agent.fails("apply_change", **wanted)
     assert contents(repo.root.parent) == before
 
 
-def test_an_edit_shows_its_diff_and_reports_progress(repo, talk, script):
-    script(replace=[["return 1", "return 2"]])
+def test_an_edit_shows_its_diff_and_reports_progress(repo, agent, script):
+    script(**RETURN_2)
     before = contents(repo.root)
-    agent = talk()
-    wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-    preview = agent.does("edit_symbol", **wanted)
+    preview = agent.does("edit_symbol", **EDIT)
     assert "-        return 1  # the total\n+        return 2" in preview["diff"]
     assert preview["status"] == "preview" and contents(repo.root) == before
-    written = agent.does("edit_symbol", **wanted, write=True)
+    written = agent.does("edit_symbol", **EDIT, write=True)
     assert (written["status"], written["summary"]) == ("written", "shop/user.py: +1 -1")
     assert "return 2" in repo.read("shop/user.py")
     agent.does("undo")
     assert contents(repo.root) == before
-    problem = agent.fails("edit_symbol", **wanted | {"symbol": "User.nothing"})
+    problem = agent.fails("edit_symbol", **EDIT | {"symbol": "User.nothing"})
     assert "nothing" in problem and contents(repo.root) == before
     numbers = [number for number, _ in agent.inner.progress]
     assert numbers and all(b > a or b == 1 for a, b in itertools.pairwise(numbers))
     assert any("tokens" in text for _, text in agent.inner.progress)
 
 
-def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(repo, talk, script):
+def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(repo, agent, script):
     script(replace=[["return 1", "return ((1"]])
     before = contents(repo.root)
-    agent = talk()
-    result = agent.call(
-        "edit_symbol", path="shop/user.py", symbol="total", instruction="Break it.", write=True
-    )
+    result = agent.call("edit_symbol", **EDIT, write=True)
     assert result.is_error and json.loads(text_of(result))["status"] == "refused"
     assert contents(repo.root) == before
 
@@ -327,23 +311,18 @@ EXTRA = {  # what an answer adds to the method, and whether it is written
 
 @pytest.mark.parametrize(("extra", "writes"), EXTRA.values(), ids=EXTRA)
 def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
-    repo, talk, script, extra, writes
+    repo, agent, script, extra, writes
 ):
     script(replace=[["return 1  # the total\n", f"return 2\n\n{extra}"]])
     before = contents(repo.root)
-    agent = talk()
-    wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-    result = agent.call("edit_symbol", **wanted, write=True)
+    result = agent.call("edit_symbol", **EDIT, write=True)
     assert result.is_error != writes, text_of(result)
     assert writes or "has more than that and private helpers" in text_of(result)
     assert (contents(repo.root) != before) == writes
 
 
-def test_a_model_is_never_downloaded(repo, talk):
-    agent = talk()
-    problem = agent.fails(
-        "edit_symbol", path="shop/user.py", symbol="User.total", instruction="Return 2."
-    )
+def test_a_model_is_never_downloaded(repo, agent):
+    problem = agent.fails("edit_symbol", **EDIT)
     assert problem.endswith("specedit model pull qwen2.5-coder-1.5b")
     assert "not installed" in "".join(agent.does("status")["notes"])
 
@@ -356,7 +335,7 @@ def test_a_model_is_never_downloaded(repo, talk):
     *(".git/config", "shop/.GIT/x", "a\x1b[31m.py", "a\0.py", "a\n.py", "a\u202e.py"),
     *("ABSOLUTE", "/etc/passwd", "missing.py", "x" * 4097, "~/x.py"),
 ], ids=ascii)  # fmt: skip
-def test_a_path_elsewhere_is_refused(repo, talk, script, name):
+def test_a_path_elsewhere_is_refused(repo, agent, script, name):
     script(replace=[["secret", "stolen"]])
     outside = repo.root.parent / "outside.py"
     outside.write_text("def secret():\n    return 'secret'\n")
@@ -365,7 +344,6 @@ def test_a_path_elsewhere_is_refused(repo, talk, script, name):
     path = str(outside) if name == "ABSOLUTE" else name
     before = contents(repo.root.parent)
     change = "<<<<<<< SEARCH\n'secret'\n=======\n'stolen'\n>>>>>>> REPLACE\n"
-    agent = talk()
     edit = {"symbol": "secret", "instruction": "Say stolen.", "write": True}
     rename = {"name": "secret", "new_name": "stolen", "write": True}
     for problem in (
@@ -378,22 +356,21 @@ def test_a_path_elsewhere_is_refused(repo, talk, script, name):
     assert contents(repo.root.parent) == before
 
 
-def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renamed(repo, talk):
+def test_files_behind_a_link_in_the_place_of_a_folder_are_neither_read_nor_renamed(repo, agent):
     elsewhere = repo.root.parent / "elsewhere"
     (repo.root / "shop").rename(elsewhere)
     (repo.root / "shop").symlink_to(elsewhere)  # git's index still has shop/user.py
     before = contents(elsewhere)
-    agent = talk()
-    wanted = {"name": "user_name", "new_name": "email", "write": True}
+    wanted = RENAME | {"write": True}
     assert "shop" not in agent.fails("rename_symbol", **wanted)
     assert contents(elsewhere) == before
 
 
 def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(repo, talk, script):
     repo.commit({"other/use.py": "from shop.user import User\nUser().user_name\n"})
-    script(replace=[["return 1", "return 2"]])
+    script(**RETURN_2)
     agent = talk(repo.root / "shop")
-    result = agent.does("rename_symbol", name="user_name", new_name="email", write=True)
+    result = agent.does("rename_symbol", **RENAME, write=True)
     assert result["files"] == ["page.py: 1 place", "user.py: 3 places"]
     wanted = {"symbol": "User.total", "instruction": "Return 2."}
     assert agent.does("edit_symbol", path="user.py", **wanted)
@@ -401,10 +378,9 @@ def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(repo, talk, script)
     assert "user_name" in repo.read("other/use.py") and "user_name" in repo.read("notes.md")
 
 
-def test_roots_can_change_and_several_need_a_path(repo, talk, tmp_path):
+def test_roots_can_change_and_several_need_a_path(repo, agent, tmp_path):
     second = repository(tmp_path / "second")
-    agent = talk()
-    wanted = {"name": "user_name", "new_name": "email", "write": True}
+    wanted = RENAME | {"write": True}
     agent.does("rename_symbol", **wanted)
     agent.inner.roots = (second.root,)
     assert "outside" in agent.fails("find_places", name="x", path=str(repo.root))
@@ -448,7 +424,7 @@ def test_outside_of_git_one_file_is_renamed(tmp_path, talk):
 
 @pytest.mark.parametrize("tracked", [True, False], ids=["git", "plain"])
 def test_the_current_folder_of_the_server_plays_no_part(
-    repo, talk, script, monkeypatch, tmp_path, tracked
+    repo, agent, script, monkeypatch, tmp_path, tracked
 ):
     decoy = repository(tmp_path / "decoy")
     decoy.write("pyproject.toml", "[tool.specedit]\nno_such_setting = 1\n")
@@ -459,13 +435,12 @@ def test_the_current_folder_of_the_server_plays_no_part(
     monkeypatch.setattr(os, "chdir", None)
     monkeypatch.setenv("SPECEDIT_TEST", "touch judged")
     before, unchanged = contents(repo.root), contents(decoy.root)
-    agent = talk()
     of = {"path": "shop/user.py", "write": True}
     applied = agent.does("apply_change", change=SEARCH, **of)
     assert applied["diff"].startswith("diff --git a/shop/user.py b/shop/user.py\n")
     edit = {"symbol": "User.total", "instruction": "Return 3."}
     assert agent.does("edit_symbol", **of, **edit)["status"] == "written"
-    result = agent.does("rename_symbol", name="user_name", new_name="email", **of)
+    result = agent.does("rename_symbol", **RENAME, **of)
     assert "shop/user.py:5:14: code: self.user_name = ''" in result["places"]
     assert {one.folder for one in journal.runs(journal.home())} == {str(repo.root)}
     assert [agent.does("undo")["status"] for _ in range(3)] == ["undone"] * 3
@@ -498,60 +473,52 @@ def test_the_current_folder_of_the_server_plays_no_part(
         ("undo", {"run": "x"}, "not permitted"),
     ],
 )
-def test_wrong_arguments_are_named_without_their_values(repo, talk, tool, arguments, problem):
+def test_wrong_arguments_are_named_without_their_values(repo, agent, tool, arguments, problem):
     before = contents(repo.root)
-    agent = talk()
     text = agent.fails(tool, **arguments)
     assert problem in text and len(text) < 300 and "\x1b" not in text
     assert contents(repo.root) == before
 
 
-def test_settings_of_a_cloned_repository_are_open_ones_alone(repo, talk, script):
-    calls = script(replace=[["return 1", "return 2"]])
+def test_settings_of_a_cloned_repository_are_open_ones_alone(repo, agent, script):
+    calls = script(**RETURN_2)
     restricted = 'server = "http://127.0.0.1:9/v1"\ntest = "touch ran"\nmodel = "./evil"\n'
     repo.commit({"pyproject.toml": f"[tool.specedit]\nno_model = true\n{restricted}"})
-    agent = talk()
-    wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-    agent.does("edit_symbol", **wanted, write=True)
+    agent.does("edit_symbol", **EDIT, write=True)
     notes = "\n".join(agent.does("status")["notes"])
     assert "test, model ignored: this repository is not trusted" in notes, notes
     assert calls.exists() and not (repo.root / "ran").exists()
 
 
-def test_the_users_test_judges_what_is_written_and_no_preview(repo, talk, monkeypatch):
+def test_the_users_test_judges_what_is_written_and_no_preview(repo, agent, monkeypatch):
     monkeypatch.setenv("SPECEDIT_TEST", "echo ran >> ../ran; grep -q email shop/page.py")
-    wanted = {"name": "user_name", "new_name": "email"}
-    agent = talk()
     agent.does("find_places", name="user_name")
-    agent.does("rename_symbol", **wanted)
+    agent.does("rename_symbol", **RENAME)
     assert not (repo.root.parent / "ran").exists()
-    assert agent.does("rename_symbol", **wanted, write=True)["status"] == "written"
+    assert agent.does("rename_symbol", **RENAME, write=True)["status"] == "written"
     assert (repo.root.parent / "ran").exists()
 
 
-def test_undo_leaves_the_runs_of_the_user_alone(repo, talk, inside):
+def test_undo_leaves_the_runs_of_the_user_alone(repo, agent, inside):
     done = inside("rename", "user_name", "email", "--no-model", cwd=repo.root)
     assert done.returncode == 0
-    agent = talk()
     assert "left to undo" in agent.fails("undo")
     assert "email" in repo.read("shop/user.py")
 
 
-def test_undo_refuses_where_a_file_changed_since(repo, talk):
-    agent = talk()
-    agent.does("rename_symbol", name="user_name", new_name="email", write=True)
+def test_undo_refuses_where_a_file_changed_since(repo, agent):
+    agent.does("rename_symbol", **RENAME, write=True)
     repo.write("shop/user.py", "mine = 1\n")
     assert "changed since the run wrote it" in agent.fails("undo")
     assert repo.read("shop/user.py") == "mine = 1\n" and "email" in repo.read("shop/page.py")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
-def test_what_a_killed_command_left_is_reverted_first(repo, talk):
+def test_what_a_killed_command_left_is_reverted_first(repo, agent):
     tree = repo.root / "killed"
     tree.mkdir()
     for name in ("a.py", "b.py", "c.py"):
         (tree / name).write_text("username = 1\n")
-    agent = talk()
     killed(2, lambda: change(journal.home(), tree))
     notes = agent.does("find_places", name="user_name")["notes"]
     assert notes[0].startswith("reverted the change of 3 files")
@@ -563,7 +530,7 @@ def test_what_a_killed_command_left_is_reverted_first(repo, talk):
 
 def test_calls_at_once_queue_each_in_its_root(repo, session, tmp_path, script):
     second = repository(tmp_path / "second")
-    script(replace=[["return 1", "return 2"]], delay_s=0.005)
+    script(**RETURN_2, delay_s=0.005)
 
     async def work(agent: Agent) -> None:
         edit = {"symbol": "User.total", "instruction": "Return 2.", "write": True}
@@ -584,20 +551,11 @@ def test_calls_at_once_queue_each_in_its_root(repo, session, tmp_path, script):
 
 
 def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, session, script):
-    calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
+    calls = script(**LONG)
     before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
-        wanted = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2."}
-        both = [
-            asyncio.create_task(agent.call("edit_symbol", **wanted, write=True)) for _ in range(2)
-        ]
-        while not any("written" in text for _, text in agent.progress):
-            await asyncio.sleep(0.01)
-        for one in both:
-            one.cancel()
-        await asyncio.wait(both)
-        assert all(one.cancelled() for one in both)
+        await agent.cancels_two_edits()
         assert (await agent.does("status"))["status"] == "ok"  # it waits for the worker
 
     session(work)
@@ -606,14 +564,7 @@ def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, session, scrip
 
 
 def test_a_missing_extra_is_named(inside, monkeypatch):
-    for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server")
-    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    without_the_sdk(monkeypatch)
     done = inside("mcp")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b'pip install "specedit[mcp]"' in done.stderr
-
-
-def test_the_client_in_this_file_has_the_files(repo):
-    assert contents(repo.root) == {name: text.encode() for name, text in FILES.items()}

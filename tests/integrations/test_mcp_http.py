@@ -1,8 +1,8 @@
 """The tools for agents in `specedit serve`: the SDK's client over HTTP to a real process."""
 
 import asyncio
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ import pytest
 from git_repository import Repository
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp_client import Agent, contents, repository
-from warm_server import process, running, until
+from mcp_client import LONG, RENAME, RETURN_2, Agent, contents, repository, without_the_sdk
+from warm_server import listening, process, running
 
 from specedit.errors import DONE
 from specedit.integrations.mcp import AgentEndpoint
@@ -19,8 +19,6 @@ from specedit.server import runtime
 
 Play = Callable[..., Path]
 TOKEN = "a secret"
-EDIT = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2.", "write": True}
-LONG = {"answer": "x = 1\n" * 20_000, "delay_s": 0.01}
 
 
 @pytest.fixture
@@ -33,20 +31,13 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     """Start `specedit serve` with a token; the URL of its tools."""
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     found = runtime.runtime_folder()
-    servers = []
+    with ExitStack() as servers:
 
-    def started(token: str = TOKEN) -> str:
-        server = process("--port", "0", env={"SPECEDIT_TOKEN": token})
-        servers.append(server)
-        server.__enter__()
-        until(lambda: (record := found.record()) is not None and bool(record.url))
-        record = found.record()
-        assert record is not None
-        return f"{record.url}/mcp"
+        def started() -> str:
+            servers.enter_context(process("--port", "0", env={"SPECEDIT_TOKEN": TOKEN}))
+            return f"{listening(found).url}/mcp"
 
-    yield started
-    for server in servers:
-        server.__exit__(None, None, None)
+        yield started
 
 
 def agent(url: str, *roots: Path, mode: str = "legacy", token: str = TOKEN) -> Agent:
@@ -64,18 +55,12 @@ def test_the_sdk_calls_the_tools_of_a_server_and_cancels(repo, serve, script, tm
     (repo.root / "link.py").symlink_to(outside)
 
     async def work(agent: Agent) -> None:
-        assert len((await agent.client.list_tools()).tools) == 7
-        rename = {"name": "user_name", "new_name": "email", "write": True}
-        written = await agent.does("rename_symbol", **rename)
+        assert len((await agent.client.list_tools()).tools) == 6
+        written = await agent.does("rename_symbol", **RENAME, write=True)
         assert (written["status"], written["summary"]) == ("written", "4 places in 2 files")
         assert (await agent.does("undo"))["status"] == "undone"
         assert contents(repo.root) == before
-        both = [asyncio.create_task(agent.call("edit_symbol", **EDIT)) for _ in range(2)]
-        while not any("written" in text for _, text in agent.progress):
-            await asyncio.sleep(0.01)
-        for one in both:
-            one.cancel()
-        await asyncio.wait(both)
+        await agent.cancels_two_edits()
         for path in (str(outside), "../outside.py", "link.py"):
             assert "outside" in await agent.fails("find_places", name="secret", path=path)
         agent.roots = (tmp_path / "runtime",)
@@ -88,7 +73,7 @@ def test_the_sdk_calls_the_tools_of_a_server_and_cancels(repo, serve, script, tm
 @pytest.mark.tools
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_client_without_roots_is_refused(serve, script, mode):
-    script(replace=[["return 1", "return 2"]])
+    script(**RETURN_2)
 
     async def work(agent: Agent) -> None:
         assert "names no workspace roots, and over HTTP it must" in await agent.fails("status")
@@ -102,9 +87,7 @@ def test_a_server_that_stops_ends_a_call_and_writes_nothing(repo, serve, script,
     before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
-        call = asyncio.create_task(agent.call("edit_symbol", **EDIT))
-        while not any("written" in text for _, text in agent.progress):
-            await asyncio.sleep(0.01)
+        (call,) = await agent.edits(1)
         done = await asyncio.to_thread(inside, "serve", "stop")
         assert done.returncode == DONE
         call.cancel()
@@ -113,7 +96,6 @@ def test_a_server_that_stops_ends_a_call_and_writes_nothing(repo, serve, script,
     assert contents(repo.root) == before
 
 
-SCRIPT = {"replace": [["return 1", "return 2"]]}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 OWN = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -122,7 +104,7 @@ OWN = {"Authorization": f"Bearer {TOKEN}"}
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., tuple[int, Any]]]:
     """A server in this process, asked with headers."""
     with running(
-        tmp_path_factory.mktemp("tools"), SCRIPT, token=TOKEN, tools=AgentEndpoint
+        tmp_path_factory.mktemp("tools"), RETURN_2, token=TOKEN, tools=AgentEndpoint
     ) as server:
 
         def ask(headers: dict[str, str], path: str = "/mcp") -> tuple[int, Any]:
@@ -156,17 +138,14 @@ def test_without_a_session_the_sdk_answers(tools):
 
 
 def test_on_tcp_the_tools_need_a_token(tmp_path):
-    with running(tmp_path, SCRIPT, tools=AgentEndpoint) as server:
+    with running(tmp_path, RETURN_2, tools=AgentEndpoint) as server:
         answer = server.ask("POST", "/mcp", PING)
         assert (answer.status, answer.error["code"]) == (403, "token_required")
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):
-    for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server", raising=False)
-    monkeypatch.setitem(sys.modules, "mcp_types", None)
-    with running(tmp_path, SCRIPT, token=TOKEN, tools=AgentEndpoint) as server:
+    without_the_sdk(monkeypatch)
+    with running(tmp_path, RETURN_2, token=TOKEN, tools=AgentEndpoint) as server:
         for _ in range(2):
             answer = server.ask("POST", "/mcp", PING, OWN)
             assert answer.status == 404 and "specedit[mcp]" in answer.error["message"]

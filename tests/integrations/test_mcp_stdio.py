@@ -1,6 +1,5 @@
 """`specedit mcp` as a process: the SDK's client over stdio, bytes that are no messages, its end."""
 
-import asyncio
 import json
 import os
 import signal
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from git_repository import Repository
 from mcp import StdioServerParameters
-from mcp_client import Agent, contents, repository
+from mcp_client import EDIT, LONG, RENAME, Agent, contents, repository
 
 Play = Callable[..., Path]
 WORDS = ("-P", "-m", "specedit", "mcp")
@@ -23,7 +22,6 @@ INITIALIZE = {
     "capabilities": {},
     "clientInfo": {"name": "agent", "version": "1"},
 }
-EDIT = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2.", "write": True}
 
 
 @pytest.fixture
@@ -69,7 +67,7 @@ def test_a_client_renames_over_stdio_and_nothing_else_is_on_stdout(repo, monkeyp
     repo.write("typer.py", "print('imported')\n")  # modules of the folder are not run
     process = Process(repo.root)
     process.raw(b"not json\n[]\n{}\n\xff\xfe\n" + b"x" * 100_000 + b"\n")
-    process.call(2, "rename_symbol", name="user_name", new_name="email", write=True)
+    process.call(2, "rename_symbol", **RENAME, write=True)
     answer = process.answer()
     assert answer["id"] == 2 and answer["result"]["structuredContent"]["status"] == "written"
     process.call(3, "no_such_tool")
@@ -82,7 +80,7 @@ def test_a_client_renames_over_stdio_and_nothing_else_is_on_stdout(repo, monkeyp
 @pytest.mark.tools
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_sdk_starts_it_calls_it_and_cancels(repo, script, tmp_path, mode):
-    calls = script(answer="x = 1\n" * 20_000, delay_s=0.01)
+    calls = script(**LONG)
     kept = ("SPECEDIT_", "PATH", "PYTHONPATH", "TESTS_")
     variables = {name: value for name, value in os.environ.items() if name.startswith(kept)}
     server = StdioServerParameters(
@@ -92,11 +90,7 @@ def test_the_sdk_starts_it_calls_it_and_cancels(repo, script, tmp_path, mode):
 
     async def work(agent: Agent) -> None:
         assert len((await agent.client.list_tools()).tools) <= 7
-        both = [asyncio.create_task(agent.call("edit_symbol", **EDIT)) for _ in range(2)]
-        while not any("written" in text for _, text in agent.progress):
-            await asyncio.sleep(0.01)
-        for one in both:
-            one.cancel()
+        await agent.cancels_two_edits()
         assert (await agent.does("find_places", name="user_name"))["status"] == "ok"
         assert "outside" in await agent.fails("find_places", name="x", path=str(tmp_path))
         agent.roots = (tmp_path,)
@@ -109,10 +103,10 @@ def test_the_sdk_starts_it_calls_it_and_cancels(repo, script, tmp_path, mode):
 @pytest.mark.tools
 @pytest.mark.parametrize("way", ["stdin", "SIGTERM", "SIGINT"])
 def test_it_ends_in_the_middle_of_an_edit(repo, script, way):
-    script(answer="x = 1\n" * 20_000, delay_s=0.01)
+    script(**LONG)
     before = contents(repo.root)
     process = Process(repo.root)
-    process.call(2, "edit_symbol", **EDIT)
+    process.call(2, "edit_symbol", **EDIT, write=True)
     assert process.answer()["method"] == "notifications/progress"
     started = time.monotonic()
     if way == "stdin":

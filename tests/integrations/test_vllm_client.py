@@ -25,21 +25,12 @@ def endpoint() -> Iterator[Endpoint]:
         yield result
 
 
-def reported(text: str, *, tokens: int = 40, accepted: int = 30, cached: int = 25) -> bytes:
+def reported(text: str) -> bytes:
     """The stream of an answer, with the figures that the plugin's server adds."""
-    usage = {
-        "prompt_tokens": 50,
-        "completion_tokens": tokens + 2,
-        "prompt_tokens_details": {"cached_tokens": cached},
-        "completion_tokens_details": {
-            "accepted_prediction_tokens": 31,
-            "rejected_prediction_tokens": 2,
-        },
-    }
-    drafts = {"num_draft_tokens": accepted + 5, "num_accepted_draft_tokens": accepted}
-    last = {"choices": [], "usage": usage, "metrics": {"speculative_decoding": drafts}}
-    whole = stream(text, usage=None).removesuffix(b"data: [DONE]\n\n")
-    return whole + f"data: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode()
+    details = {"accepted_prediction_tokens": 31, "rejected_prediction_tokens": 2}
+    usage = {"completion_tokens": 42, "prompt_tokens": 50, "completion_tokens_details": details}
+    usage["prompt_tokens_details"] = {"cached_tokens": 25}
+    return stream(text, usage=usage, drafts=(35, 30))
 
 
 def fields(endpoint: Endpoint) -> list[str]:
@@ -77,9 +68,8 @@ def test_a_long_file_beside_is_shown_by_its_signatures(endpoint, inside, tmp_pat
     (tmp_path / "a.py").write_text("a = 1\n")
     (tmp_path / "other.py").write_text(long)
     endpoint.says = lambda request: said_of(request, lambda text: text.replace("1", "2"))
-    done = inside(
-        "edit", "2", "a.py", "--with", "other.py", *fields(endpoint), "--diff", cwd=tmp_path
-    )
+    wanted = ("edit", "2", "a.py", "--with", "other.py", "--diff")
+    done = inside(*wanted, *fields(endpoint), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert long not in words(endpoint.requests[0]) and "def helper" in words(endpoint.requests[0])
     assert endpoint.paths == ["/v1/chat/completions"]

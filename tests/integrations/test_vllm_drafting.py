@@ -1,6 +1,8 @@
 """One request's drafts inside a server whose steps others share."""
 
 import itertools
+import math
+from typing import Any
 
 import pytest
 from effort import examples
@@ -24,20 +26,18 @@ from specedit.integrations.vllm.launch import Proposer
 ALONE = 40.0  # ids: what a step costs besides its own, with nobody beside
 
 
-def steps(
-    before: list[int],
+def written(
+    drafting: Drafting,
     after: list[int],
-    *,
     ratio: float = ALONE,
     taken: int = MAX_DRAFT_IDS,
-    **named: object,
+    share: float = math.inf,
 ) -> list[tuple[int, int]]:
     """(offered, accepted) of each step that writes `after`; at most `taken` ids are taken."""
-    drafting = Drafting([1, 2, 3], [before], **named)  # type: ignore[arg-type]
     drafting.commit(after[:1])
     at, result = 1, []
     while at < len(after):
-        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ratio)[:taken]
+        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ratio, share)[:taken]
         drafting.offered(len(ids))
         held = 0
         while held < len(ids) and ids[held] == after[at + held]:
@@ -47,6 +47,10 @@ def steps(
         result.append((len(ids), held))
     assert drafting.written == len(after)
     return result
+
+
+def steps(before: list[int], after: list[int], **named: Any) -> list[tuple[int, int]]:
+    return written(Drafting([1, 2, 3], [before]), after, **named)
 
 
 def test_a_copy_takes_a_step_for_every_129_ids():
@@ -65,7 +69,7 @@ def test_a_change_is_followed_and_learned():
     words = WordTokenizer()
     before = words.encode("".join(f"self.username = row[{n}]\n" for n in range(30)))
     after = words.encode("".join(f"self.email = row[{n}]\n" for n in range(30)))
-    assert len(steps(before, after, codec=words)) < 12
+    assert len(written(Drafting([1, 2, 3], [before], words), after)) < 12
 
 
 def test_the_fuller_the_step_the_shorter_the_draft():
@@ -101,17 +105,7 @@ def drafted(before: list[int], after: list[int], share: float) -> tuple[int, flo
     """Steps that write `after`, and seconds that drafting took: 10 ms for each look."""
     clock = Ticking(0.01)
     drafting = Drafting([1, 2, 3], [before], budget=RequestBudget(clock))
-    drafting.commit(after[:1])
-    at, count = 1, 1
-    while at < len(after):
-        ids = drafting.propose(min(MAX_DRAFT_IDS, len(after) - at - 1), ALONE, share)
-        drafting.offered(len(ids))
-        held = 0
-        while held < len(ids) and ids[held] == after[at + held]:
-            held += 1
-        drafting.commit(after[at : at + held + 1])
-        at, count = at + held + 1, count + 1
-    return count, clock.now / 2
+    return 1 + len(written(drafting, after, share=share)), clock.now / 2
 
 
 @pytest.mark.parametrize("share", [1.0, 0.1, 0.001], ids=str)
@@ -172,16 +166,7 @@ def test_no_more_is_read_of_predictions_than_an_answer_can_use():
 
 def test_the_second_prediction_is_followed_where_the_first_is_wrong():
     right = list(range(100, 400))
-    drafting = Drafting([1], [list(range(1000, 1300)), right])
-    drafting.commit(right[:1])
-    at, count = 1, 0
-    while at < len(right):
-        ids, held = drafting.propose(MAX_DRAFT_IDS, ALONE), 0
-        while held < min(len(ids), len(right) - at - 1) and ids[held] == right[at + held]:
-            held += 1
-        drafting.commit(right[at : at + held + 1])
-        at, count = at + held + 1, count + 1
-    assert count < 20
+    assert len(written(Drafting([1], [list(range(1000, 1300)), right]), right)) < 20
 
 
 def test_the_line_of_the_steps_is_found_from_steps():
@@ -195,16 +180,11 @@ def test_the_line_of_the_steps_is_found_from_steps():
 
 def test_one_size_alone_scales_the_line_that_was_believed():
     measured = Steps()
+    assert not measured.known
     for _ in range(8):
         measured.add(1, 0.02)
+        assert measured.known and measured.share(1) == pytest.approx(0.02, rel=0.01)
     assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
-
-
-def test_before_a_step_was_measured_its_seconds_are_not_known():
-    measured = Steps()
-    assert not measured.known
-    measured.add(1, 0.02)
-    assert measured.known and measured.share(1) == pytest.approx(0.02, rel=0.01)
 
 
 def test_a_full_batch_leaves_less_room_for_a_draft():

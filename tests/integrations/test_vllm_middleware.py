@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from refused_fields import ALLOWED, REFUSED, predicted
 from replaying import WordTokenizer
 
 from specedit.integrations.vllm import launch
@@ -24,12 +25,11 @@ class Vllm:
         self.cut: Callable[[bytes], list[bytes]] = lambda body: [body]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        body = b""
-        while True:
+        body, more = b"", True
+        while more:
             message = await receive()
             body += message.get("body", b"")
-            if not message.get("more_body"):
-                break
+            more = message.get("more_body", False)
         self.bodies.append(body)
         length = dict(scope["headers"]).get(b"content-length")
         assert length is None or int(length) == len(body)
@@ -51,11 +51,8 @@ class Vllm:
             await send({"type": "http.response.body", "body": part, "more_body": more})
 
     def _usage(self) -> dict[str, int]:
-        return {
-            "prompt_tokens": 5,
-            "completion_tokens": len(self.ids),
-            "total_tokens": 5 + len(self.ids),
-        }
+        written = len(self.ids)
+        return {"prompt_tokens": 5, "completion_tokens": written, "total_tokens": 5 + written}
 
     def _ids(self, asked: Any, ids: list[int]) -> dict[str, Any]:
         return {"token_ids": ids} if asked.get("return_token_ids") else {}
@@ -111,9 +108,7 @@ def ask(
 
 def chat(text: str | None, **more: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "x"}], **more}
-    if text is not None:
-        made["prediction"] = {"type": "content", "content": text}
-    return made
+    return made if text is None else made | predicted(text)
 
 
 def test_a_request_without_a_prediction_passes_byte_for_byte():
@@ -203,38 +198,20 @@ def test_several_predictions_are_a_field_of_our_own():
     assert parted(ids, 99) == [WORDS.encode("a b"), WORDS.encode("c d"), WORDS.encode("e")]
 
 
-@pytest.mark.parametrize(
-    ("more", "param"),
-    [
-        ({"n": 2}, "n"),
-        ({"logprobs": True}, "logprobs"),
-        ({"tools": [{"type": "function"}]}, "tools"),
-        ({"presence_penalty": 0.5}, "presence_penalty"),
-        ({"prediction": "text"}, "prediction"),
-        ({"prediction": {"type": "content", "content": 7}}, "prediction.content"),
-        ({"prediction": {"type": "content", "content": [{"type": "text"}]}}, "prediction.content"),
-        ({"predictions": {}}, "predictions"),
-        ({"predictions": [{"type": "content"}]}, "predictions[0].content"),
-        ({"predictions": []}, "predictions"),
-        ({"prediction": {"type": "x", "content": ""}}, "prediction.type"),
-    ],
-    ids=str,
-)
-def test_what_cannot_stand_beside_a_prediction_is_refused(more, param):
+@pytest.mark.parametrize(("more", "param", "_"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_stand_beside_a_prediction_is_refused(more, param, _):
     vllm = Vllm("a")
     status, out, _ = ask(vllm, {**chat("a"), **more})
     assert (status, vllm.bodies) == (400, [])
     assert json.loads(out)["error"]["param"] == param
 
 
-@pytest.mark.parametrize(
-    "more", [{"n": 1}, {"logprobs": False}, {"tools": []}, {"n": None}], ids=str
-)
+@pytest.mark.parametrize("more", ALLOWED.values(), ids=ALLOWED)
 def test_fields_that_say_nothing_are_taken(more):
     vllm = Vllm("a")
     status, _, _ = ask(vllm, {**chat("a"), **more})
     assert status == 200
-    assert "tools" not in json.loads(vllm.bodies[0])  # an empty list is a mistake to vLLM
+    assert json.loads(vllm.bodies[0]).get("tools") is None  # an empty list is a mistake to vLLM
 
 
 def test_a_null_or_empty_prediction_predicts_nothing():
@@ -245,23 +222,9 @@ def test_a_null_or_empty_prediction_predicts_nothing():
 
 
 def test_a_model_without_words_is_reported_in_a_header():
-    class NoModel(Predictions):
-        async def _served_tokenizer(self, scope: Any) -> None:
-            return None
-
     vllm = Vllm("a")
-    sent: list[Any] = []
-    data = json.dumps(chat("a")).encode()
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": data, "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": "POST", "path": CHAT, "headers": []}
-    asyncio.run(NoModel(vllm)(scope, receive, send))
-    assert b"not used" in dict(sent[0]["headers"])[b"x-specedit-prediction"]
+    headers = ask(vllm, chat("a"), words=None)[2]
+    assert b"not used" in headers[b"x-specedit-prediction"]
     assert "prediction" not in json.loads(vllm.bodies[0])
 
 

@@ -6,26 +6,16 @@ processes on loopback.
 
 import contextlib
 import os
-import socket
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vllm_server import Vllm, serving, speaking
+from vllm_server import Vllm, free_port, serving, speaking, until_terminated
 
 pytestmark = [pytest.mark.vllm, pytest.mark.long]
 PLAIN = ("--dtype", "float32", "--enforce-eager", "--max-model-len", "1024", "--max-num-seqs", "8")
 TEXTS = ("Username = 1", "x y z", "héé 😀")
 SIZE = 60
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        result: int = free.getsockname()[1]
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -59,24 +49,6 @@ def alone(
     return texts, (plain, predicted)
 
 
-@contextlib.contextmanager
-def node(model: Path, log: Path, *flags: str) -> Iterator[None]:
-    """Another machine of the same server."""
-    words = [sys.executable, "-m", "specedit", "vllm", "serve", str(model), "--headless"]
-    env = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
-    with log.open("wb") as out:
-        process = subprocess.Popen([*words, *flags], env=env, stdout=out, stderr=out)
-    try:
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
 WAYS = ["tensor parallel", "data parallel", "two nodes"]
 
 
@@ -92,8 +64,10 @@ def test_texts_and_steps_are_those_of_one_process(model, alone, tmp_path, way):
         if way == "two nodes":
             flags += ["--nnodes", "2", "--master-addr", "127.0.0.1"]
             flags += ["--master-port", str(free_port())]
-            other = (*flags, "--node-rank", "1")
-            stack.enter_context(node(model, tmp_path / "other", *other))
+            other = [sys.executable, "-m", "specedit", "vllm", "serve", str(model), "--headless"]
+            other += [*flags, "--node-rank", "1"]  # another machine of the same server
+            variables = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
+            stack.enter_context(until_terminated(other, tmp_path / "other", variables))
             flags += ["--node-rank", "0"]
         server = stack.enter_context(serving(model, tmp_path / "log", *flags))
         result, plain = asked(server, {})

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from refused_fields import ALLOWED, REFUSED, predicted
 from vllm_server import Vllm, serving, speaking
 from warm_server import Answered, Running, running, until
 
@@ -34,10 +35,6 @@ def side(
     flags += ["--max-num-seqs", "16", "--distributed-executor-backend", "uni"]
     with serving(speaking(folder), folder / "log", *flags) as vllm:
         yield vllm
-
-
-def predicted(text: Any) -> dict[str, Any]:
-    return {"prediction": {"type": "content", "content": text}}
 
 
 def chat(side: Side, text: str = TEXT, **fields: Any) -> Answered:
@@ -118,12 +115,13 @@ def test_a_hundred_thousand_strange_tokens_change_no_text(side, plain):
     assert said(chat(side, **predicted(strange))) == plain
 
 
-def test_a_prediction_may_come_in_parts(side, plain):
+def test_a_prediction_may_come_in_parts_and_be_null(side, plain):
     parts = [{"type": "text", "text": plain[:7]}, {"type": "text", "text": plain[7:]}]
     whole, cut = chat(side, **predicted(plain)).json, chat(side, **predicted(parts)).json
     assert cut["choices"][0]["message"] == whole["choices"][0]["message"]
     counted = [one["usage"].get("completion_tokens_details") for one in (whole, cut)]
     assert counted[0] == counted[1]
+    assert said(chat(side, prediction=None)) == plain
 
 
 def test_several_predictions_change_no_text_and_the_first_is_counted(side, plain):
@@ -133,10 +131,6 @@ def test_several_predictions_change_no_text_and_the_first_is_counted(side, plain
         assert said(answer) == plain
         details = answer.json["usage"]["completion_tokens_details"]
         assert details["rejected_prediction_tokens"] == len(side.ids("QQQ"))
-
-
-def test_no_prediction_is_none(side, plain):
-    assert said(chat(side, prediction=None)) == plain
 
 
 # --- where an answer ends
@@ -163,16 +157,11 @@ def test_the_limit_cuts_and_says_so(side, plain, name, size):
     body["messages"] = [{"role": "user", "content": f"Do it.\n```\n{TEXT}\n```\n"}]
     alone = side.ask("POST", "/v1/chat/completions", body).json
     guessed = side.ask("POST", "/v1/chat/completions", body | predicted(plain)).json
-    assert guessed["choices"][0]["message"]["content"] == said_of(alone)
-    assert alone["choices"][0]["finish_reason"] == "length"
-    assert guessed["choices"][0]["finish_reason"] == "length"
+    assert guessed["choices"][0]["message"] == alone["choices"][0]["message"]
+    for answer in (alone, guessed):
+        assert answer["choices"][0]["finish_reason"] == "length"
     absent = guessed["usage"]["completion_tokens_details"]["rejected_prediction_tokens"]
     assert guessed["usage"]["completion_tokens"] == size + absent
-
-
-def said_of(body: Any) -> str:
-    found: str = body["choices"][0]["message"]["content"]
-    return found
 
 
 def test_a_stream_begins_with_the_role_and_holds_no_ids(side, plain):
@@ -196,44 +185,15 @@ def test_a_drawn_answer_depends_on_its_seed_and_on_no_prediction(side, seed):
 
 # --- refusals
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "n": ({"n": 2}, "n"),
-    "logprobs": ({"logprobs": True}, "logprobs"),
-    "top_logprobs": ({"logprobs": True, "top_logprobs": 3}, "*logprobs"),
-    "presence": ({"presence_penalty": 0.1}, "presence_penalty"),
-    "frequency": ({"frequency_penalty": 1}, "frequency_penalty"),
-    "tools": ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
-    "functions": ({"functions": [{"name": "f"}]}, "functions"),
-    "audio": ({"audio": {"voice": "a", "format": "wav"}}, "audio"),
-    "logit_bias": ({"logit_bias": {"5": 1}}, "logit_bias"),
-    "no text": ({"prediction": {"type": "content", "content": 5}}, "prediction.content"),
-    "an image": (
-        {"prediction": {"type": "content", "content": [{"type": "image_url"}]}},
-        "prediction.content",
-    ),
-    "another type": ({"prediction": {"type": "x", "content": ""}}, "prediction.type"),
-    "no content": ({"prediction": {"type": "content"}}, "prediction.content"),
-    "no object": ({"prediction": "text"}, "prediction"),
-    "no list": ({"predictions": {}}, "predictions"),
-    "an empty list": ({"predictions": []}, "predictions"),
-}
 
-
-@pytest.mark.parametrize(("fields", "param"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_stand_beside_a_prediction_is_refused(side, fields, param):
+@pytest.mark.parametrize(("fields", "param", "code"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_stand_beside_a_prediction_is_refused(side, fields, param, code):
     answer = chat(side, **{**predicted("x"), **fields})
     assert answer.status == 400, answer.body
     error = answer.error
     assert error["type"] == "invalid_request_error"
-    assert error["param"].endswith(param.removeprefix("*")) and error["param"] in error["message"]
-    assert error["code"]
-
-
-ALLOWED: dict[str, dict[str, Any]] = {
-    "nulls": dict.fromkeys(("n", "stop", "logprobs", "tools", "seed", "user")),
-    "says nothing": {"n": 1, "logprobs": False, "tools": []},
-    "zero penalties": {"presence_penalty": 0, "frequency_penalty": 0.0},
-}
+    assert error["param"] == param and param in error["message"]
+    assert error["code"].startswith(code.rstrip("*"))
 
 
 @pytest.mark.parametrize("fields", ALLOWED.values(), ids=ALLOWED)
@@ -269,37 +229,24 @@ def test_each_of_many_at_once_gets_its_own_answer(side):
         assert [found[n] for n in range(8)] == alone
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_client_that_leaves_frees_the_engine(side, plain, stream):
-    connection = side.connect()
-    messages = [{"role": "user", "content": "Do it.\n```\n" + "x y z\n" * 60 + "```\n"}]
-    body = {"model": side.model, "messages": messages, "stream": stream, "max_tokens": 900}
-    connection.request(
-        "POST",
-        "/v1/chat/completions",
-        json.dumps(body | predicted("q w e r\n" * 300)),
-        {"Content-Type": "application/json"},
-    )
-    connection.sock.shutdown(socket.SHUT_RDWR)
-    connection.close()
-    until(lambda: side.running() == 0)
-    assert said(chat(side, **predicted(plain))) == plain
-
-
-def test_who_leaves_in_mid_stream_disturbs_nobody(side, plain):
-    messages = [{"role": "user", "content": "Do it.\n```\n" + "x y z\n" * 60 + "```\n"}]
-    body = {"model": side.model, "messages": messages, "stream": True, "max_tokens": 900}
-    body |= {"temperature": 0, **predicted("x y z\n" * 200)}
+@pytest.mark.parametrize("leaves", ["unanswered", "before the stream", "within the stream"])
+def test_a_client_that_leaves_frees_the_engine_and_disturbs_nobody(side, plain, leaves):
     found: list[str] = []
     beside = threading.Thread(target=lambda: found.append(said(chat(side, **predicted(plain)))))
+    messages = [{"role": "user", "content": "Do it.\n```\n" + "x y z\n" * 60 + "```\n"}]
+    body = {"model": side.model, "messages": messages, "max_tokens": 900, "temperature": 0}
+    body |= {"stream": leaves != "unanswered", **predicted("x y z\n" * 200)}
     connection = side.connect()
-    connection.request(
-        "POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"}
-    )
-    answer = connection.getresponse()
-    assert answer.status == 200 and answer.read(20)
-    beside.start()
-    answer.close()
+    kind = {"Content-Type": "application/json"}
+    connection.request("POST", "/v1/chat/completions", json.dumps(body), kind)
+    if leaves == "within the stream":
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read(20)
+        beside.start()
+        answer.close()
+    else:
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        beside.start()
     connection.close()
     beside.join()
     assert found == [plain]

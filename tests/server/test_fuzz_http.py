@@ -11,10 +11,10 @@ from odd import Odd, dumped, target
 from specedit.edit.backend import Message, Plan, unreported
 from specedit.errors import SpeceditError
 from specedit.server import remote
-from specedit.server.chat_request import chat_plan, chat_request
-from specedit.server.listener import Access
+from specedit.server.chat_request import ChatRequest
 from specedit.server.protocol import RefusedError
 from specedit.server.remote import PROFILES, RemoteBackend
+from specedit.server.service import Access
 from specedit.settings import Settings
 
 REQUEST: dict[str, Any] = {
@@ -55,7 +55,7 @@ EVENTS: list[dict[str, Any]] = [
 @target(lambda odd: odd.damaged(dumped(odd.changed(odd.changed(REQUEST)))))
 def test_any_body_is_a_request_or_refused(body):
     with contextlib.suppress(RefusedError, SpeceditError):
-        plan = chat_plan(chat_request(body), Settings())
+        plan = ChatRequest.read(body).plan(Settings())
         assert plan.messages and all(isinstance(m.content, str) for m in plan.messages)
         assert plan.max_tokens is None or plan.max_tokens > 0
 

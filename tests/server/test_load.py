@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 from events import Stop, stopping
-from warm_server import Running, plan, process, prompt, until
+from refused_fields import predicted
+from warm_server import Running, listening, plan, process, prompt, until
 
 from specedit.connect import LocalBackend
 from specedit.edit.backend import unreported
-from specedit.server import client, runtime
+from specedit.server import runtime
 from specedit.server.client import ServerBackend
-from specedit.server.runtime import ServerRecord
 from specedit.settings import Settings
 
 TEXTS = [f"Username {n} = 'é😀{'x' * (n * 37 % 400)}'\r\n" * (1 + n % 5) for n in range(16)]
@@ -67,7 +67,7 @@ class Load:
     def _body(self, rng: random.Random, **fields: Any) -> tuple[str, dict[str, Any]]:
         text = rng.choice(TEXTS)
         if rng.random() < 0.5:
-            fields = {"prediction": {"type": "content", "content": text}, **fields}
+            fields = predicted(text) | fields
         messages = [{"role": "user", "content": prompt(text)}]
         return text, {"model": "scripted", "messages": messages, **fields}
 
@@ -114,9 +114,8 @@ class Load:
         assert self._chat({**self._body(rng)[1], "model": "gpt-4o"}).status == 404
 
     def strange(self, rng: random.Random) -> None:
-        predicted = {"type": "content", "content": STRANGE}
         text, body = self._body(rng)
-        found = self._chat({**body, "prediction": predicted})
+        found = self._chat(body | predicted(STRANGE))
         assert found.json["choices"][0]["message"]["content"] == self.answers[text]
 
     def slow(self, rng: random.Random) -> None:
@@ -144,24 +143,15 @@ def load(
     script(replace=[["Username", "Email"]])
     (tmp_path / "calls").unlink(missing_ok=True)
     local = LocalBackend(Settings())
-    answers = {}
-    for text in TEXTS:
-        answers[text] = local.run(plan(text, closing=""), unreported).text
+    answers = {text: local.run(plan(text, closing=""), unreported).text for text in TEXTS}
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     place = runtime.runtime_folder()
     with process("--port", "0", env={}) as server:
-        until(lambda: place.record() is not None and client.listens(record_of(place)))
-        yield Load(Running(place, record_of(place)), answers)
+        yield Load(Running(place, listening(place)), answers)
         assert server.poll() is None, "the server died"
         server.terminate()
         _, said = server.communicate(timeout=20)
         assert b"Traceback" not in said, said.decode()
-
-
-def record_of(place: runtime.RuntimeFolder) -> ServerRecord:
-    record = place.record()
-    assert record is not None
-    return record
 
 
 def test_a_short_storm_leaves_a_server_that_answers(load):

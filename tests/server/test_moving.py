@@ -25,7 +25,7 @@ SECTION = PAGE.partition("## Moving from OpenAI's predicted outputs")[2].partiti
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:
     script = {"replace": [["username", "email"]], "answer": CODE.replace("username", "email")}
-    with running(tmp_path, script, aliases=("gpt-4o",)) as found:
+    with running(tmp_path, script, aliases=("gpt-4o", "gpt-4.1")) as found:
         (tmp_path / "user.py").write_text(CODE)
         yield found
 
@@ -66,3 +66,11 @@ def test_the_javascript_client_gets_the_same_counts(server, tmp_path):
     assert "email = ''" in printed and "username" not in printed
     accepted, rejected = counts(printed)
     assert accepted > 10 and rejected > 0
+
+
+def test_the_names_are_listed_and_others_refused(server):
+    listed = [model["id"] for model in server.ask("GET", "/v1/models").json["data"]]
+    assert listed == ["scripted", "gpt-4o", "gpt-4.1"]
+    assert server.ask("GET", "/v1/models/gpt-4.1").status == 200
+    assert server.chat("x", model="gpt-4.1").json["model"] == "scripted"
+    assert server.chat("x", model="gpt-3.5").status == 404

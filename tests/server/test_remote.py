@@ -54,13 +54,12 @@ MESSAGES = [
 BASE = {"model": "m", "messages": MESSAGES, "stream": True, "temperature": 0.0}
 PREDICTION = {"type": "content", "content": "```python\na = 1\n```"}
 WANTS_USAGE = {"stream_options": {"include_usage": True}}
+OLD_LIMIT = {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION}
+NEW_LIMIT = {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION}
 SENT: dict[str, dict[str, Any]] = {
-    "openai": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
-    "specedit": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
-    "cerebras": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
-    "fireworks": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
+    **dict.fromkeys(("openai", "fireworks", "vllm"), OLD_LIMIT),
+    **dict.fromkeys(("specedit", "cerebras"), NEW_LIMIT),
     "mistral": {"max_tokens": 99, "prediction": PREDICTION},
-    "vllm": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
     "plain": {**WANTS_USAGE, "max_tokens": 99},
 }
 
@@ -114,8 +113,8 @@ def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(endpoint, profile):
 
 
 def test_the_events_are_those_of_any_backend(endpoint):
-    events = events_of(backend(endpoint), PLAN)
-    assert isinstance(events[0], Ready) and events[0].model.engine == "remote"
+    first, *events = events_of(backend(endpoint), PLAN)
+    assert isinstance(first, Ready) and first.model.engine == "remote"
     written = [e for e in events if isinstance(e, Written)]
     assert "".join(e.text for e in written) == "a = 2\n"
     tallies = [Tally(e.chunk.proposed, e.chunk.accepted) for e in written]
@@ -126,17 +125,9 @@ def test_the_events_are_those_of_any_backend(endpoint):
     assert last.completion == 12
 
 
-def told(drafted: object, accepted: object) -> bytes:
-    """The end of a stream of vLLM's, with what was verified."""
-    drafts = {"num_draft_tokens": drafted, "num_accepted_draft_tokens": accepted}
-    last = {"choices": [], "usage": USAGE, "metrics": {"speculative_decoding": drafts}}
-    said = stream("```python\n", "a = 2\n", "```", usage=None).removesuffix(b"data: [DONE]\n\n")
-    return said + f"data: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode()
-
-
 def test_vllm_tells_its_steps_and_what_it_verified(endpoint):
     """Of 12 completion tokens 2 are the prediction's that did not appear, and 6 were drafts."""
-    endpoint.answer = told(8, 6)
+    endpoint.answer = stream("```python\n", "a = 2\n", "```", drafts=(8, 6))
     figures = Figures.of(answer(backend(endpoint, "vllm")), 0.0)
     assert (figures.completion, figures.passes, figures.reused) == (10, 4, 40)
     assert figures.prediction == Tally(8, 6)
@@ -144,32 +135,33 @@ def test_vllm_tells_its_steps_and_what_it_verified(endpoint):
 
 @pytest.mark.parametrize("odd", [None, "x", -1, 1 << 50, 1.5, [1]], ids=str)
 def test_what_is_no_count_counts_nothing(endpoint, odd):
-    endpoint.answer = told(odd, odd)
+    endpoint.answer = stream("```python\n", "a = 2\n", "```", drafts=(odd, odd))
     found = answer(backend(endpoint, "vllm"))
     assert (found.text, found.completion, found.passes) == ("a = 2\n", 10, 10)
 
 
-def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint):
-    for header, said in (("no", True), ("yes", False), ("", False)):
-        endpoint.extra = {"x-specedit-exact": header} if header else {}
-        asked = backend(endpoint, "vllm")
+LONG_REASON = "not used: " + "so it is " * 99
+NOTES: dict[str, tuple[dict[str, str], Any, str]] = {  # headers, usage, and what a note says of it
+    "inexact": ({"x-specedit-exact": "no"}, USAGE, "not exact there"),
+    "exact": ({"x-specedit-exact": "yes"}, USAGE, ""),
+    "no headers": ({}, USAGE, ""),
+    "why it is not used": ({"x-specedit-prediction": LONG_REASON}, USAGE, "not used: so it is"),
+    "no usage": ({}, None, "is not used there"),
+    "no counts": ({}, {"prompt_tokens": 1, "completion_tokens": 2}, "is not used there"),
+}
+
+
+@pytest.mark.parametrize(("headers", "usage", "note"), NOTES.values(), ids=NOTES)
+def test_what_the_server_does_otherwise_is_said(endpoint, headers, usage, note):
+    endpoint.extra, endpoint.answer = headers, stream("```python\n", "a = 2\n", "```", usage=usage)
+    asked = backend(endpoint, "vllm")
+    for _ in range(2):
         answer(asked)
-        assert any("not exact there" in note for note in asked.notes) is said
-
-
-def test_why_a_prediction_is_not_used_is_said(endpoint):
-    endpoint.extra = {"x-specedit-prediction": "not used: " + "so it is " * 99}
-    asked = backend(endpoint, "vllm")
-    answer(asked)
-    (said,) = [note for note in asked.notes if "not used: so it is" in note]
-    assert len(said) < 600
-
-
-def test_a_server_without_the_plugin_is_said(endpoint):
-    endpoint.answer = stream("```\na\n```", usage={"prompt_tokens": 5, "completion_tokens": 3})
-    asked = backend(endpoint, "vllm")
-    answer(asked)
-    assert any("not used there" in note for note in asked.notes)
+        _sent, *notes = asked.notes
+        assert len(notes) == bool(note)
+        assert all(note in text and len(text) < 600 for text in notes)
+    answer(asked, replace(PLAN, prediction=None))
+    assert not any("is not used there" in text for text in asked.notes)
 
 
 WINDOW = {
@@ -241,19 +233,18 @@ def test_a_cut_off_answer_says_so(endpoint):
 
 # --- answers that are no answers
 
-ENDLESS = {
-    "text": lambda: stream(*["x" * 1000] * 100),
-    "a line": lambda: b"data: " + b"x" * 5000,
-    "lines that say nothing": lambda: b": still here\n" * 1000,
+ENDLESS = {  # the limit, and an answer that exceeds it
+    "text": (("EXTRA_TEXT", 1 << 16), stream(*["x" * 1000] * 100)),
+    "a line": (("LONGEST_LINE", 4000), b"data: " + b"x" * 5000),
+    "lines that say nothing": (("MOST_BYTES", 8000), b": still here\n" * 1000),
 }
 
 
-@pytest.mark.parametrize("of", ENDLESS.values(), ids=ENDLESS)
-def test_an_answer_has_an_end(endpoint, monkeypatch, of):
-    monkeypatch.setattr(remote, "LONGEST_LINE", 4000)
-    monkeypatch.setattr(remote, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
+@pytest.mark.parametrize(("limit", "said"), ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_has_an_end(endpoint, monkeypatch, limit, said):
+    monkeypatch.setattr(remote, *limit)
     monkeypatch.setattr(remote, "PIECE", 1000)
-    endpoint.answer = of()
+    endpoint.answer = said
     with pytest.raises(ServerError, match="does not end"):
         answer(backend(endpoint))
 
@@ -370,9 +361,8 @@ def test_what_goes_wrong_is_said(endpoint, status, body, said):
 
 
 def test_nobody_there_is_said():
-    nobody = RemoteBackend(Settings(server="http://127.0.0.1:1", model="m"))
     with pytest.raises(ServerError, match=r"127\.0\.0\.1 cannot be reached"):
-        answer(nobody)
+        answer(RemoteBackend(Settings(server="http://127.0.0.1:1", model="m")))
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "x", "http://u:p@x", "http://x?a=b"])
@@ -387,15 +377,10 @@ def test_audit_is_refused(endpoint):
     assert not endpoint.requests
 
 
-PATHS = {"": "/v1/chat/completions", "/": "/v1/chat/completions", "/v1": "/v1/chat/completions",
-         "/inference/v1/": "/inference/v1/chat/completions"}  # fmt: skip
-
-
-@pytest.mark.parametrize(("path", "asked"), PATHS.items())
-def test_a_url_is_a_base(endpoint, path, asked):
-    url = endpoint.url + path
-    answer(RemoteBackend(Settings(server=url, model="m")))
-    assert endpoint.paths == [asked]
+@pytest.mark.parametrize("path", ["", "/", "/v1", "/inference/v1/"])
+def test_a_url_is_a_base(endpoint, path):
+    answer(RemoteBackend(Settings(server=endpoint.url + path, model="m")))
+    assert endpoint.paths == [f"{path.rstrip('/') or '/v1'}/chat/completions"]
 
 
 # --- the real thing
@@ -421,20 +406,3 @@ def test_an_edit_tells_what_left_the_machine(endpoint, specedit, tmp_path):
     report = json.loads(done.stdout)
     assert (tmp_path / "a.py").read_text() == "a = 2\n" and report["server"] == endpoint.url
     assert any("bytes were sent to 127.0.0.1" in note for note in report["files"][0]["notes"])
-
-
-@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 1, "completion_tokens": 2}], ids=str)
-def test_a_server_that_does_not_know_predictions_is_noticed(endpoint, usage):
-    endpoint.answer = stream("```python\n", "a = 2\n", "```", usage=usage)
-    asked = backend(endpoint, "vllm")
-    answer(asked)
-    answer(asked)
-    assert any("is not used there" in note for note in asked.notes)
-    answer(asked, replace(PLAN, prediction=None))
-    assert not any("is not used there" in note for note in asked.notes)
-
-
-def test_a_server_that_counts_predictions_is_not_doubted(endpoint):
-    asked = backend(endpoint, "vllm")
-    answer(asked)
-    assert not any("is not used there" in note for note in asked.notes)

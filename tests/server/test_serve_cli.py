@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Specedit
 from fruits import python
 from hook_repository import START
 from model_sources import tiny_gguf
-from warm_server import plan, process, until
+from warm_server import listening, plan, process, record_of, until
 
 from specedit.edit.backend import unreported
 from specedit.server import client, runtime
-from specedit.server.runtime import RuntimeFolder, ServerRecord
+from specedit.server.runtime import RuntimeFolder
 from specedit.settings import Settings, resolve
 
 pytestmark = pytest.mark.tools
@@ -30,14 +31,6 @@ pytestmark = pytest.mark.tools
 TEXT = "class User:\n    Username = 1\n"
 AFTER = TEXT.replace("Username", "Email")
 Play = Callable[..., Path]
-
-
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
-
-
-@pytest.fixture
-def specedit(inside: Specedit) -> Specedit:
-    return inside
 
 
 @pytest.fixture
@@ -64,10 +57,10 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def edit(specedit: Specedit, user: Path, *flags: str, **given: Any) -> dict[str, Any]:
+def edit(specedit: Specedit, user: Path, *flags: str, code: int = 0) -> dict[str, Any]:
     """One `--json` edit; the report."""
     done = specedit("edit", "Username to Email", "user.py", "--json", *flags)
-    assert done.returncode == given.get("code", 0), done.stderr.decode()
+    assert done.returncode == code, done.stderr.decode()
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
@@ -78,12 +71,6 @@ def untimed(report: dict[str, Any]) -> dict[str, Any]:
     for part in (report["totals"], *report["files"]):
         part["timing"] = None
     return report
-
-
-def record_of(place: RuntimeFolder) -> ServerRecord:
-    record = place.record()
-    assert record is not None
-    return record
 
 
 def test_background_status_stop(specedit, place):
@@ -112,17 +99,10 @@ def test_the_result_is_the_same_with_a_server_and_without(specedit, place, user)
     assert untimed(served) == untimed(alone)
 
 
-CODES: dict[str, tuple[list[str], int]] = {
-    "changed": ([], 0),
-    "check": (["--check"], 1),
-    "cut off": (["--max-tokens", "3"], 2),
-    "bad drafter": (["--draft", "nothing"], 2),
-}
-
-
 def test_exit_codes_and_patches_are_the_same(specedit, place, user):
     specedit("serve", "--background", "--socket-only")
-    for flags, code in CODES.values():
+    cut_off, bad_drafter = ["--max-tokens", "3"], ["--draft", "nothing"]
+    for flags, code in (([], 0), (["--check"], 1), (cut_off, 2), (bad_drafter, 2)):
         command = ["edit", "Username to Email", "user.py", "--diff", *flags]
         alone = specedit(*command, "--server", "off")
         served = specedit(*command)
@@ -154,36 +134,25 @@ def test_an_edit_with_warm_true_starts_a_server(specedit, place, user):
     assert edit(specedit, user, "--warm")["server"] == f"unix:{place.socket}"
 
 
-def test_a_background_server_with_other_threads_is_replaced(specedit, place, user):
-    specedit("serve", "--background", "--socket-only")
-    first = record_of(place).pid
-    report = edit(specedit, user, "--threads", "1")
-    second = record_of(place)
-    assert report["server"] and second.pid != first and second.identity["threads"] == "1"
-
-
 def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(specedit, place, user):
     specedit("serve", "--background", "--port", "0", "--alias", "gpt-4o")
     first = record_of(place)
     (edited,) = edit(specedit, user, "--threads", "1")["files"]
     second = record_of(place)
-    assert second.pid != first.pid and first.url and second.url == first.url
+    assert second.pid != first.pid and second.identity["threads"] == "1"
+    assert first.url and second.url == first.url
     assert list(second.aliases) == ["gpt-4o"]
     assert any("warm server was replaced: it had threads 0" in one for one in edited["notes"])
     (again,) = edit(specedit, user, "--threads", "1", code=1)["files"]  # unchanged
     assert not any("replaced" in one for one in again["notes"])
 
 
-USUAL, OTHER = Settings().model, "qwen2.5-coder-0.5b"
-
-
 def test_a_server_of_another_model_is_replaced_and_the_report_says_so(specedit, place, user):
     specedit("serve", "--background", "--port", "0")
-    first = record_of(place)
-    (edited,) = edit(specedit, user, "--model", OTHER)["files"]
-    assert any(f"it had model {USUAL}" in note for note in edited["notes"])
-    second = record_of(place)
-    assert (second.model, second.url) == (OTHER, first.url)
+    first, other = record_of(place), "qwen2.5-coder-0.5b"
+    (edited,) = edit(specedit, user, "--model", other)["files"]
+    assert any(f"it had model {Settings().model}" in note for note in edited["notes"])
+    assert (record_of(place).model, record_of(place).url) == (other, first.url)
 
 
 def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(specedit, place):
@@ -251,8 +220,7 @@ def test_a_server_killed_in_mid_run_loses_nothing(specedit, place, user, script)
 def test_sigterm_ends_a_busy_server_cleanly(place, script):
     script(answer="ab" * 5_000, delay_s=0.02)
     with process("--port", "0", "--draft", "none", env={}) as server:
-        until(lambda: place.record() is not None and client.listens(record_of(place)))
-        record = record_of(place)
+        record = listening(place)
         with socket.create_connection(("127.0.0.1", int(record.url.rpartition(":")[2]))) as asking:
             body = json.dumps({"model": "scripted", "stream": True, "messages": MESSAGES}).encode()
             head = "POST /v1/chat/completions HTTP/1.0\r\nHost: localhost\r\n"
@@ -274,8 +242,8 @@ def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(specedit, place, mo
     monkeypatch.setattr(client, "STOP_REQUEST_S", 0.2)
     monkeypatch.setattr(client, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
     with process("--socket-only", env={}) as server:
-        until(lambda: place.record() is not None and client.listens(record_of(place)))
-        until(lambda: client.status(record_of(place))["state"] == "ready")
+        record = listening(place)
+        until(lambda: client.status(record)["state"] == "ready")
         server.send_signal(signal.SIGSTOP)
         assert specedit("serve", "stop").returncode == 0
         assert server.wait(10) == 0
@@ -313,20 +281,15 @@ def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(place, tmp
         assert server.returncode == 2 and b"not a script" in said
 
 
-@pytest.mark.parametrize("model", ["scripted", "damaged"])
 def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
-    specedit, place, tmp_path, model, monkeypatch
+    specedit, place, tmp_path, monkeypatch
 ):
-    flags, words = [], b"not a script"
-    if model == "scripted":
-        monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
-    else:
-        monkeypatch.delenv("TESTS_SCRIPT")
-        path = tiny_gguf(tmp_path / "model.gguf")
-        path.write_bytes(path.read_bytes()[:-100])
-        flags, words = ["--engine", "exact", "--model", str(path)], b"model.gguf is cut off"
+    monkeypatch.delenv("TESTS_SCRIPT")
+    path = tiny_gguf(tmp_path / "model.gguf")
+    path.write_bytes(path.read_bytes()[:-100])
+    flags = ["--engine", "exact", "--model", str(path)]
     done = specedit("serve", "--background", "--socket-only", *flags)
-    assert done.returncode == 2 and words in done.stderr
+    assert done.returncode == 2 and b"model.gguf is cut off" in done.stderr
     assert place.record() is None
 
 
@@ -369,12 +332,9 @@ def models(url: str, token: str) -> list[str]:
         return [model["id"] for model in json.load(got)["data"]]
 
 
-OPEN = {"--host 0.0.0.0": ["--host", "0.0.0.0"], "by name": ["--host", "example.org"]}
-
-
-@pytest.mark.parametrize("flags", OPEN.values(), ids=OPEN)
-def test_a_host_that_others_reach_needs_a_token(specedit, place, flags):
-    done = specedit("serve", *flags)
+@pytest.mark.parametrize("host", ["0.0.0.0", "example.org"])
+def test_a_host_that_others_reach_needs_a_token(specedit, place, host):
+    done = specedit("serve", "--host", host)
     assert done.returncode == 2 and b"token" in done.stderr
 
 
@@ -412,11 +372,7 @@ def test_a_client_of_a_server_loads_nothing_heavy(specedit, place, user):
         "print(sorted({m.partition('.')[0] for m in sys.modules} & set(sys.argv[1:])))"
     )
     heavy = ["torch", "transformers", "tokenizers", "httpx", "httpx2", "uvicorn", "starlette"]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *heavy, "numpy", "jinja2", "git"],
-        cwd=user.parent,
-        capture_output=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": START},
-    )
+    line = [sys.executable, "-c", code, *heavy, "numpy", "jinja2", "git"]
+    env = {**os.environ, "PYTHONPATH": START}
+    done = subprocess.run(line, cwd=user.parent, capture_output=True, check=True, env=env)
     assert done.stdout.splitlines()[-1] == b"[]"

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refused_fields import ALLOWED, REFUSED, predicted
 from scripted_engine import ScriptedTokenizer
 from warm_server import Running, prompt, running, until
 
 from specedit.errors import ServerError
-from specedit.server.listener import Options
+from specedit.server.app import Limits
 from specedit.server.protocol import RUN, STATUS, STOP
-from specedit.server.requests import Limits
 from specedit.server.runtime import RuntimeFolder
-from specedit.server.service import serve
+from specedit.server.service import Options, serve
 from specedit.settings import Settings
 
 pytestmark = pytest.mark.tools
@@ -50,7 +50,7 @@ def content(chunks: list[dict[str, Any]]) -> str:
 
 
 def test_an_answer_has_openais_shape(server):
-    body = server.chat(TEXT, prediction={"type": "content", "content": TEXT}).json
+    body = server.chat(TEXT, **predicted(TEXT)).json
     assert body["object"] == "chat.completion" and body["id"].startswith("chatcmpl-")
     (choice,) = body["choices"]
     assert choice["message"] == {
@@ -66,17 +66,14 @@ def test_an_answer_has_openais_shape(server):
 
 STREAMS: dict[str, dict[str, Any]] = {
     "plain": {},
-    "prediction": {"prediction": {"type": "content", "content": TEXT}},
-    "parts": {"prediction": {"type": "content", "content": [{"type": "text", "text": TEXT}]}},
+    "prediction": predicted(TEXT),
+    "parts": predicted([{"type": "text", "text": TEXT}]),
     "stop": {"stop": ["size", "```"]},
     "several": {
-        "prediction": {"type": "content", "content": TEXT},
-        "predictions": [
-            {"type": "content", "content": TEXT.upper()},
-            {"type": "content", "content": "x"},
-        ],
+        **predicted(TEXT),
+        "predictions": [predicted(text)["prediction"] for text in (TEXT.upper(), "x")],
     },
-    "stop-in-prediction": {"stop": "ze =", "prediction": {"type": "content", "content": TEXT}},
+    "stop-in-prediction": {"stop": "ze =", **predicted(TEXT)},
     "stop-never": {"stop": ["sizf", "😀😀"]},
     "cut": {"max_tokens": 40},
     "cut-in-a-character": {"max_completion_tokens": 34},
@@ -114,31 +111,11 @@ def test_roles_and_parts_become_messages(server):
 # --- refusals
 
 
-def test_a_body_that_is_no_object_is_refused_in_a_sentence(server):
-    kind = {"Content-Type": "application/json"}
-    answer = server.ask("POST", "/v1/chat/completions", b"[]", kind)
-    assert answer.status == 400
-    wanted = "The body of the request is invalid: Input should be an object"
-    assert answer.json["error"]["message"] == wanted
-
-
-REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
-    "n": ({"n": 2}, "n", "invalid_value"),
-    "logprobs": ({"logprobs": True}, "logprobs", "unsupported_parameter"),
-    "top_logprobs": ({"top_logprobs": 3}, "top_logprobs", "unsupported_parameter"),
-    "presence": ({"presence_penalty": 0.1}, "presence_penalty", "invalid_value"),
-    "frequency": ({"frequency_penalty": 1}, "frequency_penalty", "invalid_value"),
+OUR_REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    **REFUSED,
     "negative penalty": ({"presence_penalty": -1}, "presence_penalty", "invalid_value"),
-    "tools": (
-        {"tools": [{"type": "function", "function": {"name": "f"}}]},
-        "tools",
-        "unsupported_parameter",
-    ),
-    "functions": ({"functions": [{"name": "f"}]}, "functions", "unsupported_parameter"),
-    "audio": ({"audio": {"voice": "a", "format": "wav"}}, "audio", "unsupported_parameter"),
     "modalities": ({"modalities": ["text", "audio"]}, "modalities[1]", "invalid_value"),
     "json": ({"response_format": {"type": "json_object"}}, "response_format.type", "invalid_value"),
-    "logit_bias": ({"logit_bias": {"5": 1}}, "logit_bias", "unsupported_parameter"),
     "unknown": ({"colour": "red"}, "colour", "unknown_parameter"),
     "type": ({"max_tokens": "5"}, "max_tokens", "invalid_type"),
     "boolean number": ({"max_tokens": True}, "max_tokens", "invalid_type"),
@@ -149,48 +126,32 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "stops": ({"stop": ["a", "b", "c", "d", "e"]}, "stop", "invalid_value"),
     "empty stop": ({"stop": ""}, "stop", "invalid_value"),
     "options": ({"stream_options": {"include_usage": True}}, "stream_options", "invalid_value"),
-    "prediction type": ({"prediction": {"type": "x", "content": ""}}, "prediction.type", "*"),
-    "no predictions": ({"predictions": []}, "predictions", "*"),
-    "predictions type": ({"predictions": [{"type": "x"}]}, "predictions[0].type", "*"),
-    "prediction number": (
-        {"prediction": {"type": "content", "content": 5}},
-        "prediction.content",
-        "invalid_type",
-    ),
-    "prediction image": (
-        {"prediction": {"type": "content", "content": [{"type": "image_url"}]}},
-        "prediction.content",
-        "invalid_type",
-    ),
     "no messages": ({"messages": []}, "messages", "invalid_value"),
     "tool role": ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role", "*"),
     "no content": ({"messages": [{"role": "user"}]}, "messages[0].content", "missing_*"),
 }
 
 
-@pytest.mark.parametrize(("fields", "param", "code"), REFUSED.values(), ids=REFUSED)
-@pytest.mark.parametrize("predicted", [True, False], ids=["predicted", "plain"])
-def test_what_cannot_be_honoured_is_refused(server, fields, param, code, predicted):
-    if predicted:
-        fields = {"prediction": {"type": "content", "content": "x"}, **fields}
-    answer = server.chat("x", **fields)
-    error = answer.error
-    assert (answer.status, error["type"]) == (400, "invalid_request_error")
-    assert error["param"] == param and param in error["message"]
-    assert error["code"].startswith(code.rstrip("*"))
+@pytest.mark.parametrize(("fields", "param", "code"), OUR_REFUSED.values(), ids=OUR_REFUSED)
+def test_what_cannot_be_honoured_is_refused(server, fields, param, code):
+    for beside in ({}, predicted("x")):
+        answer = server.chat("x", **{**beside, **fields})
+        error = answer.error
+        assert (answer.status, error["type"]) == (400, "invalid_request_error")
+        assert error["param"] == param and param in error["message"]
+        assert error["code"].startswith(code.rstrip("*"))
 
 
-ALLOWED: dict[str, dict[str, Any]] = {
-    "nulls": dict.fromkeys(("n", "stop", "logprobs", "tools", "seed", "prediction", "user")),
-    "says nothing": {"n": 1, "logprobs": False, "tools": [], "logit_bias": {}, "audio": None},
-    "zero penalties": {"presence_penalty": 0, "frequency_penalty": 0.0},
+OUR_ALLOWED: dict[str, dict[str, Any]] = {
+    **ALLOWED,
+    "empty": {"logit_bias": {}, "audio": None, "store": False, "prediction": None},
     "labels": {"user": "me", "metadata": {"a": "b"}, "service_tier": "auto"},
     "text": {"response_format": {"type": "text"}, "modalities": ["text"]},
     "drawn": {"temperature": 1, "top_p": 0, "seed": 7},
 }
 
 
-@pytest.mark.parametrize("fields", ALLOWED.values(), ids=ALLOWED)
+@pytest.mark.parametrize("fields", OUR_ALLOWED.values(), ids=OUR_ALLOWED)
 def test_what_says_nothing_is_taken(server, fields):
     assert server.chat("x", **fields).status == 200
 
@@ -209,6 +170,7 @@ BODIES = {
 def test_a_body_that_is_no_request_is_refused(server, body):
     answer = server.ask("POST", "/v1/chat/completions", body)
     assert (answer.status, answer.error["type"]) == (400, "invalid_request_error")
+    assert answer.error["message"].startswith("The body of the request is ")
 
 
 def test_an_unknown_model_is_not_found(server):
@@ -293,12 +255,9 @@ def test_a_token_is_asked_of_tcp_but_not_of_the_socket(tmp_path):
     with running(tmp_path, REPLACE, token="secret") as server:
         right = {"Authorization": "Bearer secret"}
         assert server.ask("GET", "/v1/models").status == 401
-        assert (
-            server.ask("GET", "/v1/models", headers={"Authorization": "Bearer sec"}).status == 401
-        )
-        assert (
-            server.ask("GET", "/v1/models", headers={"Authorization": "Basic secret"}).status == 401
-        )
+        for wrong in ("Bearer sec", "Basic secret"):
+            given = {"Authorization": wrong}
+            assert server.ask("GET", "/v1/models", headers=given).status == 401
         assert server.ask("GET", "/v1/models", headers=right).status == 200
         assert server.ask("GET", STATUS, headers=right).status == 200
         assert server.ask("GET", "/health").status == 200
@@ -321,10 +280,12 @@ def test_a_token_that_no_header_can_carry_is_refused(tmp_path, token):
 
 # --- what it survives
 
+ASKED: dict[str, Any] = {"model": "scripted", "messages": [{"role": "user", "content": "x"}]}
+HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+
 
 def test_a_slow_sender_is_cut_off(server):
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
-    for sent, answer in ((head + b"{", b"HTTP/1.1 408"), (head[:40], b"")):
+    for sent, answer in ((HEAD + b"{", b"HTTP/1.1 408"), (HEAD[:40], b"")):
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
             connection.sendall(sent)
             got = connection.recv(12)
@@ -333,8 +294,7 @@ def test_a_slow_sender_is_cut_off(server):
 
 def test_text_comes_while_it_is_written(slow):
     connection = slow.connect()
-    body = {"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "x"}]}
-    connection.request("POST", "/v1/chat/completions", json.dumps(body))
+    connection.request("POST", "/v1/chat/completions", json.dumps(ASKED | {"stream": True}))
     answer = connection.getresponse()
     while b'"content":"a' not in answer.readline():
         pass
@@ -343,11 +303,10 @@ def test_text_comes_while_it_is_written(slow):
 
 
 def test_a_full_queue_says_when_to_come_back(slow):
-    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
     connections: list[http.client.HTTPConnection] = []
     for taken in (1, 2, 3):
         connections.append(slow.connect())
-        connections[-1].request("POST", "/v1/chat/completions", body)
+        connections[-1].request("POST", "/v1/chat/completions", json.dumps(ASKED))
         until(lambda: sum(slow.status()["requests"][k] for k in ("running", "queued")) == taken)  # noqa: B023
     answer = slow.chat("x")
     assert (answer.status, answer.error["code"]) == (503, "queue_full")
@@ -361,8 +320,7 @@ def test_a_full_queue_says_when_to_come_back(slow):
 @pytest.mark.parametrize("sent", ["nothing", "half a head", "half a body"])
 def test_connections_whose_request_does_not_arrive_make_room(tmp_path, sent):
     limits = Limits(tcp_connections=4)
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
-    data = {"nothing": b"", "half a head": head[:40], "half a body": head + b"{"}[sent]
+    data = {"nothing": b"", "half a head": HEAD[:40], "half a body": HEAD + b"{"}[sent]
     with running(tmp_path, REPLACE, limits=limits) as server, contextlib.ExitStack() as stack:
         connections = []
         for _ in range(12):
@@ -378,11 +336,10 @@ def test_connections_whose_request_does_not_arrive_make_room(tmp_path, sent):
 def test_busy_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path):
     script = {"answer": "ab" * 5_000, "delay_s": 0.02}
     limits = Limits(tcp_connections=2)
-    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x"}]})
     with running(tmp_path, script, draft="none", limits=limits) as server:
         connections = [server.connect() for _ in range(2)]
         for connection in connections:
-            connection.request("POST", "/v1/chat/completions", body)
+            connection.request("POST", "/v1/chat/completions", json.dumps(ASKED))
         until(lambda: server.running() + server.status()["requests"]["queued"] == 2)
         assert _status_code(server) == 503
         assert server.status()["state"] == "ready"
@@ -405,7 +362,7 @@ MANY: dict[str, tuple[dict[str, Any], str]] = {
         "1,024",
     ),
     "characters": ({"messages": [{"role": "user", "content": LONG}]}, "10,485,760"),
-    "prediction": ({"prediction": {"type": "content", "content": LONG}}, "10,485,760"),
+    "prediction": (predicted(LONG), "10,485,760"),
     "predictions": ({"predictions": [{"type": "content", "content": LONG[:99]}] * 1025}, "1,024"),
 }
 
@@ -415,9 +372,8 @@ def test_a_request_that_cannot_fit_is_refused_before_it_is_tokenized(
     tmp_path, fields, limit, monkeypatch
 ):
     with running(tmp_path, REPLACE) as server:
-        body = {"model": "scripted", "messages": [{"role": "user", "content": "x"}], **fields}
         monkeypatch.setattr(ScriptedTokenizer, "encode", None)
-        refused = server.ask("POST", "/v1/chat/completions", body)
+        refused = server.ask("POST", "/v1/chat/completions", ASKED | fields)
         assert refused.status == 400 and refused.error["param"] == "messages"
         assert limit in refused.error["message"]
 
@@ -429,28 +385,20 @@ def test_the_openai_client_just_works(server):
     import openai
 
     api = openai.OpenAI(base_url=f"http://127.0.0.1:{server.port}/v1", api_key="any")
-    predicted = {"type": "content", "content": TEXT}
-    messages = [{"role": "user", "content": prompt(TEXT)}]
-    whole = api.chat.completions.create(model="scripted", messages=messages, prediction=predicted)
+    messages: Any = [{"role": "user", "content": prompt(TEXT)}]
+    request: Any = {"model": "scripted", "messages": messages, **predicted(TEXT)}
+    whole = api.chat.completions.create(**request)
     assert whole.choices[0].message.content == AFTER
     details = whole.usage.completion_tokens_details
-    assert details.accepted_prediction_tokens + details.rejected_prediction_tokens == len(
-        TEXT.encode()
-    )
-    stream = api.chat.completions.create(
-        model="scripted",
-        messages=messages,
-        prediction=predicted,
-        stream=True,
-        stream_options={"include_usage": True},
-    )
-    chunks = list(stream)
-    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
-    assert text == AFTER
+    counted = details.accepted_prediction_tokens + details.rejected_prediction_tokens
+    assert counted == len(TEXT.encode())
+    options: Any = {"stream": True, "stream_options": {"include_usage": True}}
+    chunks = list(api.chat.completions.create(**request, **options))
+    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == AFTER
     assert chunks[-1].usage.completion_tokens == whole.usage.completion_tokens
     assert [m.id for m in api.models.list()] == ["scripted"]
     with pytest.raises(openai.BadRequestError) as refused:
-        api.chat.completions.create(model="scripted", messages=messages, prediction=predicted, n=2)
+        api.chat.completions.create(**request, n=2)
     assert refused.value.param == "n"
     with pytest.raises(openai.NotFoundError):
         api.chat.completions.create(model="gpt-4o", messages=messages)

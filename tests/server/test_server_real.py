@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from events import events as events_of
-from warm_server import process, until
+from warm_server import listening, process
 
 from specedit.connect import LocalBackend
 from specedit.edit.backend import Answer, Plan, Written, unreported
 from specedit.edit.job import plan_edit
 from specedit.files.source import Source
-from specedit.server import client, runtime
+from specedit.server import runtime
 from specedit.server.client import ServerBackend
 from specedit.settings import Settings
 
@@ -30,11 +30,7 @@ def server(
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path))
     place = runtime.runtime_folder()
     with process("--socket-only", "--engine", "exact", "--model", SETTINGS.model, env={}):
-        until(lambda: place.record() is not None)
-        record = place.record()
-        assert record is not None
-        until(lambda: client.listens(record))
-        yield ServerBackend(record)
+        yield ServerBackend(listening(place))
 
 
 def plan(instruction: str, lines: int = 400, tokens: int = 8) -> Plan:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp
 
-    from specedit.integrations.mcp.agent_server import AgentServer
+    from specedit.integrations.mcp.tools import AgentServer
 
 GRACE_S = 2.0  # for a write, or one pass of the model, to end
 
@@ -33,7 +33,7 @@ GRACE_S = 2.0  # for a write, or one pass of the model, to end
 def server_class() -> type[AgentServer]:
     """The server's class; an error where its SDK is not installed."""
     try:
-        from specedit.integrations.mcp.agent_server import AgentServer
+        from specedit.integrations.mcp.tools import AgentServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise

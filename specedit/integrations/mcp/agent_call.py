@@ -1,11 +1,13 @@
-"""One call of a tool: the folders that it may use, its session, as every interface runs it, and its
-result.
+"""One call of a tool: its arguments, the folders that it may use, its session, as every interface
+runs it, its progress, and its result.
 
 A tool reads and writes in the folders that a client has open, and nowhere else.
 """
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.json_schema import GenerateJsonSchema
 
 from specedit.check.finding import CHECKER
@@ -90,6 +92,68 @@ class Workspace:
         """Whether a place, links followed, is in a root and not in a `.git`."""
         inside = (place.relative_to(root) for root in self.roots if place.is_relative_to(root))
         return any(".git" not in map(str.lower, part.parts) for part in inside)
+
+
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PathName = Annotated[str, Field(max_length=4096)]
+Write = Annotated[bool, Field(description="Write the files; false: preview")]
+Skip = Annotated[int, Field(ge=0)]  # places, or lines of diff, that the result leaves out
+
+
+class Arguments(BaseModel):
+    """Read the arguments of a call; an unknown one is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ToFind(Arguments):
+    name: Annotated[Name, Field(description="The identifier, or Class.member")]
+    path: Annotated[
+        PathName, Field(description="The file that declares it, or that has `line`")
+    ] = ""
+    line: Annotated[int, Field(ge=0, description="A line that names the one thing")] = 0
+    scope: Annotated[
+        Literal["code", "comments", "derived"],
+        Field(description="code; comments too; derived names and strings too"),
+    ] = "comments"
+    skip: Skip = 0
+
+
+class ToRename(ToFind):
+    new_name: Name
+    ask_model: Annotated[
+        bool, Field(description="Let the local model decide doubtful mentions; slow")
+    ] = False
+    allow_incomplete: Annotated[bool, Field(description="Although the uses in `left` stay")] = False
+    write: Write = False
+
+
+class ToEdit(Arguments):
+    path: Annotated[PathName, Field(min_length=1)]
+    symbol: Annotated[Name, Field(description="The function, method or class; Class.method")]
+    instruction: Annotated[
+        str, Field(description="One small change, in words", min_length=1, max_length=20_000)
+    ]
+    skip: Skip = 0
+    write: Write = False
+
+
+class ToApply(Arguments):
+    path: Annotated[PathName, Field(min_length=1)]
+    change: Annotated[
+        str,
+        Field(
+            description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
+            min_length=1,
+            max_length=500_000,
+        ),
+    ]
+    skip: Skip = 0
+    write: Write = False
+
+
+class NoArguments(Arguments):
+    pass
 
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
@@ -228,12 +292,42 @@ class _CallProgress(Sink):
                 self._send(f"{self._name}: {self._tokens} tokens written")
 
 
+class NewestReport:
+    """Sends what a call reports from its thread; while one text is sent, only the newest waits."""
+
+    def __init__(self, session: Any) -> None:
+        self._loop, self._session = asyncio.get_running_loop(), session
+        self._numbers = itertools.count(1)
+        self._newest: str | None = None
+        self._sending: asyncio.Task[None] | None = None
+
+    def report(self, text: str) -> None:
+        self._loop.call_soon_threadsafe(self._reported, text)
+
+    def _reported(self, text: str) -> None:
+        self._newest = text
+        if self._sending is None or self._sending.done():
+            self._sending = self._loop.create_task(self._send())
+
+    async def _send(self) -> None:
+        while (text := self._newest) is not None:
+            self._newest = None
+            await self._session.report_progress(next(self._numbers), None, harmless(text))
+
+    async def sent(self) -> None:
+        """Wait for the newest text, so that a client sees it before the result."""
+        if self._sending is not None:
+            await self._sending
+
+
 def check_model(settings: Settings) -> None:
     """An error where the model would have to be downloaded: no tool does that."""
     if settings.server in ("auto", "off"):
         present(settings.model)
 
 
+FLAG = re.compile(r"--[^\W\d_]")
+FOR_SHELL = re.compile(rf"^`?specedit |(?<!\S){FLAG.pattern}")
 WORDS = (  # of the command line, and of these tools
     ("Name it as Class.member, or use --lines A:B.", "Name it as Class.member."),
     ("; --whole opens all of the file", ""),
@@ -249,42 +343,20 @@ def own_words(message: str) -> str:
     for theirs, ours in WORDS:
         message = message.replace(theirs, ours)
     lines = message.split("\n")
-    kept = [line for line in lines if "specedit model pull" in line or not _is_for_shell(line)]
-    return "\n".join(kept or [_without_flags(lines[0])])
-
-
-def _is_for_shell(line: str) -> bool:
-    return line.startswith(("specedit ", "`specedit ")) or any(map(_is_flag, line.split()))
-
-
-def _is_flag(word: str) -> bool:
-    return word.startswith("--") and word[2:3].isalpha()
-
-
-def _without_flags(line: str) -> str:
-    return " ".join(word for word in line.split(" ") if not _is_flag(word))
+    kept = [line for line in lines if "specedit model pull" in line or not FOR_SHELL.search(line)]
+    return "\n".join(kept or [" ".join(w for w in lines[0].split(" ") if not FLAG.match(w))])
 
 
 def result_of(edits: Sequence[Edit]) -> ToolResult:
     """The result that a client gets for the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
     findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
-    shown = [
-        (path, finding) for path, finding in findings if not (finding.refuses or finding.is_detail)
-    ]
-    result.undecided = _by_reason(
-        (path, finding) for path, finding in shown if finding.kind in UNDECIDED
-    )
-    result.notes = _by_reason(
-        (path, finding) for path, finding in shown if finding.kind not in UNDECIDED
-    )
+    notes = [pair for pair in findings if not (pair[1].refuses or pair[1].is_detail)]
+    result.undecided = _by_reason(pair for pair in notes if pair[1].kind in UNDECIDED)
+    result.notes = _by_reason(pair for pair in notes if pair[1].kind not in UNDECIDED)
+    result._rejected = [f"{path}: {found}" for path, found in findings if found.kind == CHECKER]
     changed = [edit for edit in edits if edit.changed]
-    result._rejected = [
-        f"{path}: {finding}" for path, finding in findings if finding.kind == CHECKER
-    ]
-    problems = [
-        f"{edit.path}: {own_words(str(problem))}" for edit in edits for problem in edit.problems
-    ]
+    problems = [f"{edit.path}: {own_words(str(text))}" for edit in edits for text in edit.problems]
     if problems:
         result.status, result.summary = "refused", "; ".join(problems[:5])
     elif changed:
@@ -296,8 +368,7 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
             result.summary = f"{count(len(result.places), 'place')} in {files}"
         else:
             result.summary = "; ".join(f"{e.path}: +{e.added} -{e.removed}" for e in changed)
-            diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
-            result.diff = harmless(diff)
+            result.diff = harmless("".join(e.diff for e in changed).replace("\r\n", "\n"))
     return result
 
 
@@ -317,18 +388,17 @@ def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
 def _places(edit: Edit) -> Iterator[str]:
     lines = LINE_END.split(edit.before.decode("utf-8", "replace"))
     for change in edit.changes:
-        text = (
-            lines[change.line - 1].strip()[:MAX_PAGE_COLUMNS] if change.line <= len(lines) else ""
-        )
+        text = "".join(lines[change.line - 1 : change.line]).strip()[:MAX_PAGE_COLUMNS]
         yield f"{edit.path}:{change.line}:{change.column}: {change.kind}: {text}"
 
 
-def cut(lines: Sequence[str], most: int = MAX_LIST_LINES) -> list[str]:
+def _shorter(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _cut(lines: Sequence[str], most: int) -> list[str]:
     """The first lines of a list, each not too long, and how many more there are."""
-    kept = [
-        line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}…"
-        for line in lines[:most]
-    ]
+    kept = [_shorter(line, MAX_LINE_CHARACTERS) for line in lines[:most]]
     return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept
 
 
@@ -342,14 +412,9 @@ def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
     whole["diff"] = diff[skip:] if main == "diff" else diff
     kept = {name: min(len(lines), MAX_LIST_LINES) for name, lines in whole.items()}
     kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
-    summary = harmless(result.summary)
-    summary = (
-        summary
-        if len(summary) <= MAX_RESULT_CHARACTERS // 2
-        else f"{summary[: MAX_RESULT_CHARACTERS // 2]}…"
-    )
+    summary = _shorter(harmless(result.summary), MAX_RESULT_CHARACTERS // 2)
     while True:
-        lists = {name: cut(lines, kept[name]) for name, lines in whole.items()}
+        lists = {name: _cut(lines, kept[name]) for name, lines in whole.items()}
         update = lists | {"diff": "\n".join(lists["diff"]), "summary": summary}
         rest = len(whole[main]) - kept[main]
         if rest > 0:

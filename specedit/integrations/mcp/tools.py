@@ -1,43 +1,71 @@
-"""The tools and their arguments. A function's docstring is what the client's model reads.
+"""The tools, their arguments, and the server between a client and them: roots, one call at a time,
+progress, cancellation. A tool's docstring is what the client's model reads.
 
 An answer for one symbol holds that symbol, and new private helpers besides it; nothing else.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from specedit.check.finding import Finding
+from specedit.connect import connect
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
+from specedit.edit.backend import Backend
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.refining import part_of
 from specedit.edit.report import Checked, Edit
 from specedit.edit.splice import region_of
-from specedit.errors import InputError, UsageError
+from specedit.errors import InputError, SpeceditError, UsageError
 from specedit.files.git import real, top_of
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.recorder import Wish
 from specedit.files.source import Source
 from specedit.files.undo import absolute, recover
 from specedit.files.undo import undo as put_back
-from specedit.integrations.mcp.agent_call import AGENT, Call, ToolResult, Workspace, fitted
+from specedit.integrations.mcp.agent_call import (
+    AGENT,
+    Arguments,
+    Call,
+    NewestReport,
+    NoArguments,
+    ToApply,
+    ToEdit,
+    ToFind,
+    ToolResult,
+    ToRename,
+    Workspace,
+    fitted,
+    own_words,
+    schema_of,
+)
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target, UseLeft
-from specedit.settings import resolve
+from specedit.settings import Settings, resolve
 from specedit.syntax import trees
 from specedit.syntax.identifiers import split_member
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 from specedit.version import VERSION
 from specedit.view.colours import count
+from specedit.view.terminal import harmless
 
 _PUBLIC = frozenset({"export", "public", "pub", "protected", "internal", "open"})
 _REMARK = ("#", "//", "/*", "*", "@", "[", "--", '"""', "'''")
@@ -102,76 +130,6 @@ def _is_private(symbol: Symbol, lines: list[str], language: Language | None) -> 
     return not _PUBLIC & set(words)
 
 
-Planner = Callable[[Source], Job | Edit]
-
-
-def planned_within(planner: Planner, symbol: str) -> Planner:
-    """A planner whose answers may change one symbol alone."""
-    return lambda source: within_symbol(planner(source), source, symbol)
-
-
-Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
-PathName = Annotated[str, Field(max_length=4096)]
-Write = Annotated[bool, Field(description="Write the files; false: preview")]
-Skip = Annotated[int, Field(ge=0)]  # places, or lines of diff, that the result leaves out
-
-
-class Arguments(BaseModel):
-    """Read the arguments of a call; an unknown one is an error."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class ToFind(Arguments):
-    name: Annotated[Name, Field(description="The identifier, or Class.member")]
-    path: Annotated[
-        PathName, Field(description="The file that declares it, or that has `line`")
-    ] = ""
-    line: Annotated[int, Field(ge=0, description="A line that names the one thing")] = 0
-    scope: Annotated[
-        Literal["code", "comments", "derived"],
-        Field(description="code; comments too; derived names and strings too"),
-    ] = "comments"
-    skip: Skip = 0
-
-
-class ToRename(ToFind):
-    new_name: Name
-    ask_model: Annotated[
-        bool, Field(description="Let the local model decide doubtful mentions; slow")
-    ] = False
-    allow_incomplete: Annotated[bool, Field(description="Although the uses in `left` stay")] = False
-    write: Write = False
-
-
-class ToEdit(Arguments):
-    path: Annotated[PathName, Field(min_length=1)]
-    symbol: Annotated[Name, Field(description="The function, method or class; Class.method")]
-    instruction: Annotated[
-        str, Field(description="One small change, in words", min_length=1, max_length=20_000)
-    ]
-    skip: Skip = 0
-    write: Write = False
-
-
-class ToApply(Arguments):
-    path: Annotated[PathName, Field(min_length=1)]
-    change: Annotated[
-        str,
-        Field(
-            description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
-            min_length=1,
-            max_length=500_000,
-        ),
-    ]
-    skip: Skip = 0
-    write: Write = False
-
-
-class NoArguments(Arguments):
-    pass
-
-
 def find_places(call: Call, to: ToFind) -> ToolResult:
     """List every place of a symbol as path:line:column, by syntax and imports; `undecided`:
     uncertain ones. No model runs. Not for text in general: search for that."""
@@ -231,7 +189,7 @@ def _incomplete(preview: ToolResult, left: Sequence[str]) -> ToolResult:
 
 def _shown_use(tree: Tree, use: UseLeft) -> str:
     lines = (tree.project.text(use.path) or "").split("\n")
-    text = lines[use.line - 1].strip()[:80] if use.line <= len(lines) else ""
+    text = "".join(lines[use.line - 1 : use.line]).strip()[:80]
     return f"{tree.shown(use.path)}:{use.line}:{use.column}: {text}"
 
 
@@ -292,10 +250,11 @@ def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     minutes. Not for new code or several places, nor if you know the code: apply_change."""
     root, name = _file(call, to.path)
     settings = call.settings(root)
-    planner = planned_within(
-        partial(plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol),
-        to.symbol,
-    )
+
+    def planner(source: Source) -> Job | Edit:
+        job = plan_edit(source, to.instruction, settings, symbol=to.symbol)
+        return within_symbol(job, source, to.symbol)
+
     wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
     return call.run("edit", root, [name], planner, settings, wish, writes=to.write)
 
@@ -365,13 +324,141 @@ TOOLS = {
 }
 
 
-def perform(tool: AgentTool, call: Call, arguments: Arguments) -> ToolResult:
+def perform(name: str, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
-    result = tool.function(call, arguments)
+    result = TOOLS[name].function(call, arguments)
     result.notes[:0] = recovered
-    skip = getattr(arguments, "skip", 0)
-    name = next(name for name, known in TOOLS.items() if known is tool)
-    written = isinstance(arguments, ToRename) and result.status == "written"
-    ask = f"find_places of {arguments.new_name}" if written else name  # type: ignore[attr-defined]
-    return fitted(result, skip, ask)
+    if isinstance(arguments, ToRename) and result.status == "written":
+        name = f"find_places of {arguments.new_name}"
+    return fitted(result, getattr(arguments, "skip", 0), name)
+
+
+ROOTS, ROOTS_S = "roots", 10.0  # the key of our question, and seconds to wait for its answer
+INSTRUCTIONS = """\
+Exact renames, merges and small edits in the workspace. Use rename_symbol instead of \
+search-and-replace, find_places to see what a name refers to, apply_change to write a change of a \
+large file as a snippet. Nothing is written without write: true; undo reverts the last change. \
+edit_symbol runs a small model: write larger changes yourself."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class AgentServer:
+    """Tools for clients. `flags`: settings of the command line, over all others. `folder`: the
+    workspace of a client that names no roots. `connect`: what answers as the model."""
+
+    def __init__(
+        self,
+        flags: Mapping[str, Any],
+        folder: Path | None,
+        connect: Callable[[Settings], Backend] = connect,
+    ) -> None:
+        self._flags = flags
+        self._folder = folder
+        self._connect = connect
+        self._worker = ThreadPoolExecutor(1, "specedit-tool")  # calls queue
+        self._running: dict[Future[ToolResult], threading.Event] = {}
+        self.server: Server[Any] = Server(
+            "specedit",
+            version=VERSION,
+            instructions=INSTRUCTIONS,
+            on_list_tools=_list_tools,
+            on_call_tool=self._call_tool,
+        )
+
+    async def run(self) -> None:
+        """Serve stdin and stdout until the client closes them."""
+        async with stdio_server() as (reader, writer):
+            await self.server.run(reader, writer, self.server.create_initialization_options())
+
+    def close(self, timeout_s: float) -> bool:
+        """Cancel all calls; returns whether they ended in time."""
+        running = dict(self._running)
+        for future, stop in running.items():
+            stop.set()
+            future.cancel()
+        ended = not wait(running, timeout_s).not_done
+        self._worker.shutdown(wait=ended)
+        return ended
+
+    async def _call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a tool in the worker's thread. A cancelled call ends within a pass of the model; one
+        that waits for its turn never starts."""
+        stop = threading.Event()
+        if params.name not in TOOLS:
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
+        try:
+            arguments = TOOLS[params.name].arguments.model_validate(params.arguments or {})
+            workspace = await self._workspace(context, params)
+            if isinstance(workspace, types.InputRequiredResult):
+                return workspace
+            progress = NewestReport(context.session)
+            call = Call(workspace, self._flags, self._connect, stop, progress.report)
+            future = self._worker.submit(perform, params.name, call, arguments)
+            self._running[future] = stop
+            future.add_done_callback(lambda done: self._running.pop(done, None))
+            result = await asyncio.wrap_future(future)
+            await progress.sent()
+        except (ValidationError, SpeceditError, OSError) as problem:
+            return _failure(problem)
+        except MCPError as problem:
+            return _failure(f"the client did not name its workspace roots: {problem}")
+        except Exception as problem:
+            traceback.print_exception(problem)
+            return _failure(f"a bug in specedit: {type(problem).__name__}: {problem}")
+        finally:
+            stop.set()
+        # Clients show their model either the text or the structure.
+        text = types.TextContent(text=result.model_dump_json(exclude_defaults=True))
+        return types.CallToolResult(
+            content=[text],
+            structured_content=result.model_dump(exclude_defaults=True),
+            is_error=result.status == "refused",
+        )
+
+    async def _workspace(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> Workspace | types.InputRequiredResult:
+        """The roots that the client has now. Since protocol 2026-07-28 a client names them in a
+        second request of the same call; before, it answers a request of ours."""
+        session = context.session
+        if session.client_capabilities is None or session.client_capabilities.roots is None:
+            return Workspace.of_process(self._folder)
+        answer = (params.input_responses or {}).get(ROOTS)
+        if not isinstance(answer, types.ListRootsResult):
+            if not session.can_send_request:
+                return types.InputRequiredResult(input_requests={ROOTS: types.ListRootsRequest()})
+            answer = await session.send_request(
+                types.ListRootsRequest(),
+                types.ListRootsResult,
+                request_read_timeout_seconds=ROOTS_S,
+            )
+        return Workspace.of_client(str(root.uri) for root in answer.roots)
+
+
+async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
+    tools = [
+        types.Tool(
+            name=name,
+            description=" ".join((tool.function.__doc__ or "").split()),
+            input_schema=schema_of(tool.arguments),
+            output_schema=schema_of(ToolResult),
+            annotations=types.ToolAnnotations(
+                read_only_hint=not tool.writes, destructive_hint=False, open_world_hint=False
+            ),
+        )
+        for name, tool in TOOLS.items()
+    ]
+    return types.ListToolsResult(tools=tools)
+
+
+def _failure(problem: Exception | str) -> types.CallToolResult:
+    """An error that the client shows its model; of wrong arguments without their values."""
+    if isinstance(problem, ValidationError):
+        lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()[:5])
+        problem = "; ".join(lines)
+    content = types.TextContent(text=harmless(own_words(str(problem)))[:4000])
+    return types.CallToolResult(content=[content], is_error=True)

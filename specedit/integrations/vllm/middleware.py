@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -19,10 +20,10 @@ from specedit.engines.base import appeared
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.models.tokenizer import Tokenizer
+from specedit.server.app import replayed, respond
 from specedit.server.chat_request import Predicted, Unsupported, refuse
 from specedit.server.protocol import RefusedError
 from specedit.server.remote import EXACT, UNUSED
-from specedit.server.requests import replayed, respond
 
 CHAT = "/v1/chat/completions"
 MAX_BODY_BYTES = 64 << 20  # bytes of a body that is parsed
@@ -71,8 +72,9 @@ class Predictions:
         keep_ids = bool(request.get("return_token_ids"))
         body = json.dumps(_rewritten(request, ids)).encode()
         scope = {**scope, "headers": resized(scope["headers"], len(body))}
-        answer = CountedAnswer(send, ids, keep_ids=keep_ids, exact=batch_invariant(), unused=unused)
-        await self._app(scope, replayed(receive, body), answer.send)
+        answer = CountedAnswer(send, ids, keep_ids, batch_invariant(), unused)
+        whole = {"type": "http.request", "body": body}
+        await self._app(scope, replayed(receive, whole), answer.send)
 
     async def _served_tokenizer(self, scope: Scope) -> Tokenizer | None:
         if self._tokenizer is None:
@@ -118,60 +120,37 @@ async def _read(receive: Receive) -> tuple[bytes, Receive]:
     """The body, and a `receive` that returns all of it again. A body over MAX_BODY_BYTES is
     not read to its end and not parsed."""
     messages: list[Message] = []
-    size = 0
-    while True:
+    size, more = 0, True
+    while more and size <= MAX_BODY_BYTES:
         message = await receive()
         messages.append(message)
         size += len(message.get("body", b""))
-        if (
-            message["type"] != "http.request"
-            or not message.get("more_body")
-            or size > MAX_BODY_BYTES
-        ):
-            break
-    whole = messages[-1]["type"] == "http.request" and not messages[-1].get("more_body")
-    body = (
-        b"".join(m.get("body", b"") for m in messages) if whole and size <= MAX_BODY_BYTES else b""
-    )
-    left = iter(messages)
-
-    async def again() -> Message:
-        return next(left, None) or await receive()
-
-    return body, again
+        more = message["type"] == "http.request" and message.get("more_body", False)
+    whole = size <= MAX_BODY_BYTES and messages[-1]["type"] == "http.request"
+    body = b"".join(message.get("body", b"") for message in messages) if whole else b""
+    return body, replayed(receive, *messages)
 
 
+@dataclass
 class CountedAnswer:
     """An answer on its way out, passed on whole or event by event, with OpenAI's figures of its
     prediction in `usage`. The ids that vLLM adds are counted, and removed unless the client asked
-    for them. `keep_ids`: the client wants ids itself; `unused`: why no drafts are offered;
-    `exact`: other requests of a batch change no bit of this server's logits."""
+    for them."""
 
-    def __init__(
-        self,
-        send: Send,
-        predictions: list[list[int]],
-        *,
-        keep_ids: bool,
-        exact: bool,
-        unused: str = "",
-    ) -> None:
-        self._send = send
-        self._predictions = predictions
-        self._keep_ids = keep_ids
-        self._headers = [(EXACT.encode(), b"yes" if exact else b"no")]
-        if unused:
-            self._headers.append((UNUSED.encode(), f"not used: {unused}".encode()))
-        self._written: list[int] = []
-        self._start: Message | None = None
-        self._events = False
-        self._received = b""
+    client: Send
+    predictions: list[list[int]]
+    keep_ids: bool  # the client wants ids itself
+    exact: bool  # other requests of a batch change no bit of this server's logits
+    unused: str  # why no drafts are offered
+    _written: list[int] = field(default_factory=list)
+    _start: Message | None = None  # of an answer that is passed on whole
+    _received: bytes = b""
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             await self._begin(message)
         elif message["type"] != "http.response.body":
-            await self._send(message)
+            await self.client(message)
         elif self._start is None:
             await self._stream(message)
         else:
@@ -182,10 +161,12 @@ class CountedAnswer:
     async def _begin(self, message: Message) -> None:
         headers = list(message.get("headers", ()))
         kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
-        self._events = kind.startswith(b"text/event-stream")
-        message = {**message, "headers": [*headers, *self._headers]}
-        if self._events:
-            await self._send(message)
+        headers.append((EXACT.encode(), b"yes" if self.exact else b"no"))
+        if self.unused:
+            headers.append((UNUSED.encode(), f"not used: {self.unused}".encode()))
+        message = {**message, "headers": headers}
+        if kind.startswith(b"text/event-stream"):
+            await self.client(message)
         else:
             self._start = message
 
@@ -195,8 +176,8 @@ class CountedAnswer:
         if answer is not None and self._start["status"] == 200:
             body = self._counted(answer)
         headers = resized(self._start["headers"], len(body))
-        await self._send({**self._start, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
+        await self.client({**self._start, "headers": headers})
+        await self.client({"type": "http.response.body", "body": body})
 
     async def _stream(self, message: Message) -> None:
         self._received += message.get("body", b"")
@@ -205,7 +186,7 @@ class CountedAnswer:
         if not message.get("more_body"):
             out, self._received = out + self._received, b""
         if out or not message.get("more_body"):
-            await self._send({**message, "body": out})
+            await self.client({**message, "body": out})
 
     def _event(self, event: bytes) -> bytes:
         head, _, data = event.partition(b"data: ")
@@ -213,31 +194,27 @@ class CountedAnswer:
         return event if part is None else b"data: " + self._counted(part)
 
     def _counted(self, part: dict[str, Any]) -> bytes:
-        """An answer or an event, with its ids counted and removed."""
+        """An answer or an event, with its ids removed, and OpenAI's figures in its usage: the
+        prediction's ids that appeared, and those that did not."""
         for choice in part.get("choices") or ():
             self._written += choice.get("token_ids") or ()
-            if not self._keep_ids:
+            if not self.keep_ids:
                 choice.pop("token_ids", None)
-        if not self._keep_ids:
+        if not self.keep_ids:
             part.pop("prompt_token_ids", None)
-        self._count(part.get("usage"))
+        usage = part.get("usage")
+        if isinstance(usage, dict) and self.predictions:
+            accepted = appeared(self.predictions[0], self._written)
+            rejected = len(self.predictions[0]) - accepted
+            usage["completion_tokens_details"] = {
+                **(usage.get("completion_tokens_details") or {}),
+                "accepted_prediction_tokens": accepted,
+                "rejected_prediction_tokens": rejected,
+            }
+            for name in ("completion_tokens", "total_tokens"):
+                if isinstance(usage.get(name), int):
+                    usage[name] += rejected
         return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
-
-    def _count(self, usage: Any) -> None:
-        """OpenAI's figures: the prediction's ids that appeared, and those that did not."""
-        if not isinstance(usage, dict) or not self._predictions:
-            return
-        main = self._predictions[0]
-        accepted = appeared(main, self._written)
-        details = usage.get("completion_tokens_details") or {}
-        usage["completion_tokens_details"] = {
-            **details,
-            "accepted_prediction_tokens": accepted,
-            "rejected_prediction_tokens": len(main) - accepted,
-        }
-        for name in ("completion_tokens", "total_tokens"):
-            if isinstance(usage.get(name), int):
-                usage[name] += len(main) - accepted
 
 
 def json_object(body: bytes) -> dict[str, Any] | None:
