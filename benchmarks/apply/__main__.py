@@ -2,13 +2,12 @@
 
     python -m benchmarks.apply DATA --half even --tool specedit --show
 
-DATA is the folder of the evaluation data: its commits are written as changes in several forms, and
-the commit's result is the right answer, byte for byte. A form is left out for a commit whose result
-it does not determine (benchmarks/README.md). `patch` and `git apply --3way` read the diffs alone.
+DATA is the folder of the evaluation data: its commits are written in the forms that determine their
+result (benchmarks/README.md), which is the right answer, byte for byte; the peers read diffs alone.
 
 CASES are changes as coding agents write them, JSON lines with `id`, `filename`, `path`, `form`,
 `before`, `change`, `after`, and where they apply `also` (other right answers) and `ambiguous` (a
-refusal is right). Of these, blank lines and white space at the ends of lines are not compared.
+refusal is right). Their blank lines and white space at line ends are not compared.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ def written_cases(path: Path) -> Iterator[Case]:
     for row in rows(path):
         record = Record(row["id"], Path(row["filename"]).name, row["before"], row["after"])
         also, ambiguous = tuple(row.get("also", ())), bool(row.get("ambiguous"))
-        path = row.get("path") or record.name
-        yield Case(row["form"], record, row["change"], path, also, ambiguous, exact=False)
+        name = row.get("path") or record.name
+        yield Case(row["form"], record, row["change"], name, also, ambiguous, exact=False)
 
 
 def measured(tool: str, merge: Tool, case: Case) -> Row:
@@ -55,10 +54,9 @@ def measured(tool: str, merge: Tool, case: Case) -> Row:
     row: Row = {"tool": tool, "form": case.form, "language": language.name if language else ""}
     row |= {"verdict": verdict, "seconds": round(seconds, 4), "message": answer.message}
     if verdict == "wrong":
-        sides = (text.decode("utf-8", "replace") for text in (accepted[0], answer.data or b""))
-        lines = unified_diff(
-            *(text.split("\n") for text in sides), "right", "answer", n=2, lineterm=""
-        )
+        sides = [text.decode("utf-8", "replace") for text in (accepted[0], answer.data or b"")]
+        right, own = (text.split("\n") for text in sides)
+        lines = unified_diff(right, own, "right", "answer", n=2, lineterm="")
         row["diff"] = "\n".join(list(lines)[:SHOWN])
     return row
 

@@ -82,4 +82,6 @@ def record_of(name: str, row: dict[str, str]) -> Record | None:
     mixed = styled != texts or any("\r" in text for text in plain)
     if len(marks) > 1 or len(ends) > 1 or mixed or plain[0] == plain[1]:
         return None
-    return Record(name, Path(row["filename"]).name, *plain, newline, BOM if marks == {True} else "")
+    before, after = plain
+    bom = BOM if marks == {True} else ""
+    return Record(name, Path(row["filename"]).name, before, after, newline, bom)
