@@ -1,16 +1,13 @@
 """Merging a change into a file: how many are right, refused and wrong, in how many seconds.
 
-    python -m benchmarks.apply DATA --half odd
     python -m benchmarks.apply DATA --half even --tool specedit --show
-    python -m benchmarks.apply CASES --half even
 
-DATA is the folder of the evaluation data: its commits are written as changes in several forms, and
-the commit's result is the right answer, byte for byte. A form is left out for a commit whose result
-it does not determine (benchmarks/README.md). `patch` and `git apply --3way` read the diffs alone.
+DATA is the folder of the evaluation data: its commits are written in the forms that determine their
+result (benchmarks/README.md), which is the right answer, byte for byte; the peers read diffs alone.
 
 CASES are changes as coding agents write them, JSON lines with `id`, `filename`, `path`, `form`,
 `before`, `change`, `after`, and where they apply `also` (other right answers) and `ambiguous` (a
-refusal is right). Of these, blank lines and white space at the ends of lines are not compared.
+refusal is right). Their blank lines and white space at line ends are not compared.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from typing import Any
 from benchmarks.apply.cases import FORMS, Case, cases
 from benchmarks.apply.record import Record, records
 from benchmarks.apply.tools import TOOLS, Tool
-from benchmarks.common import HALVES, parser, recorded, rows, run
+from benchmarks.common import HALVES, parser, rows, run
 
 Row = dict[str, Any]
 VERDICTS = ("right", "refused", "refused justly", "wrong")
@@ -39,8 +36,8 @@ def written_cases(path: Path) -> Iterator[Case]:
     for row in rows(path):
         record = Record(row["id"], Path(row["filename"]).name, row["before"], row["after"])
         also, ambiguous = tuple(row.get("also", ())), bool(row.get("ambiguous"))
-        path = row.get("path") or record.name
-        yield Case(row["form"], record, row["change"], path, also, ambiguous, exact=False)
+        name = row.get("path") or record.name
+        yield Case(row["form"], record, row["change"], name, also, ambiguous, exact=False)
 
 
 def measured(tool: str, merge: Tool, case: Case) -> Row:
@@ -48,18 +45,18 @@ def measured(tool: str, merge: Tool, case: Case) -> Row:
     answer = merge(case)
     seconds = time.perf_counter() - started
     accepted = [case.record.encode(text) for text in (case.record.after, *case.also)]
-    own = answer.data
-    if own is None:
+    if answer.data is None:
         verdict = "refused justly" if case.ambiguous else "refused"
     else:
         compared = bytes if case.exact else essential
-        verdict = "right" if compared(own) in map(compared, accepted) else "wrong"
+        verdict = "right" if compared(answer.data) in map(compared, accepted) else "wrong"
     language = case.record.language
     row: Row = {"tool": tool, "form": case.form, "language": language.name if language else ""}
     row |= {"verdict": verdict, "seconds": round(seconds, 4), "message": answer.message}
     if verdict == "wrong":
-        texts = (data.decode("utf-8", "replace").split("\n") for data in (accepted[0], own or b""))
-        lines = unified_diff(*texts, "right", "answer", n=2, lineterm="")
+        sides = [text.decode("utf-8", "replace") for text in (accepted[0], answer.data or b"")]
+        right, own = (text.split("\n") for text in sides)
+        lines = unified_diff(right, own, "right", "answer", n=2, lineterm="")
         row["diff"] = "\n".join(list(lines)[:SHOWN])
     return row
 
@@ -98,24 +95,21 @@ def main() -> int:
     made.add_argument("--half", choices=HALVES, default="all", help="even decides, odd confirms")
     made.add_argument("--case", metavar="ID", help="only this case, or this form")
     made.add_argument("--tool", action="append", choices=TOOLS)
-    made.add_argument("--out", type=Path, help="keep results in FILE.TOOL.jsonl; skip those there")
     made.add_argument("--show", action="store_true", help="print the changes that are not right")
     options = made.parse_args()
     chosen = {case.id: case for case in _cases(options)}
     found: list[Row] = []
     for name in options.tool or TOOLS:
         mine = [id for id, case in chosen.items() if name == "specedit" or case.form in DIFFS]
-        out = options.out.with_suffix(f".{name}.jsonl") if options.out else None
         with TOOLS[name]() as merge:
-            if mine:
-                merge(chosen[mine[0]])  # imports and grammars are not measured
-            found += recorded(out, mine, lambda id: measured(name, merge, chosen[id]))  # noqa: B023
+            for id in mine[:1]:
+                merge(chosen[id])  # imports and grammars are not measured
+            found += [{"id": id, **measured(name, merge, chosen[id])} for id in mine]
     for row in found:
         if options.show and row["verdict"] != "right":
             print(f"##### {row['verdict']} {row['id']}: {row['message']}")
             print(chosen[row["id"]].change, row.get("diff", ""), sep="\n-----\n")
-    if found:
-        print(table(found))
+    print(table(found))
     return 0
 
 

@@ -79,9 +79,9 @@ def record_of(name: str, row: dict[str, str]) -> Record | None:
     plain = [text.replace(newline, "\n") for text in texts]
     styled = [text.replace("\n", newline) for text in plain]
     ends = {text.endswith("\n") for text in plain}
-    if len(marks) > 1 or len(ends) > 1 or styled != texts or any("\r" in text for text in plain):
+    mixed = styled != texts or any("\r" in text for text in plain)
+    if len(marks) > 1 or len(ends) > 1 or mixed or plain[0] == plain[1]:
         return None
-    if plain[0] == plain[1]:
-        return None
-    filename = Path(row["filename"]).name
-    return Record(name, filename, plain[0], plain[1], newline, BOM if marks == {True} else "")
+    before, after = plain
+    bom = BOM if marks == {True} else ""
+    return Record(name, Path(row["filename"]).name, before, after, newline, bom)

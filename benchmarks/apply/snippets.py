@@ -15,7 +15,6 @@ ELISIONS = (
     "... rest of the code ...",
     "...",
     "(unchanged)",
-    "... keep existing code",
     "existing code here",
 )
 NAMED = frozenset({"function", "method", "class", "interface", "enum"})

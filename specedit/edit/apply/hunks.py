@@ -186,9 +186,15 @@ def _with_margins(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
     """The places that give different texts, blank lines and indentation left out; of several with
     one text the first."""
-    whole = [place for place in places if _without_gap(place)]
+    whole = [
+        place
+        for place in places
+        if place.rows[0] is not None and place.rows == tuple(range(place.first, place.last + 1))
+    ]
     places = [
-        place for place in places if place in whole or not any(_overlap(place, a) for a in whole)
+        place
+        for place in places
+        if place in whole or not any(a.first <= place.last and place.first <= a.last for a in whole)
     ]
     filled = [_filled(hunk, place, index, "") for place in places]
     if filled and isinstance(filled[0], Ambiguity):
@@ -207,15 +213,6 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
         first, last = before[splice.first], before[splice.last]
         results.setdefault((*lines[low:first], *own, *lines[last:high]), place)
     return list(results.values())
-
-
-def _without_gap(place: HunkPlace) -> bool:
-    first = place.rows[0]
-    return first is not None and place.rows == tuple(range(first, first + len(place.rows)))
-
-
-def _overlap(one: HunkPlace, other: HunkPlace) -> bool:
-    return one.first <= other.last and other.first <= one.last
 
 
 def _decided(
@@ -250,18 +247,13 @@ def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> Non
     """Leave the places of a diff's hunks that stand after the hunk before, before the next."""
     if not all(hunk.numbered for hunk in hunks):
         return
-    low = -1
+    low, high = -1, 1 << 40
     for found in places:
-        if len(found) > 1:
-            found[:] = [place for place in found if place.first > low] or found
-        if len(found) == 1:
-            low = found[0].last
-    high = 1 << 40
+        found[:] = [place for place in found if place.first > low or len(found) == 1] or found
+        low = found[0].last if len(found) == 1 else low
     for found in reversed(places):
-        if len(found) > 1:
-            found[:] = [place for place in found if place.last < high] or found
-        if len(found) == 1:
-            high = found[0].first
+        found[:] = [place for place in found if place.last < high or len(found) == 1] or found
+        high = found[0].first if len(found) == 1 else high
 
 
 def _in_section(
