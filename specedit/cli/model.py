@@ -309,7 +309,7 @@ def model_in_use() -> str:
 
 def _fetched(model: str) -> ModelFiles:
     """The files of a model, downloaded where they are not here; the download is shown."""
-    from specedit.engines.exact.shards import converter
+    from specedit.engines.exact.conversion import converter
     from specedit.models.resolve import resolve
     from specedit.models.store import store_path
 

@@ -13,9 +13,8 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
-from specedit.decode import FREE, PREDICTION, Chunk, Done
+from specedit.decode import FREE, PREDICTION, Chunk, Costly, Done, Draft, Drafter, Watcher
 from specedit.decode import tree as merge
-from specedit.decode.drafter import Costly, Draft, Drafter, Watcher
 from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, pass_parents
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths

@@ -12,7 +12,7 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 
 
 def pass_parents(parents: Sequence[int]) -> list[int]:

@@ -27,9 +27,8 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
-from specedit.decode import constants
+from specedit.decode import Draft, constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
-from specedit.decode.drafter import Draft
 from specedit.decode.tree import is_chain, merge_drafts, verified_ids
 
 MAX_DRAFT_LOSS = 1.5  # passes that a drafter may lose before it is asked rarely

@@ -13,8 +13,7 @@ from scripted_engine import ScriptedEngine
 from test_model_drafter import Mistaken
 from test_trees import CURVE, answered
 
-from specedit.decode import drafters
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft, drafters
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import guide_of

@@ -25,7 +25,7 @@ from specedit.decode.drafters.model_drafter import (
     candidate_tree,
 )
 from specedit.engines.base import GREEDY, Choices
-from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import open_exact
 from specedit.engines.sampling import likeliest
 from specedit.errors import UsageError
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from effort import FULL
 
-from specedit.decode import Chunk
+from specedit.decode import Chunk, Draft, Drafter
 from specedit.decode.cost import Curve
-from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.loop import decode

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
 from tiny_model import VOCABULARY, tiny
 
-from specedit.decode import Chunk, Done
+from specedit.decode import Chunk, Done, Draft, Drafter
 from specedit.decode.cost import Curve
-from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.loop import decode
 from specedit.decode.tree import (
     accepted_path,
@@ -26,7 +25,7 @@ from specedit.decode.tree import (
 )
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Sampling, depths
-from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import open_exact
 
 CURVE = Curve.line(0.070, 0.006)
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])

@@ -20,9 +20,7 @@ from exact_models import kernel, kernels_here, save
 from kernel_sources import copied
 
 from specedit.engines import cores
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.engine import ExactEngine
-from specedit.engines.exact.kernels import library
+from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.engines.exact.kernels.library import VARIANTS, Library, library_name, load
 from specedit.errors import UsageError
 
@@ -94,7 +92,8 @@ def test_an_unknown_kernel_is_an_error_of_the_command_line(specedit, tmp_path):
 
 def test_without_kernels_an_error_says_what_to_do(tmp_path, monkeypatch):
     files = save("llama, no bias", tmp_path / "model")[1]
-    monkeypatch.setattr(library, "load", lambda: "the kernels were not compiled: no compiler")
+    reason = "the kernels were not compiled: no compiler"
+    monkeypatch.setattr("specedit.engines.exact.engine.load", lambda: reason)
     with pytest.raises(UsageError, match="not compiled: no compiler") as found:
         open_exact(files, store=tmp_path)
     assert "a wheel" in found.value.hint and "--engine huggingface" in found.value.hint
@@ -320,7 +319,7 @@ def test_threads_that_pass_at_once_wait_for_each_other(engine):
 ENDS_IN_A_PASS = """
 import sys, threading, time
 from pathlib import Path
-from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import open_exact
 from specedit.models.store import ModelFiles
 engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[1]))
 engine.passes.use_threads(2)

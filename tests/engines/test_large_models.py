@@ -15,9 +15,8 @@ from exact_models import kernel, kernels_here, save
 from model_sources import hub_server
 
 from benchmarks import synthetic
-from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import convert, converted_path
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.errors import ModelError, UsageError
 from specedit.models import catalogue, resolve, vocabulary
 from specedit.models.gguf import open_gguf

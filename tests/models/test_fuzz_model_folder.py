@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import JSON, SECONDS, drawn, many, mutated
 
-from specedit.engines.exact import available
+from specedit.engines.exact.engine import available
 from specedit.engines.huggingface import open_huggingface
 from specedit.errors import ModelError
 from specedit.models import architecture, resolve, vocabulary
 from specedit.models.resolve import check_croppable
 from specedit.models.store import ModelFiles
-from specedit.models.template import CHATML, split
+from specedit.models.tokenizer import CHATML, split
 
 TURNS = [("system", ("Edit.",)), ("user", ("int x;", "go"))]
 SMALL = {"vocab_size": 8, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}

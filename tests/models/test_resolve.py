@@ -12,7 +12,7 @@ from model_sources import Hub, entry_of, hub_server, tiny_gguf
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
 from specedit.models.store import FetchProgress, ModelFiles, Slot
-from specedit.models.template import prompt_ids
+from specedit.models.tokenizer import prompt_ids
 from specedit.models.vocabulary import load_tokenizer
 
 

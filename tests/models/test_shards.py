@@ -8,9 +8,8 @@ import pytest
 from exact_models import save
 from model_sources import Hub, hub_server
 
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.conversion import convert, converted_path, is_converted
-from specedit.engines.exact.shards import converter
+from specedit.engines.exact.conversion import convert, converted_path, converter, is_converted
+from specedit.engines.exact.engine import open_exact
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
 from specedit.models.catalogue import Listed
@@ -111,7 +110,7 @@ def test_what_was_converted_and_lost_is_fetched_again(hub, tmp_path):
 def test_a_model_that_cannot_be_converted_is_refused_before_its_weights_are_fetched(
     hub, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("specedit.engines.exact.available", lambda: "there are no kernels")
+    monkeypatch.setattr("specedit.engines.exact.conversion.why_not", lambda: "there are no kernels")
     with pytest.raises(ModelError, match="there are no kernels"):
         fetch(tmp_path)
     assert not fetched(hub)

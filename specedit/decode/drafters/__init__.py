@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from specedit.decode.drafter import Codec, Drafter
+from specedit.decode import Codec, Drafter
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from specedit.decode import constants
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft, constants
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
 SHORT_CONTEXTS = (2, 1)  # context lengths that count what followed

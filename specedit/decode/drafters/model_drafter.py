@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.tree import is_chain, likeliest_chain, merge_drafts
 from specedit.engines.base import GREEDY, Choices, Engine, SampledIds, Sampling, common

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from specedit.decode import PREDICTION, constants
-from specedit.decode.drafter import Codec, Draft
+from specedit.decode import PREDICTION, Codec, Draft, constants
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.resync import Index, best_resync
 from specedit.engines.base import common
