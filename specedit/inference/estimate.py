@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.decode import cost
+from specedit.decode.cost import Curve
+from specedit.models import catalogue
+from specedit.models.catalogue import Listed
+from specedit.models.store import store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.decode.cost import Curve
     from specedit.edit.job import Job
-    from specedit.models.catalogue import Listed
 
 CHARACTERS = 3.5  # of source, a token
 PREFILL_TOKENS = 256  # tokens that a prompt is read in at a time
@@ -27,10 +30,6 @@ PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 to
 def expected_curve(settings: Settings) -> Curve | None:
     """The cost of passes here: as measured for this model, else as usual for its size; None where a
     server or another device answers."""
-    from specedit.decode import cost
-    from specedit.models import catalogue
-    from specedit.models.store import store_path
-
     remote = settings.server not in ("auto", "off")
     if remote or settings.device not in ("auto", "cpu") or settings.engine not in ("auto", "exact"):
         return None
@@ -41,17 +40,13 @@ def expected_curve(settings: Settings) -> Curve | None:
         known = cost.curves(store_path() / cost.CURVES_FILE)
         own = [points for key, points in known.items() if key.startswith(entry.sha256)]
         if own:
-            return cost.Curve.of(own[-1])
+            return Curve.of(own[-1])
     return predicted_curve(entry, "int4" if settings.weights == "int4" else "int8")[0]
 
 
 def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
     """The cost of a model's passes here, and the model that was measured for it; "" where
     none was: then passes cost what is usual on two cores."""
-    from specedit.decode import cost
-    from specedit.models import catalogue
-    from specedit.models.store import store_path
-
     name, kind, points = "", "int8", cost.TYPICAL.points
     for key, measured in cost.curves(store_path() / cost.CURVES_FILE).items():
         digest, engine, about, *_ = (*key.split(" "), "", "")
@@ -73,7 +68,7 @@ def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
         multiplying = row * more_products * (width + _expanded(weights))
         return _pass_seconds(reads * more_bytes, multiplying) / before
 
-    return cost.Curve.of((width, time * scaled(width)) for width, time in points), name
+    return Curve.of((width, time * scaled(width)) for width, time in points), name
 
 
 def _pass_seconds(reading: float, multiplying: float) -> float:

@@ -45,7 +45,8 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     engine = _engine(files, settings, store, emit)
     tokenizer = load_tokenizer(files)
     small = None
-    if _wants_draft_model(settings):
+    names = {name.strip() for name in settings.draft.split(",")}
+    if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
         small = _draft_model(settings, store, files.name, tokenizer, emit)
     heads, note = choose_heads(settings, engine, files.name, store)
     info = engine.info
@@ -70,14 +71,6 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     widths = Widths(clock=cost.Clock(curve))
     render = partial(prompt_ids, tokenizer)
     return LoadedModel(line, engine, tokenizer, render, widths, (path, key), small, heads)
-
-
-def _wants_draft_model(settings: Settings) -> bool:
-    """Whether a draft model is named, and a drafter that uses it."""
-    if not settings.draft_model:
-        return False
-    drafters = {name.strip() for name in settings.draft.split(",")}
-    return bool(drafters & {AUTO, *MODEL_NAMES})
 
 
 def _draft_model(

@@ -158,11 +158,6 @@ class Architecture:
     attention_scale: float = 0.0  # queries times keys by this (0: 1 / sqrt(head_size)),
     logit_scale: float = 1.0  # and logits are divided by this
 
-    @property
-    def group(self) -> int:
-        """Query heads per key head."""
-        return self.heads // self.kv_heads
-
     def folded(self) -> Architecture:
         """Return the numbers of a model without multipliers that computes the same, with weights
         times `factor`. Its rows are smaller by `embedding_scale`, which the norms take out again:

@@ -79,7 +79,6 @@ def test_what_was_not_reached_was_not_tried():
 
 
 def test_a_chain_is_a_tree_and_every_tree_has_one():
-    assert is_chain(None)
     assert is_chain([-1, 0, 1])
     assert not is_chain([-1, -1])
     assert likeliest_chain([-1, -1, 0, 1, 2, 2]) == [0, 2, 4]

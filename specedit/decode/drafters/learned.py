@@ -56,10 +56,6 @@ class Substitution:
     ids: tuple[int, ...]
     trust: Trust = field(compare=False)
 
-    @property
-    def chance(self) -> float:
-        return self.trust.chance
-
 
 class Learned:
     """The rules of one answer.
