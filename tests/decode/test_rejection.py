@@ -212,7 +212,3 @@ def test_a_named_server_draws_as_it_likes():
     plan = Plan(messages=(), sampling=WARM)
     with pytest.raises(UsageError, match="in its own way"):
         request_json(plan, "m", PROFILES["plain"])
-
-
-def test_without_temperature_there_is_nothing_to_reject():
-    assert not Sampling(0.0, rule=REJECTION).rejects

@@ -300,12 +300,6 @@ def test_rows_are_bit_equal_read_or_chosen_at_any_chunking(engine):
     assert states(engine, IDS, [33, 2, 128], read=False).tobytes() == whole.tobytes()
 
 
-def test_a_buffer_that_is_too_small_for_the_rows_is_refused(pair):
-    _, engine = pair
-    with pytest.raises((ValueError, RuntimeError)):
-        engine.passes.choose([1, 2], engine.new_cache(), rows=False, states=bytearray(64))
-
-
 def test_a_watched_engine_gives_the_rows_of_its_passes(pair):
     _, engine = pair
     expected = states(engine, IDS[:40], [40], read=True)

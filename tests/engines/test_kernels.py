@@ -76,18 +76,13 @@ def test_a_kernel_of_another_processor_is_refused(name):
         load()
 
 
-def test_an_unknown_kernel_is_refused_with_those_it_may_mean():
-    with kernel("avx513"), pytest.raises(UsageError, match="no kernel 'avx513'") as found:
-        load()
-    assert "avx512vnni" in found.value.hint
-
-
 def test_an_unknown_kernel_is_an_error_of_the_command_line(specedit, tmp_path):
     save("llama, no bias", tmp_path / "model")
     (tmp_path / "a.py").write_text("a = 1\n")
     given = ("edit", "Add a docstring to a", "a.py", "--diff", "--model", tmp_path / "model")
-    done = specedit(*given, cwd=tmp_path, env={"SPECEDIT_KERNEL": "sse9"})
-    assert done.returncode == 2 and b"no kernel 'sse9'" in done.stderr and not done.stdout
+    done = specedit(*given, cwd=tmp_path, env={"SPECEDIT_KERNEL": "avx513"})
+    assert done.returncode == 2 and b"no kernel 'avx513'" in done.stderr and not done.stdout
+    assert b"avx512vnni" in done.stderr
 
 
 def test_without_kernels_an_error_says_what_to_do(tmp_path, monkeypatch):

@@ -67,45 +67,11 @@ OPERATORS = st.sampled_from(
 )
 FILTERS = st.sampled_from(
     [
-        *(
-            "length",
-            "upper",
-            "trim",
-            "list",
-            "first",
-            "last",
-            "string",
-            "int",
-            "tojson",
-            "e",
-            "items",
-        ),
-        *(
-            "join",
-            "join(x)",
-            "replace('a', x)",
-            "indent(99999)",
-            "round(9)",
-            "sort",
-            "unique",
-            "safe",
-        ),
-        *(
-            "map('upper')",
-            "map(attribute='role')",
-            "selectattr('role')",
-            "default(x, true)",
-            "center(9)",
-        ),
-        *(
-            "tojson(indent=x)",
-            "reverse",
-            "batch(2)",
-            "sum(start=[])",
-            "_each(x)",
-            "_joined",
-            "pprint",
-        ),
+        *("length", "upper", "trim", "list", "first", "last", "string", "int", "tojson", "e"),
+        *("items", "join", "sort", "unique", "safe", "reverse", "pprint", "_joined", "join(x)"),
+        *("indent(99999)", "round(9)", "center(9)", "batch(2)", "tojson(indent=x)", "_each(x)"),
+        *("sum(start=[])", "map('upper')", "selectattr('role')", "replace('a', x)"),
+        *("map(attribute='role')", "default(x, true)"),
     ]
 )
 METHODS = st.sampled_from(
