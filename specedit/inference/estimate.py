@@ -22,7 +22,8 @@ NARROW, WIDTH = 12, 8  # narrow passes around a change, and their width
 TYPICAL_MODEL = "qwen2.5-coder-1.5b"  # that TYPICAL was measured with, in int8
 PROGRAM_BYTES = 250e6  # of a model's memory: Python and the buffers of passes
 READ_SHARE = 0.94  # of the rest: weights that each pass reads; what remains is the KV cache
-EXPANDED_ROWS = 8  # rows whose products take as long as expanding weights of 4 bits
+# Rows whose products take as long as expanding weights of 4 bits
+EXPANDED_ROWS = {"int4": 8}
 OVERLAP = 3  # reading and multiplying overlap: a pass takes (read^3 + multiply^3)^(1/3)
 PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 tokens are written
 
@@ -59,13 +60,13 @@ def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
     base = catalogue.find(name or TYPICAL_MODEL)
     assert base is not None
     widest, seconds = points[-1]
-    reads, row = points[0][1], seconds / (widest + _expanded(kind))
+    reads, row = points[0][1], seconds / (widest + EXPANDED_ROWS.get(kind, 0))
     more_bytes = _read_bytes(entry, weights) / _read_bytes(base, kind)
     more_products = _read_bytes(entry, "int8") / _read_bytes(base, "int8")
 
     def scaled(width: int) -> float:
-        before = _pass_seconds(reads, row * (width + _expanded(kind)))
-        multiplying = row * more_products * (width + _expanded(weights))
+        before = _pass_seconds(reads, row * (width + EXPANDED_ROWS.get(kind, 0)))
+        multiplying = row * more_products * (width + EXPANDED_ROWS.get(weights, 0))
         return _pass_seconds(reads * more_bytes, multiplying) / before
 
     return Curve.of((width, time * scaled(width)) for width, time in points), name
@@ -73,10 +74,6 @@ def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
 
 def _pass_seconds(reading: float, multiplying: float) -> float:
     return float((reading**OVERLAP + multiplying**OVERLAP) ** (1 / OVERLAP))
-
-
-def _expanded(weights: str) -> int:
-    return EXPANDED_ROWS if weights == "int4" else 0
 
 
 def _read_bytes(entry: Listed, weights: str) -> float:

@@ -48,7 +48,7 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     names = {name.strip() for name in settings.draft.split(",")}
     if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
         small = _draft_model(settings, store, files.name, tokenizer, emit)
-    heads, note = choose_heads(settings, engine, files.name, store)
+    heads, note = choose_heads(names, engine, files.name, store)
     info = engine.info
     line = ModelInfo(
         name=files.name,
@@ -91,10 +91,12 @@ def _draft_model(
 
 
 def _files(model: str, store: Path, weights: str, emit: Emit) -> ModelFiles:
-    from specedit.engines.exact.conversion import converter
+    from specedit.engines.exact.conversion import convert_fetched
 
     report = partial(_report, emit)
-    return resolve(model, home=store, report=report, use=converter(store, weights, report))
+    return resolve(
+        model, home=store, report=report, use=partial(convert_fetched, store, weights, report)
+    )
 
 
 def _report(emit: Emit, step: FetchProgress) -> None:
@@ -155,10 +157,9 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
 
 
 def choose_heads(
-    settings: Settings, engine: Any, model: str, store: Path
+    names: set[str], engine: Any, model: str, store: Path
 ) -> tuple[dict[str, Guesser], str]:
-    """The heads that this run may use, and why there are no more."""
-    names = {name.strip() for name in settings.draft.split(",")}
+    """The heads that a run with drafters of these names may use, and why there are no more."""
     named = [name for name in HEADS_NAMES if name in names]
     passes: Any = getattr(engine, "passes", None)
     if named and passes is None:

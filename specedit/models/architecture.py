@@ -454,7 +454,7 @@ def _factors(file: Gguf, size: int) -> tuple[float, ...]:
     info = file.tensors[ROPE_FACTORS]
     if info.shape != (size // 2,):
         raise ModelError(f"{file.path}: {ROPE_FACTORS} has the shape {info.shape}, not {size // 2}")
-    factors = tuple(float(factor) for factor in file.vector(ROPE_FACTORS))
+    factors = tuple(float(factor) for factor in file.rows(ROPE_FACTORS).reshape(-1))
     if not all(1e-6 < factor < 1e6 for factor in factors):
         raise ModelError(f"{file.path}: {ROPE_FACTORS} holds factors out of range")
     return factors

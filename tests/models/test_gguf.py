@@ -44,7 +44,7 @@ def test_every_readable_type_is_read_as_gguf_reads_it(kind, tmp_path):
     path = written(tmp_path / "a.gguf", kind)
     found = open_gguf(path)
     assert found.tensors["blocks"].type_name == kind
-    assert found.vector("plain").tolist() == [0, 1, 2]
+    assert found.rows("plain").reshape(-1).tolist() == [0, 1, 2]
     theirs = next(t for t in gguf.GGUFReader(path).tensors if t.name == "blocks")
     expected = gguf.dequantize(theirs.data, theirs.tensor_type).reshape(6, 512)
     assert found.rows("blocks").tobytes() == expected.astype(np.float32).tobytes()

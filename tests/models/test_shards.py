@@ -2,13 +2,14 @@
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from exact_models import save
 from model_sources import Hub, hub_server
 
-from specedit.engines.exact.conversion import convert, converted_path, converter, is_converted
+from specedit.engines.exact.conversion import convert, convert_fetched, converted_path, is_converted
 from specedit.engines.exact.engine import open_exact
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
@@ -40,7 +41,7 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def fetch(home: Path, weights: str = "auto", report: Report = unreported) -> ModelFiles:
-    use = converter(home, weights, report)
+    use = partial(convert_fetched, home, weights, report)
     return resolve.resolve("next", home=home, report=report, use=use)
 
 

@@ -7,8 +7,8 @@ and one that a killed process left unfinished is continued. It is read back once
 check only its header.
 
 A model whose files are much larger than its converted weights is converted while it is fetched
-(`converter`): each file is converted and deleted before the next but one. An interrupted fetch
-continues with the file that comes next.
+(`convert_fetched`): each file is converted and deleted before the next but one. An interrupted
+fetch continues with the file that comes next.
 """
 
 from __future__ import annotations
@@ -329,12 +329,8 @@ def _blocks(
             yield partial(quantize.matrix_rows, checkpoint, name, group, start, stop, four)
 
 
-def converter(store: Path, weights: str, report: Report = unreported) -> Callable[[Shards], None]:
-    """Return what converts the files of a folder while it is fetched, and deletes them."""
-    return partial(_convert, store=store, weights=weights, report=report)
-
-
-def _convert(shards: Shards, store: Path, weights: str, report: Report) -> None:
+def convert_fetched(store: Path, weights: str, report: Report, shards: Shards) -> None:
+    """Convert the files of a folder while it is fetched, and delete them."""
     files = shards.files
     path, source = converted_path(files, store, weights), source_of(files)
     draft = draft_of(path)

@@ -93,8 +93,7 @@ class ExactEngine:
         reused = common(self.cache.ids, wanted)
         self.cache.crop(reused)
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
-        if wanted:
-            self.cache.reserve(len(wanted))
+        self.cache.reserve(len(wanted))
         for at in range(reused, len(wanted), PREFILL):
             self.passes.read(wanted[at : at + PREFILL], self.cache)
             yield Prefill(self.length, len(wanted), reused, time.perf_counter() - started)
@@ -155,10 +154,8 @@ class ExactEngine:
     def narrow(self, frequent: Sequence[int]) -> None:
         self._narrow = bool(frequent)
         if frequent and frequent != self._frequent:
-            self._frequent, self._subset = (
-                frequent,
-                self.passes.outputs(len(frequent) + MAX_NARROWED_IDS),
-            )
+            self._frequent = frequent
+            self._subset = self.passes.outputs(len(frequent) + MAX_NARROWED_IDS)
             self._subset.add(frequent)
 
     @property
@@ -194,7 +191,9 @@ class FixedPrefixes:
         """Feed these ids to an empty cache, or fill it as a run before did."""
         if len(ids) < MIN_PREFIX_IDS:
             return
-        path = self._path(ids)
+        # The name holds the digest of the model's file, so that `model remove` deletes it.
+        name = self._passes.identity.encode() + array("i", ids).tobytes()
+        path = self._folder / f"{self._prefix}{hashlib.sha256(name).hexdigest()[:16]}.kv"
         try:
             data = bytearray(regular.read(path, MAX_PREFIX_BYTES))
             digest, rows = data[:DIGEST], data[DIGEST:]
@@ -211,13 +210,6 @@ class FixedPrefixes:
         with suppress(OSError):  # a store that cannot be written: every run computes
             self._make_space()
             atomic.whole(path, hashlib.sha256(rows).digest() + rows)
-
-    def _path(self, ids: Sequence[int]) -> Path:
-        """Its name holds the digest of the model's file, so that `model remove` deletes it."""
-        name = hashlib.sha256(
-            self._passes.identity.encode() + array("i", ids).tobytes()
-        ).hexdigest()
-        return self._folder / f"{self._prefix}{name[:16]}.kv"
 
     def _make_space(self) -> None:
         """Delete the oldest files, so that one more may be kept."""

@@ -371,16 +371,12 @@ def _key(library: Path) -> str:
     """These bytes and this processor. Neither the file's place nor its date says what it computes:
     a new version of the package often has the same library."""
     code = hashlib.sha256(library.read_bytes()).hexdigest()[:32]
-    processor = hashlib.sha256(_processor().encode()).hexdigest()[:16]
-    return f"{code} | {processor}"
-
-
-def _processor() -> str:
-    system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(CPUINFO).split("\n\n")[0].splitlines()
-    except OSError:
-        return system
+    known = [f"{platform.system()} {platform.release()} {platform.machine()}"]
     named = ("model name", "flags", "Features", "CPU part", "CPU implementer")
-    return " ".join([system, *(line for line in lines if line.startswith(named))])
+    with (
+        contextlib.suppress(OSError),
+        Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file,
+    ):
+        lines = file.read(CPUINFO).split("\n\n")[0].splitlines()
+        known += [line for line in lines if line.startswith(named)]
+    return f"{code} | {hashlib.sha256(' '.join(known).encode()).hexdigest()[:16]}"

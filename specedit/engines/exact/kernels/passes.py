@@ -244,20 +244,16 @@ class KernelCache:
 
     def rows(self) -> bytearray:
         """The keys and values, as bytes for `fill`."""
-        data = bytearray(len(self.ids) * self._row_bytes)
+        data = bytearray(len(self.ids) * self._lib.specedit_cache_row_bytes(self.handle))
         self._move(data, len(self.ids), out=True)
         return data
 
     def fill(self, ids: Sequence[int], rows: bytearray) -> None:
         """Hold these ids as the cache did that gave these `rows`."""
-        if len(rows) != len(ids) * self._row_bytes:
+        if len(rows) != len(ids) * self._lib.specedit_cache_row_bytes(self.handle):
             raise ValueError("these are not the rows of so many ids")
         self._move(rows, len(ids), out=False)
         self.ids[:] = ids
-
-    @property
-    def _row_bytes(self) -> int:
-        return int(self._lib.specedit_cache_row_bytes(self.handle))
 
     def _move(self, data: bytearray, length: int, *, out: bool) -> None:
         at = (c_int8 * len(data)).from_buffer(data)
