@@ -15,8 +15,7 @@ from typing import Any
 import torch
 
 from benchmarks.common import parser, resolved, run
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 
 LENGTH = 1700  # tokens of each file
 PART = 256  # positions of one pass

@@ -117,7 +117,7 @@ def edit(engine: Any, files: ModelFiles, curve: Curve) -> Iterator[tuple[str, An
 
 
 def measured(model: str, positions: int, **more: Any) -> Iterator[tuple[str, Any]]:
-    from specedit.engines.exact import open_exact
+    from specedit.engines.exact.engine import open_exact
 
     files = local(model)
     assert files is not None

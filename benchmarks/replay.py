@@ -22,9 +22,8 @@ import typer
 from benchmarks.common import run
 from benchmarks.speed.cases import read_cases
 from specedit.cli.options import argument, option, settings_options
-from specedit.decode import Chunk, drafters
+from specedit.decode import Chunk, Codec, drafters
 from specedit.decode.cost import Curve
-from specedit.decode.drafter import Codec
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.errors import UsageError

@@ -21,9 +21,9 @@ from specedit.engines.cores import (
     processor_name,
     thread_count,
 )
-from specedit.engines.exact import available, conversion
-from specedit.engines.exact.kernels import NO_KERNELS
-from specedit.engines.exact.kernels.library import load
+from specedit.engines.exact import conversion
+from specedit.engines.exact.engine import available
+from specedit.engines.exact.kernels.library import NO_KERNELS, load
 from specedit.errors import ModelError, SpeceditError
 from specedit.files import git
 from specedit.integrations import editors

@@ -149,7 +149,7 @@ def test_guarantee_7_the_command_line_and_an_edit_load_no_torch():
         "'huggingface_hub','numpy','mcp','pygls','lsprotocol') if m in sys.modules]);"
         "import specedit.cli.run_command, specedit.rename.tree, specedit.edit.run, git;"
         "import specedit.inference.loading, specedit.models.vocabulary, specedit.view.screen;"
-        "import specedit.engines.exact.engine, specedit.engines.exact.shards, specedit.decode.loop;"
+        "import specedit.engines.exact.engine, specedit.decode.loop;"
         "print([m for m in ('torch','numpy','jinja2','zipfile','statistics','rich.table','asyncio',"
         "'pygls','lsprotocol','cattrs','attr',"
         "'email','specedit.models.gguf','specedit.models.download','specedit.edit.tries.tested')"

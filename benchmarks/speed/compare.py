@@ -176,7 +176,7 @@ def hosted_bill(
 def words(settings: Settings) -> Words:
     """Of the model in use; its weights are not opened."""
     from specedit.models.resolve import present
-    from specedit.models.template import prompt_ids
+    from specedit.models.tokenizer import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
     files = present(settings.model)

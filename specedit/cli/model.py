@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -309,12 +310,12 @@ def model_in_use() -> str:
 
 def _fetched(model: str) -> ModelFiles:
     """The files of a model, downloaded where they are not here; the download is shown."""
-    from specedit.engines.exact.shards import converter
+    from specedit.engines.exact.conversion import convert_fetched
     from specedit.models.resolve import resolve
     from specedit.models.store import store_path
 
     with _watching() as report:
-        use = converter(store_path(), settled().values.weights, report)
+        use = partial(convert_fetched, store_path(), settled().values.weights, report)
         return resolve(model, report=report, use=use)
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 NO_MOVES: Mapping[str, str] = MappingProxyType({})
 LONG_S = 60.0  # a run that likely takes longer is announced
+# Characters of one file whose edit takes less, also with a model of 7B on two cores
+SHORT = 1_000
 
 
 def run_command(
@@ -224,10 +226,12 @@ class Display(Sink):
         if self._announced or self._command not in ("edit", "refine"):
             return
         self._announced = True
-        from specedit.inference.estimate import run_seconds
-
         name = job.source.name
         others = [other for other in self._names if other != name]
+        if not others and job.plan.draft and len(job.about.text) < SHORT:
+            return
+        from specedit.inference.estimate import run_seconds
+
         seconds = run_seconds(job, others, self._settings)
         if seconds is None or seconds < LONG_S or (self._settings.quiet and not self._asks):
             return

@@ -2,12 +2,17 @@
 
 Token ids only: no text, no models, no torch. Engines are known by their interface,
 `specedit.engines.base`. Decoding reports `Prefill…, Chunk…, Done` while it runs; every number shown
-anywhere is computed from these events.
+anywhere is computed from these events. A drafter proposes ids for the next pass, then sees what was
+committed; how much of a proposal is offered to the engine is decided in `decode.width`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from specedit.engines.base import Row, SampledIds
 
 FREE = "free"  # the source of a pass without a draft
 PREDICTION = "prediction"  # the source of a pass whose draft follows an expected answer
@@ -62,3 +67,83 @@ class Done:
 
     reason: str
     logits_digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Ids for the next pass, with their probabilities.
+
+    `chances[i]` is the probability that `ids[i]` is the model's choice, given that the ids before
+    it were; `beyond` is that of the id after the last. `seconds` is the cost of the proposal
+    itself, for drafters that run a model of their own.
+
+    With `parents` the ids are a tree: `ids[i]` follows `ids[parents[i]]`, or the last committed id
+    where that is -1, and its probability is given that its parent was right. Parents come before
+    their children and likelier ids before the others: a pass offers a prefix.
+    """
+
+    ids: Sequence[int]
+    chances: Sequence[float]
+    source: str
+    resynced: bool = False
+    beyond: float = 0.0
+    seconds: float = 0.0
+    which: int = 0  # the number of the prediction that it came from
+    parents: Sequence[int] | None = None  # None: a chain
+    from_model: bool = False  # the probabilities are a language model's own
+    samples: SampledIds | None = None  # for rejection sampling
+    parts: Sequence[Draft] = ()  # of a merged draft: the drafts it was made of,
+    proposers: Sequence[Sequence[int]] = ()  # and for each id, the numbers of those that have it
+
+
+class Drafter(Protocol):
+    """Proposes drafts. All drafting state is in the drafter."""
+
+    @property
+    def name(self) -> str: ...
+
+    def begin(self, prompt: Sequence[int]) -> None:
+        """Start a new answer after `prompt`."""
+        ...
+
+    def propose(self, most: int) -> Draft | None:
+        """At most `most` ids that may come next; None when there is nothing to offer."""
+        ...
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        """These ids were committed, whichever drafter proposed them."""
+        ...
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A drafter that reads the target's hidden states."""
+
+    def see(self, rows: Sequence[Row]) -> None:
+        """`rows[i]` is the hidden state after the i-th id of the next `commit`."""
+        ...
+
+
+@runtime_checkable
+class Costly(Drafter, Protocol):
+    """A drafter whose proposals cost time."""
+
+    @property
+    def cost(self) -> float:
+        """Least seconds of the next proposal; 0.0 until it is known."""
+        ...
+
+    def set_budget(
+        self, seconds: float, once: float, each: float, drafts: Sequence[Draft] = ()
+    ) -> None:
+        """Called before `propose`: the seconds that it may take, and the other drafts for the same
+        pass. A pass of the target costs `once`, and `each` more for every id of a draft."""
+        ...
+
+
+class Codec(Protocol):
+    """Conversion between ids and text, as a tokenizer does it."""
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def piece(self, token: int) -> bytes: ...

@@ -167,16 +167,14 @@ def invalidate(path: Path, key: str) -> None:
 def curves(path: Path) -> dict[str, Points]:
     """Every curve of the file that a machine can have; {} where the file is unreadable."""
     known = stored.read(path, dict[str, Points]) or {}
-    sound = {key: points for key, points in known.items() if _possible(points)}
+    sound = {
+        key: points
+        for key, points in known.items()
+        if points and all(1 <= w <= 1 << 20 and MIN_PASS_S <= s <= MAX_PASS_S for w, s in points)
+    }
     if len(sound) < len(known):
         stored.note_unreadable(path, "widths or seconds that no machine has")
     return sound
-
-
-def _possible(points: Points) -> bool:
-    return bool(points) and all(
-        1 <= width <= 1 << 20 and MIN_PASS_S <= seconds <= MAX_PASS_S for width, seconds in points
-    )
 
 
 def _write(path: Path, known: Mapping[str, Points]) -> None:

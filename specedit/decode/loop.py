@@ -13,10 +13,14 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
-from specedit.decode import FREE, PREDICTION, Chunk, Done
-from specedit.decode import tree as merge
-from specedit.decode.drafter import Costly, Draft, Drafter, Watcher
-from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, pass_parents
+from specedit.decode import FREE, PREDICTION, Chunk, Costly, Done, Draft, Drafter, Watcher
+from specedit.decode.tree import (
+    accepted_path,
+    is_chain,
+    likeliest_chain,
+    main_part,
+    pass_parents,
+)
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths
 from specedit.errors import UsageError
@@ -67,7 +71,9 @@ def decode(
                 ended = ends(token)
             for drafter in drafters:
                 drafter.commit(begun)
-            yield _earlier(begun, time.perf_counter() - started)
+            taken = len(begun) - 1  # from an earlier answer
+            source, seconds = PREDICTION if taken else FREE, time.perf_counter() - started
+            yield Chunk(tuple(begun), taken, taken, source, False, seconds, depth=taken)
     while not ended and left > 0:
         # 1 propose: the ids that may come next, as many as are worth a wider pass
         started = time.perf_counter()
@@ -77,7 +83,8 @@ def decode(
         chosen = widths.choose(drafts, trees=trees)
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
-        parents = _tree_parents(draft, offered) if draft and ids else None
+        above = draft.parents[:offered] if draft and draft.parents else ()
+        parents = None if is_chain(above) else pass_parents(above)
         # 2 verify: one forward pass gives the model's choice after each of them
         forwarding = time.perf_counter()
         choices = engine.forward([last, *ids], parents)
@@ -123,7 +130,7 @@ def decode(
         for drafter in drafters:
             drafter.commit(tokens)
         accepted_rows = [row - 1 for row in path[1:]]
-        part = merge.main_part(draft, len(ids), accepted_rows) if draft and ids else None
+        part = main_part(draft, len(ids), accepted_rows) if draft and ids else None
         yield Chunk(
             tokens=tuple(tokens),
             proposed=len(ids),
@@ -139,32 +146,22 @@ def decode(
     yield Done("stop" if ended else "length", digest.hexdigest() if digest is not None else None)
 
 
-def _earlier(tokens: Sequence[int], seconds: float) -> Chunk:
-    """The Chunk of a beginning that was taken from an earlier answer, but for its last id."""
-    taken = len(tokens) - 1
-    source = PREDICTION if taken else FREE
-    return Chunk(tuple(tokens), taken, taken, source, False, seconds, depth=taken)
-
-
 def _proposals(drafters: Sequence[Drafter], widths: Widths, most: int, trees: bool) -> list[Draft]:
     """The drafts for one pass. Drafters that cost time are asked last, only where the other drafts
     leave something to gain, and are charged for it."""
     drafts: list[Draft] = []
-    for drafter in drafters:
-        if not isinstance(drafter, Costly) and (draft := drafter.propose(most)):
-            drafts.append(draft if trees else _as_chain(draft))
-    for drafter in drafters:
+    for drafter in sorted(drafters, key=lambda drafter: isinstance(drafter, Costly)):
+        draft: Draft | None = None
         if not isinstance(drafter, Costly):
-            continue
-        seconds = widths.budget_for(drafter.name, drafter.cost, drafts)
-        if seconds > 0:
+            draft = drafter.propose(most)
+        elif (seconds := widths.budget_for(drafter.name, drafter.cost, drafts)) > 0:
             drafter.set_budget(seconds, *widths.prices, drafts)
             before = time.perf_counter()
             draft = drafter.propose(most)
             spent = draft.seconds if draft else time.perf_counter() - before
             widths.charge(drafter.name, spent, drafts)
-            if draft:
-                drafts.append(draft if trees else _as_chain(draft))
+        if draft:
+            drafts.append(draft if trees else _as_chain(draft))
     return drafts
 
 
@@ -175,12 +172,6 @@ def _as_chain(draft: Draft) -> Draft:
     rows = likeliest_chain(draft.parents)
     ids, chances = [draft.ids[row] for row in rows], [draft.chances[row] for row in rows]
     return replace(draft, ids=ids, chances=chances, parents=None)
-
-
-def _tree_parents(draft: Draft, offered: int) -> list[int] | None:
-    """The parents of a pass; None where the offered part of the draft is a chain."""
-    parents = None if draft.parents is None else draft.parents[:offered]
-    return None if parents is None or is_chain(parents) else pass_parents(parents)
 
 
 AUDIT_PASS_IDS = 32  # ids of one pass: each returns a row of logits

@@ -106,15 +106,11 @@ def candidates(
     number of matched ids and of occurrences."""
     size = len(index.ids)
     seen: set[int] = set()
-    tail: int | tuple[int, int]
+    tails: list[int | tuple[int, int]] = [*answer[-1:]]
     if len(answer) > 1 and since > 0:
-        tail = (answer[-2], answer[-1])
+        tails.insert(0, (answer[-2], answer[-1]))
+    for tail in tails:
         places, count = index.after(tail, lost)
-        for at in places:
-            seen.add(at)
-            yield at, index.matched(at, answer), count
-    if answer:
-        places, count = index.after(answer[-1], lost)
         for at in places:
             if at not in seen:
                 seen.add(at)

@@ -12,7 +12,7 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 
 
 def pass_parents(parents: Sequence[int]) -> list[int]:
@@ -20,8 +20,8 @@ def pass_parents(parents: Sequence[int]) -> list[int]:
     return [-1, *(parent + 1 for parent in parents)]
 
 
-def is_chain(parents: Sequence[int] | None) -> bool:
-    return parents is None or all(parent == at - 1 for at, parent in enumerate(parents))
+def is_chain(parents: Sequence[int]) -> bool:
+    return all(parent == at - 1 for at, parent in enumerate(parents))
 
 
 def children_of(parents: Sequence[int]) -> dict[int, list[int]]:

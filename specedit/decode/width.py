@@ -27,9 +27,8 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
-from specedit.decode import constants
+from specedit.decode import Draft, constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
-from specedit.decode.drafter import Draft
 from specedit.decode.tree import is_chain, merge_drafts, verified_ids
 
 MAX_DRAFT_LOSS = 1.5  # passes that a drafter may lose before it is asked rarely
@@ -136,13 +135,10 @@ class Calibration:
 
     def corrected(self, draft: Draft) -> list[float]:
         factors = [self._factor(draft.source, sure) for sure in range(len(EDGES) + 1)]
-        return [_correct(chance, factors[_bin(chance)]) for chance in draft.chances]
+        return [_correct(chance, factors[bisect_right(EDGES, chance)]) for chance in draft.chances]
 
     def _factor(self, source: str, sure: int) -> float:
-        seen = self._seen.get((source, sure))
-        if seen is None:
-            return 1.0
-        expected, happened = seen
+        expected, happened = self._seen.get((source, sure), (0.0, 0.0))
         return (happened + self.inertia) / (expected + self.inertia)
 
     def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
@@ -151,22 +147,13 @@ class Calibration:
         That choice counts as well where the draft continues beyond what was offered."""
         for n, right in verified_ids(draft.ids, draft.parents, tokens):
             chance = draft.chances[n]
-            seen = self._seen.setdefault((draft.source, _bin(chance)), [0.0, 0.0])
+            seen = self._seen.setdefault((draft.source, bisect_right(EDGES, chance)), [0.0, 0.0])
             if chance < 0.5:
                 seen[0] += chance
                 seen[1] += right
             else:
                 seen[0] += 1 - chance
                 seen[1] += not right
-
-
-def _bin(chance: float) -> int:
-    n = 0
-    for edge in EDGES:
-        if chance < edge:
-            return n
-        n += 1
-    return n
 
 
 def _correct(chance: float, factor: float) -> float:

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.decode import cost
+from specedit.decode.cost import Curve
+from specedit.models import catalogue
+from specedit.models.catalogue import Listed
+from specedit.models.store import store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.decode.cost import Curve
     from specedit.edit.job import Job
-    from specedit.models.catalogue import Listed
 
 CHARACTERS = 3.5  # of source, a token
 PREFILL_TOKENS = 256  # tokens that a prompt is read in at a time
@@ -19,7 +22,8 @@ NARROW, WIDTH = 12, 8  # narrow passes around a change, and their width
 TYPICAL_MODEL = "qwen2.5-coder-1.5b"  # that TYPICAL was measured with, in int8
 PROGRAM_BYTES = 250e6  # of a model's memory: Python and the buffers of passes
 READ_SHARE = 0.94  # of the rest: weights that each pass reads; what remains is the KV cache
-EXPANDED_ROWS = 8  # rows whose products take as long as expanding weights of 4 bits
+# Rows whose products take as long as expanding weights of 4 bits
+EXPANDED_ROWS = {"int4": 8}
 OVERLAP = 3  # reading and multiplying overlap: a pass takes (read^3 + multiply^3)^(1/3)
 PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 tokens are written
 
@@ -27,10 +31,6 @@ PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 to
 def expected_curve(settings: Settings) -> Curve | None:
     """The cost of passes here: as measured for this model, else as usual for its size; None where a
     server or another device answers."""
-    from specedit.decode import cost
-    from specedit.models import catalogue
-    from specedit.models.store import store_path
-
     remote = settings.server not in ("auto", "off")
     if remote or settings.device not in ("auto", "cpu") or settings.engine not in ("auto", "exact"):
         return None
@@ -41,17 +41,13 @@ def expected_curve(settings: Settings) -> Curve | None:
         known = cost.curves(store_path() / cost.CURVES_FILE)
         own = [points for key, points in known.items() if key.startswith(entry.sha256)]
         if own:
-            return cost.Curve.of(own[-1])
+            return Curve.of(own[-1])
     return predicted_curve(entry, "int4" if settings.weights == "int4" else "int8")[0]
 
 
 def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
     """The cost of a model's passes here, and the model that was measured for it; "" where
     none was: then passes cost what is usual on two cores."""
-    from specedit.decode import cost
-    from specedit.models import catalogue
-    from specedit.models.store import store_path
-
     name, kind, points = "", "int8", cost.TYPICAL.points
     for key, measured in cost.curves(store_path() / cost.CURVES_FILE).items():
         digest, engine, about, *_ = (*key.split(" "), "", "")
@@ -64,24 +60,20 @@ def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
     base = catalogue.find(name or TYPICAL_MODEL)
     assert base is not None
     widest, seconds = points[-1]
-    reads, row = points[0][1], seconds / (widest + _expanded(kind))
+    reads, row = points[0][1], seconds / (widest + EXPANDED_ROWS.get(kind, 0))
     more_bytes = _read_bytes(entry, weights) / _read_bytes(base, kind)
     more_products = _read_bytes(entry, "int8") / _read_bytes(base, "int8")
 
     def scaled(width: int) -> float:
-        before = _pass_seconds(reads, row * (width + _expanded(kind)))
-        multiplying = row * more_products * (width + _expanded(weights))
+        before = _pass_seconds(reads, row * (width + EXPANDED_ROWS.get(kind, 0)))
+        multiplying = row * more_products * (width + EXPANDED_ROWS.get(weights, 0))
         return _pass_seconds(reads * more_bytes, multiplying) / before
 
-    return cost.Curve.of((width, time * scaled(width)) for width, time in points), name
+    return Curve.of((width, time * scaled(width)) for width, time in points), name
 
 
 def _pass_seconds(reading: float, multiplying: float) -> float:
     return float((reading**OVERLAP + multiplying**OVERLAP) ** (1 / OVERLAP))
-
-
-def _expanded(weights: str) -> int:
-    return EXPANDED_ROWS if weights == "int4" else 0
 
 
 def _read_bytes(entry: Listed, weights: str) -> float:

@@ -26,7 +26,6 @@ from specedit.models.store import ModelFiles, store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.conversion import ConvertProgress
     from specedit.engines.exact.guessing import Guesser
     from specedit.models.store import FetchProgress
 
@@ -38,7 +37,7 @@ USUAL_WINDOW = 32_768
 
 def load(settings: Settings, emit: Emit) -> LoadedModel:
     """Load the model that the settings name."""
-    from specedit.models.template import prompt_ids
+    from specedit.models.tokenizer import prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
@@ -46,9 +45,10 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     engine = _engine(files, settings, store, emit)
     tokenizer = load_tokenizer(files)
     small = None
-    if _wants_draft_model(settings):
+    names = {name.strip() for name in settings.draft.split(",")}
+    if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
         small = _draft_model(settings, store, files.name, tokenizer, emit)
-    heads, note = choose_heads(settings, engine, files.name, store)
+    heads, note = choose_heads(names, engine, files.name, store)
     info = engine.info
     line = ModelInfo(
         name=files.name,
@@ -73,14 +73,6 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     return LoadedModel(line, engine, tokenizer, render, widths, (path, key), small, heads)
 
 
-def _wants_draft_model(settings: Settings) -> bool:
-    """Whether a draft model is named, and a drafter that uses it."""
-    if not settings.draft_model:
-        return False
-    drafters = {name.strip() for name in settings.draft.split(",")}
-    return bool(drafters & {AUTO, *MODEL_NAMES})
-
-
 def _draft_model(
     settings: Settings, store: Path, target: str, tokenizer: Any, emit: Emit
 ) -> SmallModel:
@@ -99,12 +91,16 @@ def _draft_model(
 
 
 def _files(model: str, store: Path, weights: str, emit: Emit) -> ModelFiles:
-    from specedit.engines.exact.shards import converter
+    from specedit.engines.exact.conversion import convert_fetched
 
-    def report(step: FetchProgress) -> None:
-        emit(Loading(step.note or step.title, step.done, step.total, "bytes"))
+    report = partial(_report, emit)
+    return resolve(
+        model, home=store, report=report, use=partial(convert_fetched, store, weights, report)
+    )
 
-    return resolve(model, home=store, report=report, use=converter(store, weights, report))
+
+def _report(emit: Emit, step: FetchProgress) -> None:
+    emit(Loading(step.note or step.title, step.done, step.total, "bytes"))
 
 
 def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> Engine:
@@ -113,25 +109,17 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> E
     wanted = settings.engine in ("auto", "exact")
     reason = _why_not_exact(files, settings, store) if wanted else ""
     if settings.engine == "exact" and reason:
-        from specedit.engines.exact.kernels import NO_KERNELS, why_not
+        from specedit.engines.exact.kernels.library import NO_KERNELS, why_not
 
         hint = NO_KERNELS if why_not() else "Use --engine huggingface."
         raise UsageError(f"The exact engine cannot run here: {reason}.", hint=hint)
     if wanted and not reason:
-        from specedit.engines.exact import open_exact
         from specedit.engines.exact.conversion import convert
+        from specedit.engines.exact.engine import open_exact
 
-        def report(step: ConvertProgress) -> None:
-            emit(Loading(step.what, step.done, step.total, "bytes"))
-
-        convert(files, store, settings.weights, report)
+        convert(files, store, settings.weights, partial(_report, emit))
         emit(Loading(f"Loading {files.name}"))
-        return open_exact(
-            files,
-            store=store,
-            threads=threads,
-            weights=settings.weights,
-        )
+        return open_exact(files, store=store, threads=threads, weights=settings.weights)
     from specedit.engines.cores import require_torch
 
     because = f"The exact engine cannot run here: {reason}" if reason else ""
@@ -163,16 +151,15 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
 
             if (device := pick_device("auto")) != "cpu":
                 return f"this machine has a {device} device"
-    from specedit.engines.exact import available
+    from specedit.engines.exact.engine import available
 
     return available(files, store, settings.weights)
 
 
 def choose_heads(
-    settings: Settings, engine: Any, model: str, store: Path
+    names: set[str], engine: Any, model: str, store: Path
 ) -> tuple[dict[str, Guesser], str]:
-    """The heads that this run may use, and why there are no more."""
-    names = {name.strip() for name in settings.draft.split(",")}
+    """The heads that a run with drafters of these names may use, and why there are no more."""
     named = [name for name in HEADS_NAMES if name in names]
     passes: Any = getattr(engine, "passes", None)
     if named and passes is None:

@@ -64,7 +64,12 @@ class Prefixes:
         if length and 2 * length >= self._prompts.get(best, 0):
             self._install(best)
         elif self._engine.cache.ids:
-            self._install(self._copied(best, length))
+            # Taking the old cache over would drop the rest of its prompt: a short file that begins
+            # like a long one would cost the long one.
+            copy = self._engine.new_cache()
+            if length:
+                copy.copy(best, length)
+            self._install(copy)
         self._prompts[self._engine.cache] = len(prompt)
         self._drop_past(self.limit - int(self._bytes_per_id * len(prompt)))
 
@@ -76,14 +81,6 @@ class Prefixes:
         self._drop_past(self.limit - own.bytes)
         if own.bytes > self.limit:
             self._engine.swap(self._engine.new_cache())
-
-    def _copied(self, cache: KernelCache, length: int) -> KernelCache:
-        """A new cache with the common prefix. Taking the old one over would drop the rest of its
-        prompt: a short file that begins like a long one would cost the long one."""
-        copy = self._engine.new_cache()
-        if length:
-            copy.copy(cache, length)
-        return copy
 
     def _install(self, cache: KernelCache) -> None:
         if cache is not self._engine.cache:

@@ -158,11 +158,6 @@ class Architecture:
     attention_scale: float = 0.0  # queries times keys by this (0: 1 / sqrt(head_size)),
     logit_scale: float = 1.0  # and logits are divided by this
 
-    @property
-    def group(self) -> int:
-        """Query heads per key head."""
-        return self.heads // self.kv_heads
-
     def folded(self) -> Architecture:
         """Return the numbers of a model without multipliers that computes the same, with weights
         times `factor`. Its rows are smaller by `embedding_scale`, which the norms take out again:
@@ -459,7 +454,7 @@ def _factors(file: Gguf, size: int) -> tuple[float, ...]:
     info = file.tensors[ROPE_FACTORS]
     if info.shape != (size // 2,):
         raise ModelError(f"{file.path}: {ROPE_FACTORS} has the shape {info.shape}, not {size // 2}")
-    factors = tuple(float(factor) for factor in file.vector(ROPE_FACTORS))
+    factors = tuple(float(factor) for factor in file.rows(ROPE_FACTORS).reshape(-1))
     if not all(1e-6 < factor < 1e6 for factor in factors):
         raise ModelError(f"{file.path}: {ROPE_FACTORS} holds factors out of range")
     return factors

@@ -101,9 +101,6 @@ class Gguf:
         out = quants.dequantize(raw, GGMLQuantizationType(info.type))
         return out.astype(np.float32, copy=False)
 
-    def vector(self, name: str) -> npt.NDArray[np.float32]:
-        return self.rows(name).reshape(-1)
-
 
 def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
     """Read the header of a GGUF file, and of the other files of a model that is split;

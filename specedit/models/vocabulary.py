@@ -29,11 +29,11 @@ from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
 from specedit.models.configuration import Fields, read_json, read_text
 from specedit.models.store import ModelFiles, store_path
-from specedit.models.template import rendered_for_edits
 from specedit.models.tokenizer import (
     Tokenizer,
     byte_table,
     guarded,
+    rendered_for_edits,
     sentence_bytes,
     spelled_bytes,
 )

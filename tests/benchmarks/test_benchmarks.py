@@ -246,7 +246,7 @@ def test_both_engines_judge_the_same_places(tmp_path):
     from exact_models import save
 
     from benchmarks.agreement import agreement, judged_by_bf16, judged_by_exact
-    from specedit.engines.exact import open_exact
+    from specedit.engines.exact.engine import open_exact
 
     counted = agreement([(1, 0.0), (2, 0.0), (3, math.log(16))], [(1, 0.0), (9, 0.0), (3, 0.0)])
     assert counted["agreement"] == pytest.approx(2 / 3)

@@ -1,16 +1,14 @@
 """The loop: what a pass settles, where it stops, what the cache holds."""
 
-import json
-
 import pytest
 from replaying import run
-from scripted_engine import END, ScriptedEngine, ScriptedTokenizer, from_file
+from scripted_engine import END, ScriptedEngine
 
 from specedit.decode import FREE, Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Engine
-from specedit.errors import ModelError, UsageError
+from specedit.errors import UsageError
 
 ANSWER = list(b"one two three four five six seven eight nine ten")
 
@@ -102,35 +100,3 @@ def test_the_scripted_engine_is_an_engine_that_punishes_trust_in_rejected_drafts
     assert first[3] != ANSWER[3], "after a wrong id even a right one is followed by nonsense"
     engine.crop(2)
     assert engine.forward([ANSWER[1]]).ids == [ANSWER[2]]
-
-
-def test_the_scripted_engine_reuses_what_two_prompts_share():
-    engine = ScriptedEngine(ANSWER)
-    list(engine.begin(list(b"the same file, first question")))
-    report = list(engine.begin(list(b"the same file, second question")))[-1]
-    assert report.reused == len(b"the same file, ")
-
-
-def test_a_script_answers_with_the_file_of_the_prompt(tmp_path):
-    calls, script = tmp_path / "calls", tmp_path / "script.json"
-    script.write_text(json.dumps({"replace": [["User", "Mail"]], "calls": str(calls)}))
-    tokenizer = ScriptedTokenizer()
-    prompt = tokenizer.encode("a\n```cs\nclass User {}\n```\nRename User.\n```cs\n")
-    engine = from_file(script)
-    chunks = [
-        event
-        for event in decode(
-            engine, prompt, drafters=(), widths=Widths(), ends=lambda t: t == END, limit=999
-        )
-        if isinstance(event, Chunk)
-    ]
-    said = b"".join(tokenizer.piece(token) for chunk in chunks for token in chunk.tokens)
-    assert said == b"class Mail {}\n```"
-    assert len(calls.read_text().splitlines()) == 1
-
-
-@pytest.mark.parametrize("script", ["{", "{}", "[]"], ids=["not JSON", "nothing", "a list"])
-def test_a_bad_script_is_an_error(script, tmp_path):
-    (tmp_path / "script.json").write_text(script)
-    with pytest.raises(ModelError):
-        from_file(tmp_path / "script.json")

@@ -13,11 +13,9 @@ from scripted_engine import ScriptedEngine
 from test_model_drafter import Mistaken
 from test_trees import CURVE, answered
 
-from specedit.decode import drafters
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft, drafters
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
-from specedit.decode.drafters.model_drafter import guide_of
 from specedit.decode.tree import (
     MERGED,
     combined,
@@ -226,15 +224,6 @@ def test_a_guided_small_model_drafts_with_fewer_passes():
     assert passes[1] < 0.8 * passes[0], "the second half has been said before"
 
 
-def test_a_guide_is_the_likeliest_of_what_is_said():
-    long = chain(range(100, 140), [0.99] * 40, "prediction")
-    other = chain([7, 8], [0.3, 0.3], "lookup")
-    guide = guide_of([long, other])
-    assert len(guide.ids) <= 8
-    assert list(guide.ids[:3]) == [100, 101, 102]
-    assert guide_of([]).ids == []
-
-
 def test_lookup_says_what_would_follow_ids_that_nobody_committed():
     drafter = LookupDrafter()
     drafter.begin([5, 6, 7, 8, 9, 10, 1])
@@ -243,13 +232,6 @@ def test_lookup_says_what_would_follow_ids_that_nobody_committed():
     assert found is not None
     assert list(found.ids) == [9, 10]
     assert drafter.propose(4) == before, "asking changes nothing"
-
-
-def test_the_likeliest_of_many_are_taken():
-    one = chain([1, 2], [0.9, 0.9], "a")
-    tree = merge_drafts([one] * 2, [one.chances] * 2, 1)
-    assert tree.ids == [1]
-    assert tree.proposers == [(0, 1)]
 
 
 def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model():

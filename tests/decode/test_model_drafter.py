@@ -1,9 +1,6 @@
 """Drafts of a small model: what it says, what it costs, and when it is asked."""
 
 import random
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +21,8 @@ from specedit.decode.drafters.model_drafter import (
     Next,
     candidate_tree,
 )
-from specedit.engines.base import GREEDY, Choices
-from specedit.engines.exact import open_exact
+from specedit.engines.base import GREEDY
+from specedit.engines.exact.engine import open_exact
 from specedit.engines.sampling import likeliest
 from specedit.errors import UsageError
 
@@ -41,16 +38,6 @@ class Mistaken(ScriptedEngine):
         choice = super()._choice(said)
         wrong = said.right and not said.length % self.every
         return (choice + 1) % 50 if wrong else choice
-
-
-class Counted(ScriptedEngine):
-    """Says how many passes there were."""
-
-    passes = 0
-
-    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
-        self.passes += 1
-        return super().forward(ids, parents)
 
 
 def small(answer: list[int], *, sure: float = 0.9, every: int = 1 << 30) -> SmallModel:
@@ -213,12 +200,3 @@ def test_a_real_model_that_drafts_for_itself_is_always_right(folder, name, sampl
     assert tried
     if name == "model":
         assert all(chunk.accepted == chunk.proposed for chunk in tried)
-
-
-def test_drafting_without_a_draft_model_loads_no_numpy():
-    """Every edit's cold start would wait for it."""
-    code = (
-        "import sys, specedit.decode.drafters, specedit.decode.loop; print('numpy' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -6,9 +6,6 @@ from replaying import CURVE, Run, WordTokenizer, run
 from scripted_engine import END
 from test_guarantees import EDITS, FILE, HOSTILE, SMALL, edited, plainly
 
-from specedit.decode import drafters
-from specedit.decode.drafters.prediction_drafter import PredictionDrafter, PredictionsDrafter
-
 WORDS = WordTokenizer()
 LISTS = st.lists(SMALL, max_size=5)
 
@@ -82,7 +79,3 @@ def test_one_prediction_or_the_same_twice_is_drafted_as_before():
     one = run(WORDS.encode(SECOND), ids(ORIGINAL), codec=WORDS)
     twice = run(WORDS.encode(SECOND), ids(ORIGINAL), predictions=[ids(ORIGINAL)], codec=WORDS)
     assert twice.passes == one.passes
-    (made,) = drafters.build(("prediction",), prediction=[1], codec=None)
-    assert isinstance(made, PredictionDrafter)
-    (made,) = drafters.build(("prediction",), prediction=[1], predictions=[[2]], codec=None)
-    assert isinstance(made, PredictionsDrafter) and made.name == "prediction"

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from effort import FULL
 
-from specedit.decode import Chunk
+from specedit.decode import Chunk, Draft, Drafter
 from specedit.decode.cost import Curve
-from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.loop import decode
@@ -213,7 +212,3 @@ def test_a_named_server_draws_as_it_likes():
     plan = Plan(messages=(), sampling=WARM)
     with pytest.raises(UsageError, match="in its own way"):
         request_json(plan, "m", PROFILES["plain"])
-
-
-def test_without_temperature_there_is_nothing_to_reject():
-    assert not Sampling(0.0, rule=REJECTION).rejects

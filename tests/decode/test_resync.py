@@ -3,27 +3,11 @@
 import pytest
 from replaying import WordTokenizer, texts
 
-from specedit.decode.resync import Index, best_resync
+from specedit.decode.resync import Index, best_resync, candidates
 
 NAMES = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "apple",
-    "banana",
-    "cherry",
-    "date",
-    "elder",
-    "fig",
-    "grape",
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+    *("tenth", "eleventh", "apple", "banana", "cherry", "date", "elder", "fig", "grape"),
 )
 LINES = [f"    {name} = compute_{name}(alpha, beta + {n}, gamma)\n" for n, name in enumerate(NAMES)]
 BEFORE = "".join(LINES)
@@ -74,7 +58,5 @@ def test_no_divergence_scans_the_file():
     """A file that repeats one line: places are taken from an index, a few on each side."""
     line = list(b"same line\n")
     index = Index(line * 2000)
-    from specedit.decode.resync import candidates
-
     found = list(candidates(index, [*line, *b"same"], 10_000, 3, False))
     assert 0 < len(found) < 40

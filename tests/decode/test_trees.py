@@ -13,20 +13,15 @@ from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
 from tiny_model import VOCABULARY, tiny
 
-from specedit.decode import Chunk, Done
+from specedit.decode import Chunk, Done, Draft, Drafter
 from specedit.decode.cost import Curve
-from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.loop import decode
 from specedit.decode.tree import (
-    accepted_path,
-    is_chain,
-    likeliest_chain,
-    pass_parents,
     verified_ids,
 )
 from specedit.decode.width import Widths
-from specedit.engines.base import GREEDY, Engine, Sampling, depths
-from specedit.engines.exact import open_exact
+from specedit.engines.base import GREEDY, Engine, Sampling
+from specedit.engines.exact.engine import open_exact
 
 CURVE = Curve.line(0.070, 0.006)
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
@@ -63,27 +58,11 @@ def answered(
     return tokens, done, chunks
 
 
-def test_the_way_through_a_tree_is_the_choices():
-    #       0 -> 1(7) -> 3(8) ; 0 -> 2(9) -> 4(5) -> 5(6)
-    ids, parents = [1, 7, 9, 8, 5, 6], pass_parents([-1, -1, 0, 1, 3])
-    assert accepted_path(ids, parents, [9, 0, 5, 0, 6, 4]) == [0, 2, 4, 5]
-    assert accepted_path(ids, parents, [7, 1, 5, 0, 6, 4]) == [0, 1]
-    assert accepted_path(ids, parents, [0, 8, 5, 0, 6, 4]) == [0]
-    assert depths(parents) == [0, 1, 1, 2, 2, 3]
-
-
 def test_what_was_not_reached_was_not_tried():
     ids, parents = [7, 9, 8, 5, 6], [-1, -1, 0, 1, 3]
     assert verified_ids(ids, parents, [9, 5, 1]) == [(0, False), (1, True), (3, True), (4, False)]
     assert verified_ids(ids, parents, [4]) == [(0, False), (1, False)]
     assert verified_ids([1, 2, 3], None, [1, 5]) == [(0, True), (1, False)]
-
-
-def test_a_chain_is_a_tree_and_every_tree_has_one():
-    assert is_chain(None)
-    assert is_chain([-1, 0, 1])
-    assert not is_chain([-1, -1])
-    assert likeliest_chain([-1, -1, 0, 1, 2, 2]) == [0, 2, 4]
 
 
 @examples(120)
@@ -217,10 +196,3 @@ def test_a_tree_that_is_a_chain_weighs_what_the_chain_does():
     tree = Draft([1] * 5, chances, "a", parents=[-1, 0, 1, 2, 3])
     for curve in (CURVE, FLAT, Curve.line(0.01, 0.05)):
         assert Widths(curve).choose([chain])[1] == Widths(curve).choose([tree])[1]  # type: ignore[index]
-
-
-def test_parents_come_before_their_children(tmp_path):
-    engine = ScriptedEngine([1, 2, 3])
-    list(engine.begin([1]))
-    with pytest.raises(ValueError, match="cannot stand behind"):
-        engine.forward([1, 2, 3], [-1, 2, 0])

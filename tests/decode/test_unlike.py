@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 from test_rejection import DRAWS, LENGTH, TableEngine, expected, far
 
-from specedit.decode import Chunk
-from specedit.decode.drafter import Drafter
+from specedit.decode import Chunk, Drafter
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths

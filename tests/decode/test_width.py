@@ -8,9 +8,8 @@ import pytest
 from replaying import CURVE
 from scripted_engine import ScriptedEngine
 
-from specedit.decode import cost
+from specedit.decode import Draft, cost
 from specedit.decode.cost import Clock, Curve
-from specedit.decode.drafter import Draft
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 

@@ -12,24 +12,23 @@ import pytest
 from effort import ends
 from exact_models import save, save_gguf
 
-from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import (
-    ConvertProgress,
     convert,
     converted_path,
     draft_of,
     source_of,
     verify,
 )
+from specedit.engines.exact.engine import open_exact
 from specedit.engines.exact.weights import Checksum, open_weights
 from specedit.errors import ModelError
-from specedit.models.store import ModelFiles
+from specedit.models.store import FetchProgress, ModelFiles
 
 IDS = list(range(40, 80))
 OPENS = """
 import hashlib, sys
 from pathlib import Path
-from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import open_exact
 from specedit.models.store import ModelFiles
 {before}
 files = ModelFiles("small", Path(sys.argv[1]), "folder")
@@ -84,9 +83,9 @@ class Place(NamedTuple):
         return {path.name for path in self.path.parent.iterdir()} - {"exact.json"}
 
 
-def converted(place: Place) -> list[ConvertProgress]:
+def converted(place: Place) -> list[FetchProgress]:
     """The steps of a conversion."""
-    steps: list[ConvertProgress] = []
+    steps: list[FetchProgress] = []
     convert(place.files, place.store, place.weights, steps.append)
     return steps
 
@@ -131,7 +130,7 @@ def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(pla
 
 
 def test_a_conversion_that_is_interrupted_is_continued(place, tmp_path):
-    def interrupt(step: ConvertProgress) -> None:
+    def interrupt(step: FetchProgress) -> None:
         if step.done >= 0.7 * step.total:
             raise KeyboardInterrupt
 
@@ -177,9 +176,9 @@ def test_a_model_that_another_program_modifies_is_named_and_nothing_is_left(kind
         weights = tmp_path / "model.gguf"
         files = save_gguf(model, weights)
     store, size = tmp_path / "store", weights.stat().st_size
-    seen: list[ConvertProgress] = []
+    seen: list[FetchProgress] = []
 
-    def modify(step: ConvertProgress) -> None:
+    def modify(step: FetchProgress) -> None:
         seen.append(step)
         if len(seen) != 4:
             return

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from exact_models import kernel, kernels_here, save
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 from specedit.decode.drafters.model_drafter import SmallModel
 from specedit.engines.base import GREEDY, Sampling
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 
 KERNELS = kernels_here()
 IDS = [(7 * i * i + 3 * i) % 190 for i in range(40)]

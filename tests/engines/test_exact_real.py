@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from exact_models import kernel, kernels_here
 
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.models.resolve import local
 
 pytestmark = pytest.mark.real

@@ -12,11 +12,10 @@ from specedit.decode.width import Widths
 from specedit.edit import prompt
 from specedit.edit.backend import Message, ModelInfo, Plan, unreported
 from specedit.engines.exact import engine as fixed_prefix
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.inference.model import LoadedModel
 from specedit.models.store import ModelFiles
-from specedit.models.template import prompt_ids
+from specedit.models.tokenizer import prompt_ids
 from specedit.models.vocabulary import load_tokenizer
 
 KERNELS = kernels_here()

@@ -39,10 +39,6 @@ def answer(
     return [t for c in chunks for t in c.tokens], len(chunks)
 
 
-def test_it_is_an_engine():
-    assert isinstance(tiny(), Engine)
-
-
 def test_begin_leaves_out_the_last_id_and_reuses_the_common_prefix():
     engine = tiny()
     engine.crop(0)

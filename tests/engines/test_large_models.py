@@ -15,9 +15,8 @@ from exact_models import kernel, kernels_here, save
 from model_sources import hub_server
 
 from benchmarks import synthetic
-from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import convert, converted_path
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.errors import ModelError, UsageError
 from specedit.models import catalogue, resolve, vocabulary
 from specedit.models.gguf import open_gguf
@@ -58,28 +57,6 @@ def test_a_file_that_brings_its_own_vocabulary_has_all_of_it(files):
     assert len(vocabulary.of_gguf(files).encode("in")) == 1
 
 
-def test_values_have_the_usual_scale_and_none_is_infinite(files):
-    file = open_gguf(files.path)
-    kinds = {info.type_name for info in file.tensors.values()}
-    assert kinds == {"F32", "Q4_K", "Q6_K"}
-    for name, info in file.tensors.items():
-        values = file.rows(name)
-        assert np.isfinite(values).all()
-        if len(info.shape) == 2:
-            assert 0.013 < values.std() < 0.017 and abs(values.mean()) < 0.001, name
-
-
-@pytest.mark.parametrize("name", [name for name in synthetic.SHAPES if name not in TINY])
-def test_a_shape_has_the_types_of_the_published_file(name):
-    model, tied = synthetic.SHAPES[name], name in synthetic.TIED
-    kinds = [synthetic.type_of(tensor, model, tied).name for tensor in model.names()]
-    precise = sum(
-        synthetic.type_of(f"blk.{layer}.ffn_down.weight", model, tied).name == "Q6_K"
-        for layer in range(model.layers)
-    )
-    assert set(kinds) == {"F32", "Q4_K", "Q6_K"} and precise == model.layers // 2
-
-
 def test_guarantee_1_logits_are_bit_equal_at_any_split(engine):
     whole = rows(engine, [len(IDS)])
     assert len(whole) == len(IDS) - 1 and np.isfinite(np.frombuffer(whole[-1], np.float32)).all()
@@ -111,13 +88,6 @@ def test_the_window_has_an_end(engine):
     with pytest.raises(UsageError, match=f"window of {window}"):
         engine.forward([1])
     engine.crop(0)
-
-
-def test_more_threads_than_cores_change_no_bit(files):
-    expected = rows(open_exact(files, store=files.path.parent, threads=1), [7, 64])
-    for threads in (3, 8, 32):
-        engine = open_exact(files, store=files.path.parent, threads=threads)
-        assert rows(engine, [7, 64]) == expected
 
 
 def test_a_split_gguf_model_is_converted_to_the_same_bytes(tmp_path):

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 from specedit.engines.base import Row
 
 

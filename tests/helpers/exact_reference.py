@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import BLOCK6, LANES, Geometry, group_size_of
-from specedit.engines.exact.weights import Weights, four_of
+from specedit.engines.exact.weights import BLOCK6, LANES, Geometry, Weights, four_of, group_size_of
 
 Floats = npt.NDArray[np.float64]
 

@@ -70,6 +70,7 @@ def long(tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> Pat
     """A file whose edit counts as long."""
     script(replace=[["x", "y"]])
     monkeypatch.setattr(run_command, "LONG_S", 0.0)
+    monkeypatch.setattr(run_command, "SHORT", 0)
     monkeypatch.setattr(estimate, "expected_curve", lambda settings: TYPICAL)
     (tmp_path / "a.py").write_text("x = 1\n")
     return tmp_path

@@ -6,24 +6,12 @@ from specedit.models import catalogue
 from specedit.models.catalogue import CATALOGUE
 from specedit.settings import Settings
 
-each = pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
 
-
-@each
-def test_the_parts_make_up_the_size(entry):
-    parts = entry.wheels
-    if parts is None:
-        pytest.skip("it comes from the hub alone")
-    assert (parts.count - 1) * parts.part_size < entry.size <= parts.count * parts.part_size
-
-
-@each
-def test_a_digest_is_a_sha256(entry):
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+def test_the_facts_of_a_row_agree(entry):
+    if parts := entry.wheels:
+        assert (parts.count - 1) * parts.part_size < entry.size <= parts.count * parts.part_size
     assert len(bytes.fromhex(entry.sha256)) == (32 if entry.file else 0)
-
-
-@each
-def test_a_row_says_what_a_person_has_to_know(entry):
     assert entry.licence and entry.hub.count("/") == 1 and entry.name == entry.name.lower()
     assert not entry.file or entry.file.endswith(".gguf")
     assert 0.1 * entry.size < entry.memory_int4 < entry.memory < 3 * entry.size

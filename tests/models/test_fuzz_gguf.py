@@ -17,7 +17,7 @@ from specedit.models import architecture, vocabulary
 from specedit.models.gguf import SCALARS, open_gguf
 from specedit.models.resolve import check_croppable
 from specedit.models.store import ModelFiles
-from specedit.models.template import split
+from specedit.models.tokenizer import split
 
 KEYS = (
     *("general.architecture", "general.alignment", "llama.block_count", "llama.context_length"),

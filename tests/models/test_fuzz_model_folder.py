@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import JSON, SECONDS, drawn, many, mutated
 
-from specedit.engines.exact import available
+from specedit.engines.exact.engine import available
 from specedit.engines.huggingface import open_huggingface
 from specedit.errors import ModelError
 from specedit.models import architecture, resolve, vocabulary
 from specedit.models.resolve import check_croppable
 from specedit.models.store import ModelFiles
-from specedit.models.template import CHATML, split
+from specedit.models.tokenizer import CHATML, split
 
 TURNS = [("system", ("Edit.",)), ("user", ("int x;", "go"))]
 SMALL = {"vocab_size": 8, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
@@ -67,45 +67,11 @@ OPERATORS = st.sampled_from(
 )
 FILTERS = st.sampled_from(
     [
-        *(
-            "length",
-            "upper",
-            "trim",
-            "list",
-            "first",
-            "last",
-            "string",
-            "int",
-            "tojson",
-            "e",
-            "items",
-        ),
-        *(
-            "join",
-            "join(x)",
-            "replace('a', x)",
-            "indent(99999)",
-            "round(9)",
-            "sort",
-            "unique",
-            "safe",
-        ),
-        *(
-            "map('upper')",
-            "map(attribute='role')",
-            "selectattr('role')",
-            "default(x, true)",
-            "center(9)",
-        ),
-        *(
-            "tojson(indent=x)",
-            "reverse",
-            "batch(2)",
-            "sum(start=[])",
-            "_each(x)",
-            "_joined",
-            "pprint",
-        ),
+        *("length", "upper", "trim", "list", "first", "last", "string", "int", "tojson", "e"),
+        *("items", "join", "sort", "unique", "safe", "reverse", "pprint", "_joined", "join(x)"),
+        *("indent(99999)", "round(9)", "center(9)", "batch(2)", "tojson(indent=x)", "_each(x)"),
+        *("sum(start=[])", "map('upper')", "selectattr('role')", "replace('a', x)"),
+        *("map(attribute='role')", "default(x, true)"),
     ]
 )
 METHODS = st.sampled_from(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutations import SECONDS, many, mutated
 
-from specedit.models.sources import member_bytes
+from specedit.models.download import member_bytes
 
 MEMBER = "stp1/data/part01.bin"
 PART = bytes(range(256)) * 4

@@ -11,8 +11,8 @@ import pytest
 import torch
 from exact_models import FAMILIES, LINEAR, YARN, model_of, save, save_gguf
 
-from specedit.engines.exact import open_exact
 from specedit.engines.exact.checkpoint import open_checkpoint, unsupported
+from specedit.engines.exact.engine import open_exact
 from specedit.engines.huggingface import build
 from specedit.errors import ModelError
 from specedit.models import architecture

@@ -15,7 +15,7 @@ import torch
 from exact_models import model_of, save
 from safetensors.torch import load_file, save_file
 
-from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import open_exact
 from specedit.engines.huggingface import errors_of, open_huggingface
 from specedit.errors import ModelError
 from specedit.models import resolve

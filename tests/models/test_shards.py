@@ -2,15 +2,15 @@
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from exact_models import save
 from model_sources import Hub, hub_server
 
-from specedit.engines.exact import open_exact
-from specedit.engines.exact.conversion import convert, converted_path, is_converted
-from specedit.engines.exact.shards import converter
+from specedit.engines.exact.conversion import convert, convert_fetched, converted_path, is_converted
+from specedit.engines.exact.engine import open_exact
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
 from specedit.models.catalogue import Listed
@@ -41,7 +41,7 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def fetch(home: Path, weights: str = "auto", report: Report = unreported) -> ModelFiles:
-    use = converter(home, weights, report)
+    use = partial(convert_fetched, home, weights, report)
     return resolve.resolve("next", home=home, report=report, use=use)
 
 
@@ -111,7 +111,7 @@ def test_what_was_converted_and_lost_is_fetched_again(hub, tmp_path):
 def test_a_model_that_cannot_be_converted_is_refused_before_its_weights_are_fetched(
     hub, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("specedit.engines.exact.available", lambda: "there are no kernels")
+    monkeypatch.setattr("specedit.engines.exact.conversion.why_not", lambda: "there are no kernels")
     with pytest.raises(ModelError, match="there are no kernels"):
         fetch(tmp_path)
     assert not fetched(hub)

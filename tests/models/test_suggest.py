@@ -13,7 +13,7 @@ from specedit.decode.cost import CURVES_FILE, Curve, key, save
 from specedit.engines.base import EngineInfo
 from specedit.engines.exact.checkpoint import Checkpoint
 from specedit.engines.exact.conversion import four_bits
-from specedit.engines.exact.geometry import Geometry, bytes_of, needed_memory
+from specedit.engines.exact.weights import Geometry, bytes_of, needed_memory
 from specedit.inference.estimate import predicted_curve, typical_seconds
 from specedit.models import catalogue
 from specedit.models.catalogue import CATALOGUE, Listed, Machine

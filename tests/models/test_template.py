@@ -8,10 +8,9 @@ import pytest
 from model_sources import tiny_gguf
 
 from specedit.errors import ModelError
-from specedit.models import template as templates
+from specedit.models import tokenizer as templates
 from specedit.models.store import ModelFiles
-from specedit.models.template import CHATML, Turn, split
-from specedit.models.tokenizer import Tokenizer
+from specedit.models.tokenizer import CHATML, Tokenizer, Turn, split
 from specedit.models.vocabulary import folder_template, load_tokenizer
 
 TURNS = [("system", ("Edit.",)), ("user", ("File:\n", "int x;\n", "go"))]

@@ -18,8 +18,7 @@ from tokenizers import Tokenizer as Core
 from specedit.errors import ModelError
 from specedit.models import vocabulary as vocabularies
 from specedit.models.store import ModelFiles, store_path
-from specedit.models.template import prompt_ids
-from specedit.models.tokenizer import Tokenizer, byte_table, spelled_bytes
+from specedit.models.tokenizer import Tokenizer, byte_table, prompt_ids, spelled_bytes
 from specedit.models.vocabulary import load_tokenizer
 
 NAMES = (*SPECIALS, *USER)

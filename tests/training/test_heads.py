@@ -22,9 +22,8 @@ from specedit.decode.cost import Curve
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
-from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import converted_path, source_of
-from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.engines.exact.guessing import Guesser
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError

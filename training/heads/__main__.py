@@ -21,8 +21,8 @@ from specedit.cli.model import model_in_use, percentages
 from specedit.cli.options import AsJson, option
 from specedit.cli.streams import put_object, say
 from specedit.engines.cores import thread_count
-from specedit.engines.exact import available, open_exact
 from specedit.engines.exact.conversion import converted_path, source_of
+from specedit.engines.exact.engine import available, open_exact
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import SpeceditError, UsageError
 from specedit.models.head_file import KINDS, HeadsFolder, HeadsSizes

@@ -120,7 +120,7 @@ class TeacherRequest:
     opening: str
 
     def prompt(self, tokenizer: Any) -> list[int]:
-        from specedit.models.template import prompt_ids
+        from specedit.models.tokenizer import prompt_ids
 
         return prompt_ids(tokenizer, self.turns, self.opening)
 

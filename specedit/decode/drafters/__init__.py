@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from specedit.decode.drafter import Codec, Drafter
+from specedit.decode import Codec, Drafter
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
@@ -47,21 +47,6 @@ def check(names: Sequence[str]) -> None:
         raise UsageError(f"--draft {joined} names a drafter twice", hint="Name each drafter once.")
 
 
-def resolved_names(
-    names: Sequence[str],
-    small: SmallModel | None,
-    heads: Mapping[str, Guesser],
-    *,
-    trees: bool,
-) -> tuple[str, ...]:
-    """The names with `auto` replaced by every available drafter. A drafter that does not pay in an
-    answer is asked less and less in it (`decode.width`)."""
-    if tuple(names) != (AUTO,):
-        return () if NONE in names else tuple(names)
-    several = () if small is None else ("candidates",) if trees else ("model",)
-    return (*FREE_NAMES, *[name for name in HEADS_NAMES if name in heads][:1], *several)
-
-
 def build(
     names: Sequence[str],
     *,
@@ -75,11 +60,16 @@ def build(
     heads: Mapping[str, Guesser] | None = None,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter.
-    `predictions`: further predictions, likelier than `prediction`."""
+    `predictions`: further predictions, likelier than `prediction`. `auto` is every available
+    drafter: one that does not pay in an answer is asked less and less in it (`decode.width`)."""
     check(names)
+    if AUTO in names:
+        own = [name for name in HEADS_NAMES if name in (heads or ())][:1]
+        small_one = () if small is None else ("candidates",) if trees else ("model",)
+        names = (*FREE_NAMES, *own, *small_one)
     several = [*predictions, *([prediction] if prediction else [])]
     drafters: list[Drafter] = []
-    for name in resolved_names(names, small, heads or {}, trees=trees):
+    for name in names:
         if name == "prediction" and predictions:
             drafters.append(PredictionsDrafter(several, codec, instruction))
         elif name == "prediction" and prediction:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 from specedit.engines.base import Row
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from specedit.decode import constants
-from specedit.decode.drafter import Codec
+from specedit.decode import Codec, constants
 from specedit.engines.base import common
 from specedit.syntax.identifiers import derived, words_of
 
@@ -56,10 +55,6 @@ class Substitution:
     span: int
     ids: tuple[int, ...]
     trust: Trust = field(compare=False)
-
-    @property
-    def chance(self) -> float:
-        return self.trust.chance
 
 
 class Learned:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from specedit.decode import constants
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft, constants
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
 SHORT_CONTEXTS = (2, 1)  # context lengths that count what followed
@@ -21,35 +20,24 @@ MIN_DRAFT_PROBABILITY = 0.03  # a draft ends where its cumulative probability fa
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 32)
 
 
-def _by_length(chances: Sequence[float]) -> list[float]:
-    known, table = 0.0, dict(zip(LENGTHS, chances, strict=True))
-    return [known := table.get(n, known) for n in range(LENGTHS[-1] + 1)]
-
-
 class LookupDrafter:
     """Follows earlier text."""
 
     name = "lookup"
 
     def __init__(self, instruction: Sequence[int] = ()) -> None:
-        self._chances = _by_length(constants.FITTED.contexts)
+        known, table = 0.0, dict(zip(LENGTHS, constants.FITTED.contexts, strict=True))
+        self._chances = [known := table.get(n, known) for n in range(LENGTHS[-1] + 1)]
         self._instruction = list(instruction)
         self.begin(())
 
     def begin(self, prompt: Sequence[int]) -> None:
-        self._ids: list[int] = []
+        """Index a whole prompt; a third of the time of `commit`."""
+        self._ids = ids = [*self._instruction, *prompt]
         self._last: list[dict[tuple[int, ...], int]] = [{} for _ in ORDERS]
         self._counts: dict[tuple[int, ...], dict[int, int]] = {}
         self._from = -1  # the position in `_ids` that is followed
         self._run = 0  # ids that matched in a row
-        self._read([*self._instruction, *prompt])
-
-    def commit(self, tokens: Sequence[int]) -> None:
-        self._extend(tokens)
-
-    def _read(self, ids: list[int]) -> None:
-        """Index a whole prompt; a third of the time of `_extend`."""
-        self._ids = ids
         for order, last in zip(ORDERS, self._last, strict=True):
             contexts = zip(*(ids[at:] for at in range(order)), strict=False)
             last.update(zip(contexts, range(order, len(ids)), strict=False))
@@ -60,7 +48,7 @@ class LookupDrafter:
             ).items():
                 self._counts.setdefault(context, {})[token] = count
 
-    def _extend(self, tokens: Sequence[int]) -> None:
+    def commit(self, tokens: Sequence[int]) -> None:
         seen, counts = self._ids, self._counts
         for token in tokens:
             size = len(seen)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.decode.drafter import Draft
+from specedit.decode import Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.tree import is_chain, likeliest_chain, merge_drafts
 from specedit.engines.base import GREEDY, Choices, Engine, SampledIds, Sampling, common
@@ -92,9 +92,6 @@ class SmallModel:
     def reading(self, count: int) -> float:
         """Estimated seconds of reading `count` ids."""
         return count * (self._read or READ_SHARE * self.each)
-
-    def fits(self, length: int) -> bool:
-        return length <= self.engine.info.window
 
     def read(self, ids: Sequence[int]) -> float:
         """Read all of `ids` but the last; returns the seconds."""
@@ -216,7 +213,8 @@ class ModelDrafter:
 
     def propose(self, most: int) -> Draft | None:
         small, ids = self._small, self._ids
-        if self._unknown or not small.fits(len(ids) + MAX_DRAFT_IDS) or not self._pays_to_read():
+        fits = len(ids) + MAX_DRAFT_IDS <= small.engine.info.window
+        if self._unknown or not fits or not self._pays_to_read():
             return None
         spent = 0.0
         if small.behind(ids) > CATCH_UP:

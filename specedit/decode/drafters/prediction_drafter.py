@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from specedit.decode import PREDICTION, constants
-from specedit.decode.drafter import Codec, Draft
+from specedit.decode import PREDICTION, Codec, Draft, constants
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.resync import Index, best_resync
 from specedit.engines.base import common
@@ -63,7 +62,7 @@ class PredictionDrafter:
         self._ids = list(prediction)
         self._codec = codec
         self._learned = Learned(self._ids, codec, instruction)
-        self._restart()
+        self.begin(())
 
     @cached_property
     def _newlines(self) -> set[int]:
@@ -76,7 +75,7 @@ class PredictionDrafter:
         newlines = self._newlines
         return Index(self._ids, [i in newlines for i in self._ids] if self._codec else None)
 
-    def _restart(self) -> None:
+    def begin(self, prompt: Sequence[int]) -> None:
         self._answer: list[int] = []
         self._at: int | None = 0  # the position in the prediction; None while diverged
         self._run = 0
@@ -88,9 +87,6 @@ class PredictionDrafter:
         self._steps: list[Waypoint] = []
         self._fresh = False  # resynced just now
         self._learned.begin()
-
-    def begin(self, prompt: Sequence[int]) -> None:
-        self._restart()
 
     def propose(self, most: int) -> Draft | None:
         if self._at is None:
@@ -227,8 +223,8 @@ class PredictionDrafter:
             if at in named:
                 stay *= 1 - fitted.named_line
             rule_here = self._learned.at(at) if at != applied else None
-            if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
-                chance = rule_here.chance
+            if rule_here is not None and rule_here.ids and rule_here.trust.chance >= 0.5:
+                chance = rule_here.trust.chance
                 for n, token in enumerate(rule_here.ids):
                     after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
                     steps.append(Waypoint(token, chance * stay, after, rule_here, n))
@@ -238,7 +234,7 @@ class PredictionDrafter:
                 applied, at = at, at + rule_here.span
                 continue
             if rule_here is not None:
-                stay *= 1 - rule_here.chance
+                stay *= 1 - rule_here.trust.chance
             at += 1
             run += 1
             steps.append(Waypoint(ids[at - 1], stay, at, rule_here))
@@ -267,20 +263,17 @@ class PredictionsDrafter:
             PredictionDrafter(ids, codec, instruction)
             for ids in list(dict.fromkeys(map(tuple, predictions)))[:MAX_PREDICTIONS]
         ]
-        self._restart()
+        self.begin(())
 
-    def _restart(self) -> None:
+    def begin(self, prompt: Sequence[int]) -> None:
+        for track in self._tracks:
+            track.begin(prompt)
         count = len(self._tracks)
         # right and wrong ids where they disagreed; earlier predictions start with a better record
         self._right = [PRIOR * (count - at) / count for at in range(count)]
         self._wrong = [PRIOR * (at + 1) / count for at in range(count)]
         self._drafts: list[Draft | None] = [None] * count
         self._which = 0  # the prediction that the last draft came from
-
-    def begin(self, prompt: Sequence[int]) -> None:
-        for track in self._tracks:
-            track.begin(prompt)
-        self._restart()
 
     def propose(self, most: int) -> Draft | None:
         self._drafts = [track.propose(most) for track in self._tracks]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specedit.engines.exact.geometry import unsuitable
+from specedit.engines.exact.weights import unsuitable
 from specedit.errors import ModelError
 from specedit.files import regular
 from specedit.models import architecture, configuration

@@ -5,6 +5,10 @@ where these cost little (`four_bits`) and 6 elsewhere, block by block of rows. T
 next to its final name and moved there whole, under a lock; a damaged or older one is built again,
 and one that a killed process left unfinished is continued. It is read back once, whole; later opens
 check only its header.
+
+A model whose files are much larger than its converted weights is converted while it is fetched
+(`convert_fetched`): each file is converted and deleted before the next but one. An interrupted
+fetch continues with the file that comes next.
 """
 
 from __future__ import annotations
@@ -17,18 +21,39 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from specedit.engines.exact.geometry import INPUT_MULTIPLE, LANES, Geometry, bytes_of, needed_memory
-from specedit.engines.exact.weights import FORMAT_VERSION, Damaged, Writer, four_of, open_weights
+from specedit.engines.exact.kernels.library import why_not
+from specedit.engines.exact.weights import (
+    FORMAT_VERSION,
+    INPUT_MULTIPLE,
+    LANES,
+    Damaged,
+    Geometry,
+    Writer,
+    bytes_of,
+    four_of,
+    needed_memory,
+    open_weights,
+)
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.regular import Lock
 from specedit.models import catalogue
-from specedit.models.store import ModelFiles, parts_of, require_space, sized
+from specedit.models.architecture import our_headers
+from specedit.models.configuration import header_of
+from specedit.models.store import (
+    FetchProgress,
+    ModelFiles,
+    Report,
+    Shards,
+    parts_of,
+    require_space,
+    sized,
+    unreported,
+)
 
 if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint
@@ -40,15 +65,6 @@ FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
 MATRICES = ("qkv", "out", "gate_up", "down")
 NUMBERS_PER_BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
 BLOCKS_AHEAD = 3  # blocks that are made while one is written
-
-
-@dataclass(frozen=True, slots=True)
-class ConvertProgress:
-    """`done` of `total` bytes are converted; `what` is shown to the user."""
-
-    what: str
-    done: int
-    total: int
 
 
 def source_of(files: ModelFiles) -> str:
@@ -98,13 +114,6 @@ def is_converted(files: ModelFiles, store: Path, weights: str = "auto") -> bool:
     return _usable(converted_path(files, store, weights), source_of(files))
 
 
-Report = Callable[[ConvertProgress], None]
-
-
-def unreported(step: ConvertProgress) -> None:
-    """Show no progress."""
-
-
 def convert(
     files: ModelFiles, store: Path, weights: str = "auto", report: Report = unreported
 ) -> None:
@@ -115,7 +124,8 @@ def convert(
     lock = Lock(store / "locks" / f"{path.name}.lock")
     try:
         while not lock.take():
-            report(ConvertProgress(f"Waiting for another process to convert {files.name}", 0, 0))
+            note = f"Waiting for another process to convert {files.name}"
+            report(FetchProgress(files.name, "convert", 0, 0, note=note))
             time.sleep(0.2)
         if not _usable(path, source):
             _build(files, path, source, report)
@@ -182,27 +192,37 @@ def _build(files: ModelFiles, path: Path, source: str, report: Report) -> None:
     from specedit.engines.exact.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(files)
-    four, draft = four_bits(checkpoint, path), draft_of(path)
-    what = f"Converting {files.name}"
     if path.is_dir():  # otherwise this is only noticed at the end
         raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
-    with atomic.drafted(path, draft=draft) as file:
-        writer = Writer(file, checkpoint.config, source, four)
-        needed = needed_memory(checkpoint.config, writer.total)
-        catalogue.require_memory(files.name, needed, bool(four))
-        done = sum(entry["nbytes"] for entry in writer.entries.values())
-        lacking = writer.total - done
-        require_space(path.parent, lacking, f"the converted weights of {files.name}")
-        report(ConvertProgress(what, done, writer.total))
-        for size in fill(writer, checkpoint, four):
-            done += size
-            report(ConvertProgress(what, done, writer.total))
+    with atomic.drafted(path, draft=draft_of(path)) as file:
+        writer = _filled(file, files, checkpoint, path, source, report)
         writer.finish()
     for old in path.parent.glob(f"{path.name.rpartition('-v')[0]}-v*{path.suffix}*"):
         if old != path:
             with contextlib.suppress(OSError):
                 old.unlink()
-    report(ConvertProgress(what, writer.total, writer.total))
+    report(FetchProgress(files.name, "convert", writer.total, writer.total))
+
+
+def _filled(
+    file: BinaryIO,
+    files: ModelFiles,
+    checkpoint: Checkpoint,
+    path: Path,
+    source: str,
+    report: Report,
+) -> Writer:
+    """A writer of `file` with all that the checkpoint has, if memory and disk allow it."""
+    four = four_bits(checkpoint, path)
+    writer = Writer(file, checkpoint.config, source, four)
+    catalogue.require_memory(files.name, needed_memory(checkpoint.config, writer.total), bool(four))
+    done = sum(entry["nbytes"] for entry in writer.entries.values())
+    require_space(path.parent, writer.total - done, f"the converted weights of {files.name}")
+    report(FetchProgress(files.name, "convert", done, writer.total))
+    for size in fill(writer, checkpoint, four):
+        done += size
+        report(FetchProgress(files.name, "convert", done, writer.total))
+    return writer
 
 
 def draft_of(path: Path) -> Path:
@@ -307,3 +327,55 @@ def _blocks(
         for start in range(0, height, step):
             stop = min(start + step, height)
             yield partial(quantize.matrix_rows, checkpoint, name, group, start, stop, four)
+
+
+def convert_fetched(store: Path, weights: str, report: Report, shards: Shards) -> None:
+    """Convert the files of a folder while it is fetched, and delete them."""
+    files = shards.files
+    path, source = converted_path(files, store, weights), source_of(files)
+    draft = draft_of(path)
+    if (reason := why_not()) is not None:
+        raise ModelError(
+            f"{files.name} is converted while it is fetched, and {reason}",
+            hint="Name its hub id instead: all its files are then kept.",
+        )
+    try:
+        open_weights(path, source)
+    except Damaged:
+        if not draft.exists():
+            shards.forget()
+    else:
+        for shard in shards.present():
+            shards.drop(shard)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        needed = _converted(shards, draft, source, report)
+    except (OSError, Damaged) as error:
+        raise unwritable(files, path, error) from error
+    if shards.last:
+        if needed:
+            draft.unlink()
+            shards.forget()
+            raise ModelError(f"{files.name} lacks {sorted(needed)[0]}", hint="Pull it again.")
+        draft.replace(path)
+    for shard in shards.present():
+        if needed.isdisjoint(our_headers(header_of(shard))):
+            shards.drop(shard)
+
+
+def _converted(shards: Shards, draft: Path, source: str, report: Report) -> set[str]:
+    """Convert what can be converted; returns the model's tensors that are still needed."""
+    from specedit.engines.exact.checkpoint import open_checkpoint
+
+    checkpoint = open_checkpoint(shards.files, shards.present())
+    handle = os.open(draft, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    with os.fdopen(handle, "r+b") as file:
+        writer = _filled(file, shards.files, checkpoint, draft, source, report)
+        writer.save()
+        groups = lacking(writer, checkpoint).values()
+        needed = {part for sources in groups for group in sources for part in group}
+        if shards.last and not needed:
+            writer.finish()
+            os.fsync(file.fileno())
+    return needed

@@ -16,14 +16,24 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common, depths
+from specedit.engines.cores import default_threads
+from specedit.engines.exact.conversion import (
+    convert,
+    converted_path,
+    is_converted,
+    kind_of,
+    source_of,
+    unwritable,
+)
+from specedit.engines.exact.kernels.library import NO_KERNELS, load, why_not
+from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
+from specedit.engines.exact.weights import Damaged, needed_memory, open_weights
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
-
-if TYPE_CHECKING:
-    from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
+from specedit.models.catalogue import require_memory
+from specedit.models.store import ModelFiles
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 # Most ids of what is read that a narrowed choice may be among, besides frequent ones
@@ -83,8 +93,7 @@ class ExactEngine:
         reused = common(self.cache.ids, wanted)
         self.cache.crop(reused)
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
-        if wanted:
-            self.cache.reserve(len(wanted))
+        self.cache.reserve(len(wanted))
         for at in range(reused, len(wanted), PREFILL):
             self.passes.read(wanted[at : at + PREFILL], self.cache)
             yield Prefill(self.length, len(wanted), reused, time.perf_counter() - started)
@@ -145,10 +154,8 @@ class ExactEngine:
     def narrow(self, frequent: Sequence[int]) -> None:
         self._narrow = bool(frequent)
         if frequent and frequent != self._frequent:
-            self._frequent, self._subset = (
-                frequent,
-                self.passes.outputs(len(frequent) + MAX_NARROWED_IDS),
-            )
+            self._frequent = frequent
+            self._subset = self.passes.outputs(len(frequent) + MAX_NARROWED_IDS)
             self._subset.add(frequent)
 
     @property
@@ -184,7 +191,9 @@ class FixedPrefixes:
         """Feed these ids to an empty cache, or fill it as a run before did."""
         if len(ids) < MIN_PREFIX_IDS:
             return
-        path = self._path(ids)
+        # The name holds the digest of the model's file, so that `model remove` deletes it.
+        name = self._passes.identity.encode() + array("i", ids).tobytes()
+        path = self._folder / f"{self._prefix}{hashlib.sha256(name).hexdigest()[:16]}.kv"
         try:
             data = bytearray(regular.read(path, MAX_PREFIX_BYTES))
             digest, rows = data[:DIGEST], data[DIGEST:]
@@ -202,16 +211,69 @@ class FixedPrefixes:
             self._make_space()
             atomic.whole(path, hashlib.sha256(rows).digest() + rows)
 
-    def _path(self, ids: Sequence[int]) -> Path:
-        """Its name holds the digest of the model's file, so that `model remove` deletes it."""
-        name = hashlib.sha256(
-            self._passes.identity.encode() + array("i", ids).tobytes()
-        ).hexdigest()
-        return self._folder / f"{self._prefix}{name[:16]}.kv"
-
     def _make_space(self) -> None:
         """Delete the oldest files, so that one more may be kept."""
         files = self._folder.glob(f"{self._prefix}*.kv")
         newest_first = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
         for path in newest_first[MAX_PREFIX_FILES - 1 :]:
             path.unlink(missing_ok=True)
+
+
+def available(
+    files: ModelFiles | None = None, store: Path | None = None, weights: str = "auto"
+) -> str | None:
+    """Why the exact engine cannot run here (or not this model), in words; None when it can.
+
+    A model that was converted to `store` can, so its own header need not be read (0.4 s).
+    """
+    if (reason := why_not()) is not None or files is None:
+        return reason
+    if store is not None and is_converted(files, store, weights):
+        return None
+    from specedit.engines.exact.checkpoint import unsupported
+
+    return unsupported(files)
+
+
+def open_exact(
+    files: ModelFiles,
+    *,
+    store: Path,
+    threads: int | None = None,
+    precision: str = "balanced",
+    weights: str = "auto",
+) -> ExactEngine:
+    """An engine over the converted weights of `files`, which are made where they are missing."""
+    library = load()
+    if isinstance(library, str):
+        raise UsageError(f"The exact engine cannot run here: {library}.", hint=NO_KERNELS)
+    path, source = converted_path(files, store, weights), source_of(files)
+    convert(files, store, weights)
+    try:
+        mapped = open_weights(path, source)
+    except Damaged as error:  # deleted meanwhile, or not enough memory to map it
+        raise unwritable(files, path, error) from error
+    threads = threads or default_threads().number
+    config = mapped.config
+    size = sum(entry["nbytes"] for entry in mapped.entries.values())
+    kind = kind_of(files, weights)
+    scarce = require_memory(files.name, needed_memory(config, size), kind == "int4")
+    about = f"{kind}, {precision}, {library.name}"
+    fitted = kind == "int4" and weights == "auto"
+    why = "int8 takes more than three quarters of this machine's memory" if fitted else ""
+    info = EngineInfo(
+        name="exact",
+        device="cpu",
+        threads=threads,
+        window=config.window,
+        vocabulary=config.vocabulary,
+        exact=True,
+        trees=True,
+        hidden=config.hidden,
+        note="; ".join(filter(None, (about, why, library.note, scarce))),
+        weights=kind,
+    )
+    passes = KernelPasses(library, mapped, threads, close=precision == "close")
+    if not scarce:
+        mapped.map_pages()
+    return ExactEngine(passes, info, FixedPrefixes(path.parent, passes))

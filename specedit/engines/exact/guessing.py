@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from specedit.engines.exact.kernels import calls
-from specedit.engines.exact.kernels.passes import KernelPasses, OutputSubset
+from specedit.engines.exact.kernels.library import CGuess, CHead, CLinear
+from specedit.engines.exact.kernels.passes import KernelPasses, OutputSubset, linear_of
 from specedit.models.head_file import Heads
 
 MAX_GUESSED_IDS = 2048  # most ids of the present text that may be guessed besides frequent ones
@@ -84,7 +84,7 @@ class Guesser:
         guesses, chances = (c_int32 * (width * most))(), (c_float * (width * most))()
         self._passes.guess(
             self._heads[min(step, len(self._heads) - 1)],
-            calls.CGuess(taken, (c_int32 * width)(*ids), width, most, made, guesses, chances),
+            CGuess(taken, (c_int32 * width)(*ids), width, most, made, guesses, chances),
         )
         rows, result = memoryview(made).cast("B"), []
         for row in range(width):
@@ -100,13 +100,13 @@ class Guesser:
         return result
 
 
-def _head(heads: Heads, depth: int) -> calls.CHead:
-    sizes, none = heads.about.sizes, calls.CLinear()
+def _head(heads: Heads, depth: int) -> CHead:
+    sizes, none = heads.about.sizes, CLinear()
     step = min(depth, sizes.steps - 1)
-    return calls.CHead(
-        calls.linear_of(heads, f"{step}.state"),
-        calls.linear_of(heads, f"{step}.id") if sizes.of.chained else none,
-        calls.linear_of(heads, f"{step}.down"),
+    return CHead(
+        linear_of(heads, f"{step}.state"),
+        linear_of(heads, f"{step}.id") if sizes.of.chained else none,
+        linear_of(heads, f"{step}.down"),
         none,  # set by `_gather`
         heads.address(f"{depth}.bias"),
         0,

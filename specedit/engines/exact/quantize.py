@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import (
+from specedit.engines.exact.kernels.library import load
+from specedit.engines.exact.weights import (
     BLOCK4,
     BLOCK6,
     INPUT_MULTIPLE,
@@ -112,8 +113,6 @@ def _by_panel(numbers: Array, groups: int) -> Array:
 
 def packed(rows: Array, bits: int, group_size: int | None = None) -> dict[str, Array]:
     """The same of float rows, with 4 or 6 bits: the kernels' own search (quantize.c)."""
-    from specedit.engines.exact.kernels.library import load
-
     library = load()
     if isinstance(library, str):
         raise ModelError(f"Weights of {bits} bits need the exact engine's kernels: {library}.")

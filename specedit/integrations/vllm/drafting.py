@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
+from specedit.decode import Codec, Draft
 from specedit.decode.cost import Curve
-from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.prediction_drafter import MAX_PREDICTIONS, PredictionDrafter
 from specedit.decode.width import Widths

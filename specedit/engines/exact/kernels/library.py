@@ -1,8 +1,9 @@
-"""The compiled kernels of this machine: the library, and the variant that is used.
+"""The compiled kernels: their call interface, and the library and variant of this machine.
 
-That is the best one that passed the self-check, or the one that `SPECEDIT_KERNEL` names. The check
-runs once, in a process of its own (probe.py), and its result is kept in the store: a variant that
-differs from plain C in a bit, or crashes, is excluded before it is used.
+The structures and signatures are those of specedit.h. The variant that is used is the best one that
+passed the self-check, or the one that `SPECEDIT_KERNEL` names. The check runs once, in a process of
+its own (sources.py), and its result is kept in the store: a variant that differs from plain C in a
+bit, or crashes, is excluded before it is used.
 """
 
 from __future__ import annotations
@@ -16,17 +17,153 @@ import platform
 import signal
 import subprocess
 import sys
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from specedit.engines.exact.kernels.calls import INTERFACE, bind
 from specedit.engines.exact.kernels.sources import NOT_BUILT, library_name, version
 from specedit.errors import UsageError
 from specedit.files import atomic, stored
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
+INTERFACE = 8
+
+
+class Shape(ctypes.Structure):
+    _fields_ = (
+        *((name, c_int32) for name in ("layers", "hidden", "hidden_true", "inner", "group_size")),
+        *((name, c_int32) for name in ("heads", "kv_heads", "half", "half_true", "vocabulary")),
+        ("residual", c_int32),
+        ("epsilon", c_float),
+    )
+
+
+class CLinear(ctypes.Structure):
+    _fields_ = (
+        ("panels", c_void_p),
+        ("scales", c_void_p),
+        ("offsets", c_void_p),
+        ("outputs", c_int32),
+        ("inputs", c_int32),
+        ("group_size", c_int32),
+        ("bits", c_int32),
+    )
+
+
+class CLayer(ctypes.Structure):
+    _fields_ = (
+        ("norm", c_void_p),
+        ("qkv", CLinear),
+        ("bias", c_void_p),
+        ("query_norm", c_void_p),
+        ("key_norm", c_void_p),
+        ("out", CLinear),
+        ("inner_norm", c_void_p),
+        ("gate_up", CLinear),
+        ("down", CLinear),
+        ("unrotated", c_int32),
+    )
+
+
+class CWeights(ctypes.Structure):
+    _fields_ = (
+        ("layers", POINTER(CLayer)),
+        ("embedding", c_void_p),
+        ("norm", c_void_p),
+        ("head", CLinear),
+        ("frequencies", c_void_p),
+    )
+
+
+class CSubset(ctypes.Structure):
+    _fields_ = (("rows", CLinear), ("count", c_int32))
+
+
+class CPass(ctypes.Structure):
+    _fields_ = (
+        ("ids", POINTER(c_int32)),
+        ("parents", POINTER(c_int32)),
+        ("width", c_int32),
+        ("start", c_int32),
+        ("choices", POINTER(c_int32)),
+        ("logits", POINTER(c_float)),
+        ("hidden", POINTER(c_float)),
+        ("subset", POINTER(CSubset)),
+        ("caches", POINTER(c_void_p)),
+        ("starts", POINTER(c_int32)),
+        ("margins", POINTER(c_float)),
+    )
+
+
+class CHead(ctypes.Structure):
+    _fields_ = (
+        ("of_state", CLinear),
+        ("of_id", CLinear),
+        ("down", CLinear),
+        ("output", CLinear),
+        ("bias", c_void_p),
+        ("guessed", c_int32),
+        ("gated", c_int32),
+        ("sharpness", c_float),
+    )
+
+
+class CGuess(ctypes.Structure):
+    _fields_ = (
+        ("states", POINTER(c_float)),
+        ("ids", POINTER(c_int32)),
+        ("width", c_int32),
+        ("most", c_int32),
+        ("made", POINTER(c_float)),
+        ("guesses", POINTER(c_int32)),
+        ("chances", POINTER(c_float)),
+    )
+
+
+SIGNATURES = {
+    "interface": (c_int, ()),
+    "variant": (c_char_p, (c_int,)),
+    "can": (c_int, (c_int,)),
+    "difference": (c_char_p, (c_int, c_int, c_uint64, c_int)),
+    "version": (c_char_p, ()),
+    "quantize": (c_int, (c_void_p, *(c_int,) * 4, c_void_p, c_void_p, c_void_p)),
+    "pool_new": (c_void_p, (c_int,)),
+    "pool_free": (None, (c_void_p,)),
+    "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(CWeights))),
+    "model_free": (None, (c_void_p,)),
+    "cache_new": (c_void_p, (c_void_p,)),
+    "cache_free": (None, (c_void_p,)),
+    "cache_reserve": (c_int, (c_void_p, c_int)),
+    "cache_bytes": (c_uint64, (c_void_p,)),
+    "cache_copy": (c_int, (c_void_p, c_void_p, c_int)),
+    "cache_row_bytes": (c_uint64, (c_void_p,)),
+    "cache_rows": (c_int, (c_void_p, c_void_p, c_int, c_int)),
+    "cache_keep": (c_int, (c_void_p, c_int, POINTER(c_int32), c_int)),
+    "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(CPass))),
+    "guess_run": (c_int, (c_void_p, c_void_p, POINTER(CHead), POINTER(CGuess))),
+    "output_rows": (
+        c_int,
+        (
+            *(c_void_p, POINTER(c_int32), c_int, c_int, c_int),
+            *(POINTER(c_int8), POINTER(c_float), POINTER(c_int32)),
+        ),
+    ),
+    "products": (c_int, (c_void_p, c_void_p, c_int)),
+    "attention": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_int)),
+}
+
+
+def bind(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Give every function of a loaded library its types."""
+    for name, (result, arguments) in SIGNATURES.items():
+        function = getattr(library, f"specedit_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+NO_KERNELS = "Install specedit from a wheel for this platform, or use --engine huggingface."
 FOLDER = Path(__file__).parent
 VARIABLE = "SPECEDIT_KERNEL"
 REFERENCE = "reference"
@@ -60,6 +197,12 @@ def load(folder: Path = FOLDER, store: Path | None = None) -> Library | str:
         return result
     lib, wrong = result
     return _forced(lib, wrong, forced) if forced else _best(lib, wrong)
+
+
+def why_not() -> str | None:
+    """Why no kernel can be used here, in words; None when one can."""
+    result = load()
+    return result if isinstance(result, str) else None
 
 
 def _checked(folder: Path, store: Path) -> tuple[ctypes.CDLL, dict[str, str]] | str:
@@ -141,7 +284,7 @@ def _forced(lib: ctypes.CDLL, wrong: dict[str, str], name: str) -> Library:
 
 
 TIMINGS_FILE = "kernels.json"
-PROBE = Path(__file__).with_name("probe.py")
+PROBE = Path(__file__).with_name("sources.py")
 MACHINES = 8  # most results that are kept, of machines and libraries that share a store
 TIMEOUT = 120  # seconds; it takes less than one on an idle machine
 CPUINFO = 16384  # bytes of it that are read: one processor's name and features
@@ -154,9 +297,6 @@ class Findings:
     version: str = ""
     fails: str = ""  # why it does not load
     wrong: dict[str, str] | None = None  # variant -> what is wrong with it; "" is nothing
-
-    def of(self, variant: str) -> str:
-        return (self.wrong or {}).get(variant, "it has not been checked")
 
 
 def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
@@ -231,16 +371,12 @@ def _key(library: Path) -> str:
     """These bytes and this processor. Neither the file's place nor its date says what it computes:
     a new version of the package often has the same library."""
     code = hashlib.sha256(library.read_bytes()).hexdigest()[:32]
-    processor = hashlib.sha256(_processor().encode()).hexdigest()[:16]
-    return f"{code} | {processor}"
-
-
-def _processor() -> str:
-    system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(CPUINFO).split("\n\n")[0].splitlines()
-    except OSError:
-        return system
+    known = [f"{platform.system()} {platform.release()} {platform.machine()}"]
     named = ("model name", "flags", "Features", "CPU part", "CPU implementer")
-    return " ".join([system, *(line for line in lines if line.startswith(named))])
+    with (
+        contextlib.suppress(OSError),
+        Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file,
+    ):
+        lines = file.read(CPUINFO).split("\n\n")[0].splitlines()
+        known += [line for line in lines if line.startswith(named)]
+    return f"{code} | {hashlib.sha256(' '.join(known).encode()).hexdigest()[:16]}"

@@ -11,12 +11,31 @@ from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_float, c_int8, c_int32, c_void_p
 from typing import Any
 
-from specedit.engines.exact.geometry import LANES, Geometry, up_to
-from specedit.engines.exact.kernels import calls
-from specedit.engines.exact.kernels.library import Library
-from specedit.engines.exact.weights import Weights
+from specedit.engines.exact.kernels.library import (
+    CGuess,
+    CHead,
+    CLayer,
+    CLinear,
+    CPass,
+    CSubset,
+    CWeights,
+    Library,
+    Shape,
+)
+from specedit.engines.exact.weights import (
+    BLOCK4,
+    BLOCK6,
+    INPUT_MULTIPLE,
+    LANES,
+    Geometry,
+    Weights,
+    four_of,
+    group_size_of,
+    up_to,
+)
 from specedit.errors import ModelError
 from specedit.models.architecture import Architecture
+from specedit.models.head_file import Heads
 
 
 class KernelPasses:
@@ -35,7 +54,7 @@ class KernelPasses:
         self._pool = Pool(lib, threads)
         self._busy = threading.Lock()  # passes share the model's buffers: one at a time
         self._model = lib.specedit_model_new(
-            library.variant, calls.shape_of(weights, close), calls.weights_of(weights)
+            library.variant, shape_of(weights, close), weights_of(weights)
         )
         if not self._model:
             raise ModelError(
@@ -103,7 +122,7 @@ class KernelPasses:
         width = len(ids)
         choices = (c_int32 * width)()
         starts = (c_int32 * width)(*(len(cache.ids) for cache in caches))
-        batch = calls.CPass(
+        batch = CPass(
             (c_int32 * width)(*ids), None, width, 0, choices, None, self._hidden(width, states)
         )
         batch.caches, batch.starts = (c_void_p * width)(*(cache.handle for cache in caches)), starts
@@ -114,7 +133,7 @@ class KernelPasses:
             cache.ids.append(id)
         return list(choices)
 
-    def guess(self, head: calls.CHead, guess: calls.CGuess) -> None:
+    def guess(self, head: CHead, guess: CGuess) -> None:
         """One step of draft heads, into the buffers that `guess` names."""
         run = self._library.lib.specedit_guess_run
         with self._busy:
@@ -162,8 +181,8 @@ class KernelPasses:
         fed = (c_int32 * width)(*ids)
         subset = None  # every id
         if among is not None:
-            subset = ctypes.pointer(calls.CSubset(among.linear(), len(among.ids)))
-        batch = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
+            subset = ctypes.pointer(CSubset(among.linear(), len(among.ids)))
+        batch = CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
         if margins is not None:
             batch.margins = (c_float * width).from_buffer(margins)
         run = self._library.lib.specedit_run
@@ -225,20 +244,16 @@ class KernelCache:
 
     def rows(self) -> bytearray:
         """The keys and values, as bytes for `fill`."""
-        data = bytearray(len(self.ids) * self._row_bytes)
+        data = bytearray(len(self.ids) * self._lib.specedit_cache_row_bytes(self.handle))
         self._move(data, len(self.ids), out=True)
         return data
 
     def fill(self, ids: Sequence[int], rows: bytearray) -> None:
         """Hold these ids as the cache did that gave these `rows`."""
-        if len(rows) != len(ids) * self._row_bytes:
+        if len(rows) != len(ids) * self._lib.specedit_cache_row_bytes(self.handle):
             raise ValueError("these are not the rows of so many ids")
         self._move(rows, len(ids), out=False)
         self.ids[:] = ids
-
-    @property
-    def _row_bytes(self) -> int:
-        return int(self._lib.specedit_cache_row_bytes(self.handle))
 
     def _move(self, data: bytearray, length: int, *, out: bool) -> None:
         at = (c_int8 * len(data)).from_buffer(data)
@@ -293,7 +308,72 @@ class OutputSubset:
             del self.places[id]
         del self.ids[count:]
 
-    def linear(self) -> calls.CLinear:
+    def linear(self) -> CLinear:
         """The layer as the kernels take it."""
         at = (ctypes.addressof(part) for part in self._arrays)
-        return calls.CLinear(*at, up_to(len(self.ids), LANES), self._hidden, self._hidden, 8)
+        return CLinear(*at, up_to(len(self.ids), LANES), self._hidden, self._hidden, 8)
+
+
+def shape_of(weights: Weights, close: bool) -> Shape:
+    """A model's numbers; `close`: activations keep a residual."""
+    config = weights.config
+    widths = Geometry.of(config)
+    return Shape(
+        config.layers,
+        widths.hidden,
+        config.hidden,
+        widths.inner,
+        min(group_size_of(four_of(weights.entries)), widths.inner),
+        config.heads,
+        config.kv_heads,
+        widths.half,
+        config.head_size // 2,
+        config.vocabulary,
+        int(close),
+        config.epsilon,
+    )
+
+
+def weights_of(weights: Weights) -> CWeights:
+    """Every tensor's address."""
+    layers = (CLayer * weights.config.layers)(
+        *(_layer(weights, index) for index in range(weights.config.layers))
+    )
+    return CWeights(
+        layers,
+        weights.address("embedding"),
+        weights.address("norm"),
+        linear_of(weights, "head"),
+        weights.address("speeds"),
+    )
+
+
+def linear_of(weights: Weights | Heads, name: str) -> CLinear:
+    """A product's addresses and sizes."""
+    panels, steps, *_, last = weights.entries[f"{name}.panels"]["shape"]
+    groups = weights.entries[f"{name}.scales"]["shape"][1]
+    bits = {BLOCK4: 4, BLOCK6: 6}.get(last, 8)
+    inputs = steps * (4 if bits == 8 else INPUT_MULTIPLE)
+    return CLinear(
+        *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
+        panels * LANES,
+        inputs,
+        inputs if groups == 1 else group_size_of(four_of(weights.entries)),
+        bits,
+    )
+
+
+def _layer(weights: Weights, index: int) -> CLayer:
+    at = f"layer.{index}"
+    return CLayer(
+        weights.address(f"{at}.norm"),
+        linear_of(weights, f"{at}.qkv"),
+        weights.address(f"{at}.bias"),
+        weights.address(f"{at}.query_norm"),
+        weights.address(f"{at}.key_norm"),
+        linear_of(weights, f"{at}.out"),
+        weights.address(f"{at}.inner_norm"),
+        linear_of(weights, f"{at}.gate_up"),
+        linear_of(weights, f"{at}.down"),
+        int(index in weights.config.unrotated),
+    )
