@@ -282,7 +282,7 @@ class Trying:
 
 
 @dataclass(frozen=True, slots=True)
-class Testing:
+class CommandRunning:
     """The command runs; `line` is the last of its output. Number 0: before anything is edited."""
 
     number: int

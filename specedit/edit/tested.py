@@ -22,7 +22,7 @@ from specedit.edit.report import (
     CommandResult,
     Edit,
     Figures,
-    Testing,
+    CommandRunning,
     Tried,
     Try,
     as_written,
@@ -210,7 +210,7 @@ class _Tries:
         command = self._settings.test
 
         def report(line: str) -> None:
-            self._sink.emit(Testing(number, command, line))
+            self._sink.emit(CommandRunning(number, command, line))
 
         ran = run_command(command, self._root, self._settings.test_timeout, report)
         return self._failures.result_of(ran, self._root, number)

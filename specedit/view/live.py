@@ -21,7 +21,7 @@ from rich.text import Text
 from specedit.decode import Tally
 from specedit.edit.backend import Loading, Ready, Written
 from specedit.edit.job import Job
-from specedit.edit.report import Baseline, Testing, Tried, Trying
+from specedit.edit.report import Baseline, CommandRunning, Tried, Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.syntax.lines import Hunk, hunks, opcodes
@@ -216,7 +216,7 @@ class Live(Sink):
         self._passes = 0
         self._answered = False  # the answer is complete; with `compares` it is decoded again
         self._change: ChangeSoFar | None = None
-        self._testing: Testing | None = None
+        self._testing: CommandRunning | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
         self._entered = False
@@ -271,7 +271,7 @@ class Live(Sink):
                     self._write(event)
                 case Answered():
                     self._phase, self._answered = _Phase("checking"), True
-                case Testing():  # the output of the user's command; any other event ends it
+                case CommandRunning():  # the output of the user's command; any other event ends it
                     if self._phase.what != "testing":
                         self._phase = _Phase("testing")
                     self._testing = event
@@ -280,7 +280,7 @@ class Live(Sink):
                 case Finished():
                     self._progress.finish(event.edit.path)
                     self._change, self._phase = None, _Phase("starting")
-        if isinstance(event, Planned | Testing):
+        if isinstance(event, Planned | CommandRunning):
             self._start()
 
     def _begin(self, job: Job) -> None:

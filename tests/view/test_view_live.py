@@ -20,11 +20,10 @@ from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, ModelInfo, Ready, Written
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.locate import locate
-from specedit.edit.report import Edit, Testing, Tried, Try
-from specedit.edit.sink import EditEvent, Planned, Sink
+from specedit.edit.report import Edit, CommandRunning, Tried, Try
+from specedit.edit.sink import EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.files.source import Source
-from specedit.server.worker import Ended
 from specedit.settings import Settings
 from specedit.view.live import Live
 
@@ -250,13 +249,13 @@ def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentati
         (Loading("starting"), 0.1, Loading("starting"), ""),
         (Loading("starting"), 1, Loading("starting"), "starting  1.0 s"),
         (
-            Testing(1, "pytest -q", "collected 7 items"),
+            CommandRunning(1, "pytest -q", "collected 7 items"),
             1,
-            Testing(1, "pytest -q", "tests/test_a.py .....\x1b[31m"),
+            CommandRunning(1, "pytest -q", "tests/test_a.py .....\x1b[31m"),
             "try 1: pytest -q  1.0 s  tests/test_a.py .....\u241b[31m",
         ),
-        (Testing(0, "true"), 1, Testing(0, "true"), "before the edit: true"),
-        (Testing(1, "true"), 1, Tried(Try(1), 6), ""),
+        (CommandRunning(0, "true"), 1, CommandRunning(0, "true"), "before the edit: true"),
+        (CommandRunning(1, "true"), 1, Tried(Try(1), 6), ""),
     ],
     ids=[
         *("a download", "one that is resumed counts what it fetched", "prefill", "decoding"),
@@ -326,8 +325,8 @@ def test_any_terminal_holds_the_rows(width, height, clock):
         assert any("+ b" in row for row in rows)
 
 
-def ended(name: str) -> Ended:
-    return Ended(Edit(name, "edited"))
+def ended(name: str) -> Finished:
+    return Finished(Edit(name, "edited"))
 
 
 def test_over_files_the_time_left_counts_from_the_first_question_and_by_size(
