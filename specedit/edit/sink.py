@@ -7,7 +7,7 @@ from typing import Literal
 
 from specedit.edit.backend import Answer, Event
 from specedit.edit.job import Job
-from specedit.edit.report import Baseline, Edit, CommandRunning, Tried, Trying
+from specedit.edit.report import Baseline, CommandRunning, Edit, Tried, Trying
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,9 @@ class Finished:
     edit: Edit
 
 
-EditEvent = Event | Begun | Planned | Answered | Trying | CommandRunning | Baseline | Tried | Finished
+EditEvent = (
+    Event | Begun | Planned | Answered | Trying | CommandRunning | Baseline | Tried | Finished
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from specedit.edit.regions.locate import locate
 from specedit.edit.report import (
     Baseline,
     CommandResult,
+    CommandRunning,
     Edit,
     Figures,
-    CommandRunning,
     Tried,
     Try,
     as_written,

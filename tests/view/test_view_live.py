@@ -20,7 +20,7 @@ from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, ModelInfo, Ready, Written
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.locate import locate
-from specedit.edit.report import Edit, CommandRunning, Tried, Try
+from specedit.edit.report import CommandRunning, Edit, Tried, Try
 from specedit.edit.sink import EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.files.source import Source
