@@ -134,12 +134,11 @@ class Calibration:
     _seen: dict[tuple[str, int], list[float]] = field(default_factory=dict)
 
     def corrected(self, draft: Draft) -> list[float]:
-        factors = [self._factor(draft.source, sure) for sure in range(len(EDGES) + 1)]
+        factors = []
+        for sure in range(len(EDGES) + 1):
+            expected, happened = self._seen.get((draft.source, sure), (0.0, 0.0))
+            factors.append((happened + self.inertia) / (expected + self.inertia))
         return [_correct(chance, factors[bisect_right(EDGES, chance)]) for chance in draft.chances]
-
-    def _factor(self, source: str, sure: int) -> float:
-        expected, happened = self._seen.get((source, sure), (0.0, 0.0))
-        return (happened + self.inertia) / (expected + self.inertia)
 
     def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
         """`tokens` were committed: the accepted part of the draft, and the model's own choice.

@@ -182,11 +182,7 @@ def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
         completion[start : len(completion) - end],
     )
     short, long = sorted(middle, key=len)
-    return start + end + _longest_common(short, long)
-
-
-def _longest_common(short: Sequence[int], long: Sequence[int]) -> int:
-    """Crochemore and others, 2001: a zero bit per matched position of `short`."""
+    # Crochemore and others, 2001: a zero bit per matched position of `short`
     positions: dict[int, int] = {}
     in_long = set(long)
     for at, token in enumerate(short):
@@ -198,4 +194,4 @@ def _longest_common(short: Sequence[int], long: Sequence[int]) -> int:
         if bits := positions.get(token):
             hit = row & bits
             row = ((row + hit) | (row - hit)) & every
-    return len(short) - row.bit_count()
+    return start + end + len(short) - row.bit_count()

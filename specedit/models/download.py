@@ -101,7 +101,9 @@ def fetch_from_hub(
 ) -> None:
     """Download a hub repository's safetensors folder, or one GGUF model of it. `use` gets the
     folder of a catalogue's entry in `Shards`, file by file."""
-    listing, parts = _listing(repository), _parts(file)
+    listing = _listing(repository)
+    # the files that are the GGUF model of this name
+    parts = [part.as_posix() for part in store.parts_of(PurePosixPath(file))] if file else []
     files = [
         remote
         for remote in listing.files
@@ -137,11 +139,6 @@ def sweep(part: Path) -> None:
     """Remove the folders that a killed download left next to `part`; call it under the lock."""
     for left in part.parent.glob(f"{part.name}-wheel-*"):
         shutil.rmtree(left, ignore_errors=True)
-
-
-def _parts(file: str) -> list[str]:
-    """The files of a repository that are the GGUF model of this name."""
-    return [part.as_posix() for part in store.parts_of(PurePosixPath(file))] if file else []
 
 
 def _is_needed(file: str) -> bool:

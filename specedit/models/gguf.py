@@ -127,12 +127,7 @@ def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
 
 
 def _open_one(path: Path, arrays: bool) -> Gguf:
-    try:
-        if not path.is_file():
-            raise ModelError(f"{path} cannot be read: it is missing or not a regular file.")
-        file = regular.LargeFile(path)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error}.") from error
+    file = opened(path)
     if file.size < 24:
         raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
     size = FIRST_READ_BYTES
@@ -150,6 +145,16 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
             raise ModelError(
                 f"{path} has a damaged GGUF header ({reason}).", hint=REFETCH
             ) from error
+
+
+def opened(path: Path) -> regular.LargeFile:
+    """A model's file, to read parts of."""
+    try:
+        if not path.is_file():
+            raise ModelError(f"{path} cannot be read: it is missing or not a regular file.")
+        return regular.LargeFile(path)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error}.") from error
 
 
 def read(file: regular.LargeFile, start: int, size: int) -> bytearray:

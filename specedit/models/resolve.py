@@ -281,13 +281,16 @@ def _of_folder(path: Path) -> ModelFiles:
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 
+State = Literal["here", "unchecked", "part", "absent", "elsewhere"]
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One model of the catalogue or of the store."""
 
     name: str
     slot: Slot
-    state: Literal["here", "unchecked", "part", "absent", "elsewhere"]
+    state: State
     have: int  # bytes on this disk
     size: int
     sha256: str
@@ -308,7 +311,10 @@ def items(root: Path) -> Iterator[Item]:
             where = _where(record, entry.hub)
             yield Item(entry.name, slot, "here", record.size, *facts, where, record.date)
         else:
-            state, have = _unfinished(slot)
+            here = slot.path.exists()  # copied there, or damaged
+            place = slot.path if here else slot.part
+            have = store.size_of(place) if place.exists() else 0
+            state: State = "unchecked" if here else "part" if have else "absent"
             where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
             where += ", untested" if entry.untested else ""
             yield Item(entry.name, slot, state, have, *facts, where)
@@ -317,13 +323,6 @@ def items(root: Path) -> Iterator[Item]:
             where = _where(record, record.name)
             facts = (record.size, record.sha256, record.licence)
             yield Item(record.name, slot, "here", record.size, *facts, where, record.date)
-
-
-def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:
-    if slot.path.exists():
-        return "unchecked", store.size_of(slot.path)  # copied there, or damaged
-    have = store.size_of(slot.part) if slot.part.exists() else 0
-    return ("part" if have else "absent"), have
 
 
 def _where(record: Record, repository: str) -> str:

@@ -20,6 +20,12 @@ def draft(chance: float, size: int = 400) -> Draft:
     return Draft([7] * size, [chance] * size, "prediction", beyond=chance)
 
 
+def choose(widths: Widths, *drafts: Draft, trees: bool = False) -> tuple[Draft, int]:
+    chosen = widths.choose(drafts, trees=trees)
+    assert chosen is not None
+    return chosen
+
+
 def trusted(curve: Curve = CURVE, passes: int = 40) -> Widths:
     """Widths whose drafts have saved enough to stake much."""
     widths = Widths(curve)
@@ -49,34 +55,25 @@ def test_nothing_to_offer_is_a_plain_pass():
 
 @pytest.mark.parametrize("curve", [CURVE, NOISY, Curve.line(0.035, 0.015), Curve.line(0.07, 0.001)])
 def test_the_surer_the_draft_the_wider_the_pass(curve):
-    chosen = [trusted(curve).choose([draft(c)]) for c in (0.02, 0.5, 0.9, 0.99, 0.999)]
-    lengths = [length for _, length in filter(None, chosen)]
+    lengths = [choose(trusted(curve), draft(c))[1] for c in (0.02, 0.5, 0.9, 0.99, 0.999)]
     assert lengths == sorted(lengths)
     assert lengths[0] < 8 < lengths[-1]
 
 
 def test_where_width_costs_nothing_all_of_it_is_used():
     steps = Curve.of([(1, 0.1), (8, 0.1), (9, 0.5), (16, 1.0)])
-    chosen = Widths(steps).choose([draft(0.001)])
-    assert chosen is not None
-    assert chosen[1] == 7
-    few = Widths(steps).choose([draft(0.001, size=3)])
-    assert few is not None
-    assert few[1] == 3
+    assert choose(Widths(steps), draft(0.001))[1] == 7
+    assert choose(Widths(steps), draft(0.001, size=3))[1] == 3
 
 
 def test_after_a_divergence_nearly_free_widths_are_offered():
     """Width 8 costs 107 ms where width 1 costs 75: an uncertain draft is worth trying."""
-    chosen = trusted(NOISY).choose([draft(0.75)])
-    assert chosen is not None
-    assert chosen[1] >= 5
+    assert choose(trusted(NOISY), draft(0.75))[1] >= 5
 
 
 def test_drafts_stake_no_more_than_they_saved():
     widths = Widths(CURVE)
-    first = widths.choose([draft(0.9999)])
-    assert first is not None
-    assert CURVE.seconds(1 + first[1]) <= 3 * CURVE.seconds(1)
+    assert CURVE.seconds(1 + choose(widths, draft(0.9999))[1]) <= 3 * CURVE.seconds(1)
     lost = 0.0
     for _ in range(50):  # a drafter that claims to be sure and is always wrong
         chosen = widths.choose([draft(0.9999)])
@@ -100,13 +97,12 @@ def test_plain_ids_save_nothing_however_many_are_told_at_once():
 
 def test_a_fully_accepted_draft_proves_only_what_was_reached():
     widths = trusted()
-    before = widths.choose([draft(0.97)])
+    before = choose(widths, draft(0.97))[1]
     for _ in range(60):
         widths.learn(draft(0.97), 20, [7] * 21, 0.1)
-    after = widths.choose([draft(0.97)])
-    assert before is not None
-    assert after is not None
-    assert after[1] > before[1], "hundreds of ids held that were expected to fail three times each"
+    assert choose(widths, draft(0.97))[1] > before, (
+        "hundreds of ids held that were expected to fail three times each"
+    )
 
 
 def test_the_drafter_that_holds_wins_over_the_one_that_claims():
@@ -115,9 +111,7 @@ def test_the_drafter_that_holds_wins_over_the_one_that_claims():
     modest = Draft([2] * 9, [0.6] * 9, "lookup")
     for _ in range(20):
         widths.learn(boast, 9, [5], 0.1)
-    chosen = widths.choose([boast, modest])
-    assert chosen is not None
-    assert chosen[0].source == "lookup"
+    assert choose(widths, boast, modest)[0] is modest
 
 
 def test_of_two_drafts_the_one_whose_ids_hold_is_offered():
@@ -126,18 +120,14 @@ def test_of_two_drafts_the_one_whose_ids_hold_is_offered():
     diverges = Draft([2] * 90, [0.97] * 90, "lookup", beyond=0.97)
     for curve in (CURVE, Curve.line(0.4, 0.001), Curve.line(0.1, 0.1)):
         for drafts in ([holds, diverges], [diverges, holds]):
-            chosen = trusted(curve).choose(drafts)
-            assert chosen is not None and chosen[0] is holds
+            assert choose(trusted(curve), *drafts)[0] is holds
 
 
 def test_a_new_answer_starts_with_a_clean_sheet():
     widths = trusted()
-    wide = widths.choose([draft(0.999)])
+    wide = choose(widths, draft(0.999))[1]
     widths.begin()
-    narrow = widths.choose([draft(0.999)])
-    assert wide is not None
-    assert narrow is not None
-    assert narrow[1] < wide[1]
+    assert choose(widths, draft(0.999))[1] < wide
 
 
 def test_the_clock_believes_a_machine_that_became_slower():
@@ -173,9 +163,7 @@ def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few():
     chances = [0.5, 0.3, 0.1, 0.02, 0.02]  # one place's ids
     tree = Draft([1, 2, 3, 4, 5], chances, "chained", parents=[-1] * 5)
     cost = Curve.line(0.06, 0.0007)  # 0.02 of a pass is more than that, 0.02 of half a pass less
-    chosen = trusted(cost).choose([tree], trees=True)
-    assert chosen is not None
-    assert chosen[1] == 3
+    assert choose(trusted(cost), tree, trees=True)[1] == 3
 
 
 def test_measuring_leaves_the_cache_as_it_was():

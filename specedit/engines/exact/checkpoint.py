@@ -19,7 +19,7 @@ from specedit.errors import ModelError
 from specedit.files import regular
 from specedit.models import architecture, configuration
 from specedit.models.architecture import Architecture
-from specedit.models.gguf import open_gguf, read
+from specedit.models.gguf import open_gguf, opened, read
 from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
         if "output.weight" not in headers and not tied:
             raise ModelError(f"{path} has no tensor lm_head.weight.", hint="Fetch the model again.")
         tied = "output.weight" not in headers
-    opened = cache(_opened)
+    files = cache(opened)
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
         header, theirs = headers[name], architecture.their_name(name)
@@ -109,7 +109,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
                 f"the exact engine reads {', '.join(TYPES)}",
                 hint=GENERIC,
             )
-        return _finite(header.file, theirs, _rows(header, opened(header.file), start, stop))
+        return _finite(header.file, theirs, _rows(header, files(header.file), start, stop))
 
     return Checkpoint(model, {name: header.dtype for name, header in headers.items()}, rows, tied)
 
@@ -121,13 +121,6 @@ def _finite(path: Path, name: str, rows: Array) -> Array:
             hint="Remove it and fetch it again (specedit model pull), or use another model.",
         )
     return rows
-
-
-def _opened(path: Path) -> regular.LargeFile:
-    try:
-        return regular.LargeFile(path)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error}.") from error
 
 
 def _rows(
