@@ -473,6 +473,28 @@ def _unreached(merge: Merge) -> Iterator[RuleMatch]:
 
 @rule(
     DOUBTS,
+    "would never run, as the line above it ends the block: `{above}`",
+    "show the line above it, or remove that with a diff",
+    case="a return after one that stays",
+)
+def _never_run(merge: Merge) -> Iterator[RuleMatch]:
+    """New lines below a line of the file that ends their block, and that the snippet does not
+    show."""
+    for row, step in zip(merge.rows, merge.path, strict=True):
+        text = row.text.strip()
+        if row.part != LINE or step.matched or step.gone or not step.kept or closes(row.text):
+            continue
+        lines = (line for line in merge.columns[: step.at][::-1] if line.text.strip())
+        above = next(lines, None) if text else None
+        if above is None or above.owner != row.owner or opens(above.text):
+            continue
+        word = above.text.split(None, 1)[0].rstrip(";")
+        if word in ENDS_BLOCK and margin(above.text) == margin(row.text):
+            yield RuleMatch(row.text, _span([above]), {"above": short(above.text.strip())})
+
+
+@rule(
+    DOUBTS,
     "may replace this line, or stand beside it",
     "{hint}",
     case="a call beside one with another last argument",
