@@ -57,7 +57,7 @@ MUTATIONS = {
     ),
     "11 definitions disappear": (
         *("check/answer.py", "if not checks.may_remove and", "if checks.may_remove and"),
-        "check/test_check_refusals.py",
+        "check/test_check.py",
     ),
 }
 EXTRA = {  # what a mutation needs in its module

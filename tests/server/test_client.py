@@ -93,7 +93,7 @@ def test_warm_reads_the_prompt_and_nothing_more(server):
     backend = ServerBackend(server.record)
     asked = plan(TEXT, prediction=TEXT)
     recorded = Recorded()
-    backend.warm(asked, recorded)
+    backend.warm(asked, recorded.emit)
     assert not [e for e in recorded.events if isinstance(e, Written | Answer)]
     answer = backend.run(asked, unreported)
     assert answer.reused == answer.prompt - 1
