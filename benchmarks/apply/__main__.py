@@ -169,8 +169,6 @@ def _tools(options: argparse.Namespace, stack: ExitStack) -> Iterator[tuple[str,
         yield "git", stack.enter_context(tools.git_applied())
     if options.model:
         yield "model", stack.enter_context(tools.rewritten(settings_of(options)))
-    if options.decide:
-        yield "decided", stack.enter_context(tools.decided(settings_of(options)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -183,7 +181,6 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--case", metavar="ID", help="only this case")
     made.add_argument("--tool", action="append", choices=TOOLS)
     made.add_argument("--model", action="store_true", help="also the model on the whole file")
-    made.add_argument("--decide", action="store_true", help="also apply with the model's decisions")
     made.add_argument("--out", type=Path, help="keep results in FILE.TOOL.jsonl; skip those there")
     made.add_argument("--failures", type=Path, metavar="FILE", help="write what is not right")
     made.add_argument("--table", action="store_true", help="print the figures (the default)")

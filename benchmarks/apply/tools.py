@@ -48,7 +48,7 @@ def merged(case: Case) -> Answer:
 
 
 def applied(case: Case) -> Answer:
-    """What `specedit apply --no-model` writes: the merge, where the checks accept it."""
+    """What `specedit apply` writes: the merge, where the checks accept it."""
     source = _source(case)
     try:
         parts = parts_of(changes_of(case.change), case.path or source.name)
@@ -114,13 +114,6 @@ def rewritten(settings: dict[str, Any]) -> Iterator[Tool]:
     """The model rewrites the whole file, with the file as the prediction."""
     with Editor(**settings, whole=True) as editor:
         yield lambda case: _answer(lambda: editor.edit(PROMPT + case.change, _source(case)))
-
-
-@contextmanager
-def decided(settings: dict[str, Any]) -> Iterator[Tool]:
-    """`specedit apply`: the model decides between the readings of a snippet."""
-    with Editor(**settings) as editor:
-        yield lambda case: _answer(lambda: editor.apply(case.change, _source(case)))
 
 
 def _answer(ask: Callable[[], Edit]) -> Answer:
