@@ -60,6 +60,7 @@ SCRIPT = {
         *(["Username", "Email"], ["username", "email"], ["Teh", "The"]),
         *(["def first(items)", "def first(items, timeout=30)"], ["os.name", "str(os.name)"]),
         ["sum(prices)", "sum(prices or [])"],
+        ["os.listdir(path)", "sorted(os.listdir(path))"],
     ]
 }
 
@@ -112,8 +113,10 @@ def commands(body: str) -> Iterator[str]:
 
 
 def repository(root: Path) -> Repository:
-    """What the examples are about: two commits, something staged, something only changed."""
+    """What the examples are about: three commits, something staged, something only changed."""
     made = Repository.init(root)
+    fixtures = ("fixtures/user/before.cs", "fixtures/notes/before.py")  # README's examples
+    made.commit({name: (ROOT / name).read_text("utf-8") for name in fixtures})
     made.commit({"app.py": APP, "User.cs": USER, "src/User.cs": USER, "user.py": "username = 1\n"})
     made.commit({"main.go": GO, "x.py": "import sys, os\n\nUsername = os.name  # Teh name\n"})
     made.write("src/Staged.cs", USER.replace("first name", "Teh first name"))
