@@ -23,7 +23,7 @@ from specedit.models.gguf import open_gguf, opened, read
 from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.quantize import Array
+    from specedit.engines.exact.weights import Array
 
 GENERIC = "Use --engine huggingface."
 TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lacks bf16
