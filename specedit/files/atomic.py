@@ -1,4 +1,5 @@
-"""Writes a file whole or not at all: the one way this package writes one.
+"""Writes a file whole or not at all: the one way this package writes one. Only a file with hard
+links is written in place; after a kill the next command completes that write.
 
 A file of our own is `drafted`. A user's file, which another program may be writing at this moment,
 is `replace`d: never over another program's change; mode, owner, attributes and hard links stay. A
