@@ -1,4 +1,4 @@
-"""How a run writes: each original into the journal, then the new text. (`undo` puts originals back.)
+"""How a run writes: each original into the journal, then the new text. `undo` puts originals back.
 
 A run is recorded *before* it writes, so that an interrupted one can be undone as well. What a Trial
 writes is tried in the work tree, and kept or taken out again.
