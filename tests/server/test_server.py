@@ -128,7 +128,11 @@ OUR_REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "options": ({"stream_options": {"include_usage": True}}, "stream_options", "invalid_value"),
     "no messages": ({"messages": []}, "messages", "invalid_value"),
     "tool role": ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role", "*"),
-    "no content": ({"messages": [{"role": "user"}]}, "messages[0].content", "missing_*"),
+    "no content of a message": (
+        {"messages": [{"role": "user"}]},
+        "messages[0].content",
+        "missing_*",
+    ),
 }
 
 
