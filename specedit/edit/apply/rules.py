@@ -112,6 +112,12 @@ class Merge:
         found = next((line for line in self.columns[self.path[n].at :] if line.text.strip()), None)
         return found if found is not None and found.owner == self.rows[n].owner else None
 
+    def above(self, n: int) -> FileColumn | None:
+        """The line before a new row, if it is in the same definition."""
+        before = (self.columns[at] for at in range(self.path[n].at - 1, -1, -1))
+        found = next((line for line in before if line.text.strip()), None)
+        return found if found is not None and found.owner == self.rows[n].owner else None
+
     def doubt(self, n: int, ats: Sequence[int], **words: object) -> RuleMatch:
         """A row, the columns that it may be, and the smallest addition that tells them apart."""
         numbers = [self.columns[at].number for at in ats]
@@ -452,6 +458,11 @@ def _solid(lines: Sequence[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
+def _ends_block(text: str) -> bool:
+    """Whether nothing after a line in its block runs."""
+    return bool(text.strip()) and text.split(None, 1)[0].rstrip(";") in ENDS_BLOCK
+
+
 @rule(
     DOUBTS,
     "would keep the line below it from running: `{below}`",
@@ -461,8 +472,8 @@ def _solid(lines: Sequence[str]) -> list[str]:
 def _unreached(merge: Merge) -> Iterator[RuleMatch]:
     """New lines that end a block above lines of it that the snippet does not show."""
     for n, row in enumerate(merge.rows):
-        word = row.text.split(None, 1)[0].rstrip(";") if row.text.strip() else ""
-        if row.part != LINE or merge.path[n].matched or not merge.ends(n) or word not in ENDS_BLOCK:
+        step = merge.path[n]
+        if row.part != LINE or step.matched or not merge.ends(n) or not _ends_block(row.text):
             continue
         below = merge.below(n)
         if below is None or opens(below.text) or closes(below.text):
@@ -480,16 +491,13 @@ def _unreached(merge: Merge) -> Iterator[RuleMatch]:
 def _never_run(merge: Merge) -> Iterator[RuleMatch]:
     """New lines below a line of the file that ends their block, and that the snippet does not
     show."""
-    for row, step in zip(merge.rows, merge.path, strict=True):
-        text = row.text.strip()
-        if row.part != LINE or step.matched or step.gone or not step.kept or closes(row.text):
+    for n, (row, step) in enumerate(zip(merge.rows, merge.path, strict=True)):
+        if row.part != LINE or step.matched or step.gone or not step.kept or not row.text.strip():
             continue
-        lines = (line for line in merge.columns[: step.at][::-1] if line.text.strip())
-        above = next(lines, None) if text else None
-        if above is None or above.owner != row.owner or opens(above.text):
+        above = merge.above(n)
+        if above is None or opens(above.text) or closes(row.text) or not _ends_block(above.text):
             continue
-        word = above.text.split(None, 1)[0].rstrip(";")
-        if word in ENDS_BLOCK and margin(above.text) == margin(row.text):
+        if margin(above.text) == margin(row.text):
             yield RuleMatch(row.text, _span([above]), {"above": short(above.text.strip())})
 
 
