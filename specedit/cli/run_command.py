@@ -194,7 +194,6 @@ class Display(Sink):
             from specedit.view.screen import Screen
 
             import_module("specedit.check.answer")  # while the model loads
-
             self._meanwhile()
             self._screen = Screen(self._settings, self._names, asks=self._asks).__enter__()
             for event in self._early:

@@ -112,11 +112,10 @@ def first_that_passes(attempts: Sequence[Attempt]) -> Edit:
     of the first, whose text is kept for the user."""
     best = next((made for made in attempts if made.record.kept), None)
     best = best or next((made for made in attempts if made.record.noted), None)
-    kept = best or attempts[0]
-    edit = kept.edit
+    edit = (best or attempts[0]).edit
     if len(attempts) > 1:
         marked = [
-            replace(made, record=replace(made.record, kept=made is best)) if made is kept else made
+            replace(made, record=replace(made.record, kept=True)) if made is best else made
             for made in attempts
         ]
         edit = with_all_tries(edit, marked)
