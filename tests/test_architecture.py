@@ -152,7 +152,7 @@ def test_guarantee_7_the_command_line_and_an_edit_load_no_torch():
         "import specedit.engines.exact.engine, specedit.decode.loop;"
         "print([m for m in ('torch','numpy','jinja2','zipfile','statistics','rich.table','asyncio',"
         "'pygls','lsprotocol','cattrs','attr',"
-        "'email','specedit.models.gguf','specedit.models.download','specedit.edit.tries.tested')"
+        "'email','specedit.models.gguf','specedit.models.download','specedit.edit.tested')"
         " if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
