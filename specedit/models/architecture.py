@@ -99,7 +99,20 @@ def factors(parameters: dict[str, Any], base: float, size: int) -> tuple[float, 
     return tuple(results)
 
 
-FAMILIES = ("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "granite")
+FAMILIES = (
+    *("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "granite"),
+    *("qwen3moe", "qwen35", "qwen35moe"),
+)
+HYBRID = ("qwen35", "qwen35moe")  # three of four layers are gated delta nets
+WITH_EXPERTS = ("qwen3moe", "qwen35moe")
+EXACT_ONLY = ("qwen3moe", *HYBRID)  # the generic engine does not run GGUF files of these
+MAX_EXPERTS = 512  # of one layer
+# A family's name in a config.json, where it is another one
+_FOLDER_FAMILIES = {
+    "qwen3_moe": "qwen3moe",
+    **dict.fromkeys(("qwen3_5", "qwen3_5_text"), "qwen35"),
+    **dict.fromkeys(("qwen3_5_moe", "qwen3_5_moe_text"), "qwen35moe"),
+}
 INTERLEAVED = ("llama", "smollm3", "granite")  # their GGUF files pair a head's rotating rows (0, 1)
 WORKING = "Qwen2, Qwen3, Llama, Mistral, SmolLM3, or Granite without recurrent layers"
 LAYERS = 1_000  # no model has more
@@ -117,13 +130,38 @@ INNER = {
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
+    "attn_qkv": "linear_attn.in_proj_qkv",
+    "attn_gate": "linear_attn.in_proj_z",
+    "ssm_alpha": "linear_attn.in_proj_a",
+    "ssm_beta": "linear_attn.in_proj_b",
+    "ssm_conv1d": "linear_attn.conv1d",
+    "ssm_dt": "linear_attn.dt_bias",  # these two have no ending there
+    "ssm_a": "linear_attn.A_log",
+    "ssm_norm": "linear_attn.norm",
+    "ssm_out": "linear_attn.out_proj",
+    "ffn_gate_inp": "mlp.gate",
+    "ffn_gate_exps": "mlp.experts.gate_proj",
+    "ffn_up_exps": "mlp.experts.up_proj",
+    "ffn_down_exps": "mlp.experts.down_proj",
+    "ffn_gate_inp_shexp": "mlp.shared_expert_gate",
+    "ffn_gate_shexp": "mlp.shared_expert.gate_proj",
+    "ffn_up_shexp": "mlp.shared_expert.up_proj",
+    "ffn_down_shexp": "mlp.shared_expert.down_proj",
 }
+_ENDINGS = {"dt_bias": "bias", "A_log": "weight"}  # of tensors whose names have none
 _OTHER_NAMES = {"shared_mlp.output_linear": "ffn_down"}
 ROPE_FACTORS = "rope_freqs.weight"  # Llama 3's, in GGUF files only
 _GENERIC = "--engine huggingface"
 _FOLDER = "Name the folder or hub id with the safetensors of this model instead."
 _OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
 _GATE_AND_UP = ".shared_mlp.input_linear.weight"  # gate above up: Granite's layers next to experts
+_EXPERTS = re.compile(
+    r"(?:model\.|model\.language_model\.)layers\.([0-9]{1,6})\.mlp\.experts\."
+    r"(?:([0-9]{1,6})\.)?(gate|up|down|gate_up)_proj(?:\.weight)?"
+)
+_LAYER = re.compile(r"model\.(?:language_model\.)?layers\.([0-9]+)\.(.+)")
+# what a model has besides its text: a layer that guesses the id after the next, and images
+_BESIDES = ("mtp.", "model.mtp.", "model.visual.", "visual.")
 _DENSE_HYBRID = "granitemoehybrid"  # all its layers may be attention, without experts: Granite 4.0
 _SMOLLM3_STEP = 4  # every fourth layer of SmolLM3 has no RoPE
 _RECURRENT = re.compile(
@@ -157,6 +195,25 @@ class Architecture:
     residual_scale: float = 1.0  # what attention and the gated layer add to a row by this,
     attention_scale: float = 0.0  # queries times keys by this (0: 1 / sqrt(head_size)),
     logit_scale: float = 1.0  # and logits are divided by this
+    rotated: int = 0  # RoPE turns the first numbers of a head (0: all)
+    output_gate: bool = False  # attention's outputs are gated; each head's gate follows its query
+    # Gated delta nets: layers, heads, channels of a head, and inputs of the convolution
+    recurrent: tuple[int, ...] = ()
+    key_heads: int = 0
+    value_heads: int = 0
+    key_size: int = 0
+    value_size: int = 0
+    taps: int = 0
+    tiled: bool = False  # value heads lie as GGUF files have them: the key heads again and again
+    experts: int = 0  # of each layer, all of the width `inner`
+    chosen: int = 0  # for one id
+    shared: int = 0  # 1: one more is always taken
+    unscaled: bool = False  # the weights of the chosen ones do not add up to 1
+
+    @property
+    def channels(self) -> int:
+        """What goes through the convolution: queries, keys and values."""
+        return 2 * self.key_heads * self.key_size + self.value_heads * self.value_size
 
     def folded(self) -> Architecture:
         """Return the numbers of a model without multipliers that computes the same, with weights
@@ -192,21 +249,49 @@ class Architecture:
             return outer.get(name.removesuffix(".weight")) if name.endswith(".weight") else None
         if int(match[1]) >= self.layers or str(int(match[1])) != match[1]:
             return None
-        heights = {"attn_q": queries, "attn_k": keys, "attn_v": keys}
+        if int(match[1]) in self.recurrent:
+            return self._feed_forward(match[2], match[3]) or self._delta_net(match[2], match[3])
+        gated = 2 if self.output_gate else 1
+        heights = {"attn_q": gated * queries, "attn_k": keys, "attn_v": keys}
         if match[3] == "bias":
             return (heights[match[2]],) if self.bias and match[2] in heights else None
         inner: dict[str, tuple[int, ...]] = {
-            "attn_norm": (self.hidden,),
-            "ffn_norm": (self.hidden,),
             **{part: (height, self.hidden) for part, height in heights.items()},
             "attn_output": (self.hidden, queries),
-            "ffn_gate": (self.inner, self.hidden),
-            "ffn_up": (self.inner, self.hidden),
-            "ffn_down": (self.hidden, self.inner),
         }
         if self.head_norm:
             inner |= dict.fromkeys(("attn_q_norm", "attn_k_norm"), (self.head_size,))
-        return inner.get(match[2])
+        return inner.get(match[2]) or self._feed_forward(match[2], match[3])
+
+    def _delta_net(self, part: str, kind: str) -> tuple[int, ...] | None:
+        values = self.value_heads * self.value_size
+        if kind == "bias":
+            return (self.value_heads,) if part == "ssm_dt" else None
+        return {
+            "attn_qkv": (self.channels, self.hidden),
+            "attn_gate": (values, self.hidden),
+            "ssm_alpha": (self.value_heads, self.hidden),
+            "ssm_beta": (self.value_heads, self.hidden),
+            "ssm_conv1d": (self.channels, self.taps),
+            "ssm_a": (self.value_heads,),
+            "ssm_norm": (self.value_size,),
+            "ssm_out": (self.hidden, values),
+        }.get(part)
+
+    def _feed_forward(self, part: str, kind: str) -> tuple[int, ...] | None:
+        """Also the norms, which every layer has."""
+        up, down = (self.inner, self.hidden), (self.hidden, self.inner)
+        parts: dict[str, tuple[int, ...]] = dict.fromkeys(("attn_norm", "ffn_norm"), (self.hidden,))
+        gated = {"ffn_gate": up, "ffn_up": up, "ffn_down": down}
+        if not self.experts:
+            parts |= gated
+        else:
+            parts |= {f"{name}_exps": (self.experts, *shape) for name, shape in gated.items()}
+            parts["ffn_gate_inp"] = (self.experts, self.hidden)
+        if self.shared:
+            parts |= {f"{name}_shexp": shape for name, shape in gated.items()}
+            parts["ffn_gate_inp_shexp"] = (self.hidden,)
+        return parts.get(part) if kind == "weight" else None
 
     def names(self) -> Iterator[str]:
         """Every tensor the model must have; `output.weight` may be the embedding instead."""
@@ -242,11 +327,32 @@ def check_tensors(
             raise ModelError(f"{path} has no tensor {shown(name)}.", hint="Fetch the model again.")
 
 
+def text_only(file: Gguf) -> Gguf:
+    """A GGUF file with the names that are used here, and without layers that guess ahead."""
+    family = str(file.metadata.get("general.architecture", ""))
+    if family not in HYBRID:
+        return file
+    fields = Fields(file.path, file.metadata, f"{family}.")
+    layers, ahead = fields.whole("block_count", most=LAYERS), "nextn_predict_layers"
+    if fields.known.get(f"{family}.{ahead}", 0) != 0:
+        layers -= fields.whole(ahead, most=layers - 1)
+    tensors = {}
+    for name, info in file.tensors.items():
+        block = re.match(r"blk\.([0-9]{1,6})\.", name)
+        if not block or int(block[1]) < layers:
+            ours = name.replace(".post_attention_norm.", ".ffn_norm.")
+            tensors[f"{ours}.weight" if ours.endswith(".ssm_a") else ours] = info
+    return replace(
+        file, tensors=tensors, metadata={**file.metadata, f"{family}.block_count": layers}
+    )
+
+
 def of_gguf(file: Gguf) -> Architecture:
     """The numbers of a GGUF file, checked against its tensors."""
     family = Fields(file.path, file.metadata).text("general.architecture", "unknown")
     if family not in FAMILIES:
         raise unknown_family(file.path, family)
+    file = text_only(file)
     fields = Fields(file.path, file.metadata, f"{family}.")
     table = file.tensors.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
@@ -256,7 +362,9 @@ def of_gguf(file: Gguf) -> Architecture:
         raise unknown(fields, "none")
     parameters, base = gguf_rope(file), fields.real("rope.freq_base", 10000.0)
     result = _numbers(fields, 0, family, base, parameters, table.shape[0])
-    for key in ("attention.value_length", "rope.dimension_count"):
+    if family in HYBRID:
+        result = replace(result, tiled=True)
+    for key in ("attention.value_length", *(() if family in HYBRID else ("rope.dimension_count",))):
         if fields.whole(key, result.head_size) != result.head_size:
             raise fields.wrong(key, f"{result.head_size}, all of a head,")
     if ROPE_FACTORS in file.tensors:
@@ -281,14 +389,19 @@ def of_folder(path: Path) -> Architecture:
     family = fields.text("model_type", "unknown")
     if dense := family == _DENSE_HYBRID:
         family = "granite"
+    family = _FOLDER_FAMILIES.get(family, family)
     if family not in FAMILIES:
         raise unknown_family(path, family, _GENERIC)
+    if family in HYBRID:
+        fields = fields.inside("text_config") or fields
     rotated = not dense or fields.text("position_embedding_type", "") == "rope"
     unusual = {
         "experts": dense and fields.known.get("num_local_experts", 1) != 0,
         "no RoPE": not rotated,
         "weights that are quantised already": fields.has("quantization_config"),
         "a sliding window": fields.truth("use_sliding_window", False),
+        "layers without experts": family in WITH_EXPERTS
+        and bool(fields.known.get("mlp_only_layers") or fields.whole("decoder_sparse_step", 1) > 1),
         "a bias in the gated layer": fields.truth("mlp_bias", False),
         "a bias of attention's output": family != "qwen2" and fields.truth("attention_bias", False),
     }
@@ -344,6 +457,11 @@ def _numbers(
             hint=_FOLDER,
         )
     layers = fields.whole(key["layers"], most=LAYERS)
+    if family in WITH_EXPERTS:
+        key["inner"] = ("expert_feed_forward_length", "moe_intermediate_size")[kind]
+    hybrid = _hybrid(fields, kind, layers, size) if family in HYBRID else {}
+    inner = fields.whole(key["inner"])
+    experts = _experts(fields, kind, family, inner) if family in WITH_EXPERTS else {}
     scales = {}
     if family == "granite":
         scales = {name: fields.real(keys[kind], 1.0) for name, keys in _MULTIPLIERS.items()}
@@ -353,7 +471,7 @@ def _numbers(
         family=family,
         layers=layers,
         hidden=hidden,
-        inner=fields.whole(key["inner"]),
+        inner=inner,
         heads=heads,
         kv_heads=kv_heads,
         head_size=size,
@@ -361,13 +479,62 @@ def _numbers(
         window=min(fields.whole(key["window"], most=2**32), MAX_WINDOW),
         epsilon=fields.real(key["epsilon"]),
         rope_base=base,
-        head_norm=family == "qwen3",
+        head_norm=family in ("qwen3", *EXACT_ONLY),
         bias=family == "qwen2",
-        rope_factors=factors(parameters, base, size),
+        rope_factors=factors(parameters, base, hybrid.get("rotated", size)),
         rope_magnitude=0.0 if parameters["rope_type"] == "yarn" else 1.0,
         unrotated=_unrotated(fields, layers) if family == "smollm3" else (),
         **scales,
+        **hybrid,
+        **experts,
     )
+
+
+def _hybrid(fields: Fields, kind: int, layers: int, size: int) -> dict[str, Any]:
+    """The numbers of gated delta nets, and of the attention next to them."""
+    keys = {
+        "key_heads": ("ssm.group_count", "linear_num_key_heads"),
+        "value_heads": ("ssm.time_step_rank", "linear_num_value_heads"),
+        "key_size": ("ssm.state_size", "linear_key_head_dim"),
+        "value_size": ("ssm.state_size", "linear_value_head_dim"),
+        "taps": ("ssm.conv_kernel", "linear_conv_kernel_dim"),
+    }
+    found: dict[str, Any] = {name: fields.whole(key[kind]) for name, key in keys.items()}
+    step = fields.whole("full_attention_interval", 4)
+    recurrent = tuple(layer for layer in range(layers) if (layer + 1) % step)
+    if kind == 0:
+        values = found["value_heads"] * found["value_size"]
+        if fields.whole("ssm.inner_size", values) != values:
+            raise fields.wrong("ssm.inner_size", f"{values}, of all value heads,")
+        rotated = fields.whole("rope.dimension_count", size // 4)
+    else:
+        if kinds := fields.texts("layer_types"):
+            if len(kinds) < layers or not {*kinds} <= {"linear_attention", "full_attention"}:
+                raise fields.wrong("layer_types", "linear_attention or full_attention of each")
+            recurrent = tuple(at for at in range(layers) if kinds[at] == "linear_attention")
+        if not fields.truth("attn_output_gate", True):
+            raise fields.wrong("attn_output_gate", "true")
+        inside = fields.inside("rope_parameters") or fields
+        rotated = int(size * inside.real("partial_rotary_factor", 0.25))
+    if not 2 <= rotated <= size or rotated % 2:
+        raise ModelError(f"{fields.path}: RoPE cannot turn {rotated} of {size} numbers of a head")
+    return {**found, "recurrent": recurrent, "rotated": rotated, "output_gate": True}
+
+
+def _experts(fields: Fields, kind: int, family: str, inner: int) -> dict[str, Any]:
+    """The numbers of a mixture of experts."""
+    count = "expert_count"
+    if kind == 1:
+        count = "num_experts" if fields.has("num_experts") else "num_local_experts"
+    used = ("expert_used_count", "num_experts_per_tok")[kind]
+    size = ("expert_shared_feed_forward_length", "shared_expert_intermediate_size")[kind]
+    experts = fields.whole(count, most=MAX_EXPERTS)
+    shared = int(family in HYBRID)
+    if shared and fields.whole(size) != inner:
+        raise fields.wrong(size, f"{inner}, as of the other experts,")
+    unscaled = kind == 1 and not shared and not fields.truth("norm_topk_prob", False)
+    chosen = fields.whole(used, most=experts)
+    return {"experts": experts, "chosen": chosen, "shared": shared, "unscaled": unscaled}
 
 
 def _unrotated(fields: Fields, layers: int) -> tuple[int, ...]:
@@ -397,6 +564,11 @@ def is_dense_hybrid(family: str, layer_types: Iterable[str]) -> bool:
     return family == _DENSE_HYBRID and bool(kinds) and kinds <= {"attention", "full_attention"}
 
 
+def is_hybrid(family: str) -> bool:
+    """Whether it is a family whose recurrent layers the exact engine runs."""
+    return _FOLDER_FAMILIES.get(family, family) in HYBRID
+
+
 def is_recurrent(names: Iterable[str]) -> bool:
     """Whether a class or family of one of these names keeps a state that cannot be cropped."""
     return any(_RECURRENT.search(name) for name in names)
@@ -408,22 +580,34 @@ def their_name(name: str) -> str:
     if stem in OUTER:
         return f"{OUTER[stem]}.{kind}"
     _, layer, part = stem.split(".")
-    return f"model.layers.{layer}.{INNER[part]}.{kind}"
+    theirs = f"model.layers.{layer}.{INNER[part]}"
+    return theirs if theirs.rpartition(".")[2] in _ENDINGS else f"{theirs}.{kind}"
 
 
 def our_name(name: str) -> str:
     """The name of a tensor that transformers calls `name`; what is unknown keeps its own."""
+    name = name.replace("model.language_model.", "model.", 1)
     stem, _, kind = name.rpartition(".")
-    layer = re.fullmatch(r"model\.layers\.([0-9]+)\.(.+)", stem)
+    if kind in _ENDINGS:
+        stem, kind = name, _ENDINGS[kind]
+    layer = _LAYER.fullmatch(stem)
     if layer and (part := _OUR_NAMES.get(layer[2]) or _OTHER_NAMES.get(layer[2])):
         return f"blk.{layer[1]}.{part}.{kind}"
     return f"{_OUR_NAMES[stem]}.{kind}" if stem in OUTER.values() else name
 
 
 def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
-    """The tensors of a folder by their names here; gate and up in one tensor become two."""
-    results = {}
+    """The tensors of a folder by their names here; gate and up in one tensor become two, the same
+    of all experts one. What is not of the text is left out."""
+    results: dict[str, Header] = {}
+    experts: dict[str, dict[int, Header]] = {}
     for name, header in known.items():
+        if name.startswith(_BESIDES):
+            continue
+        if match := _EXPERTS.fullmatch(name):
+            for part, number, piece in _pieces(match[3], int(match[2] or -1), header):
+                experts.setdefault(f"blk.{match[1]}.ffn_{part}_exps.weight", {})[number] = piece
+            continue
         layer = re.fullmatch(r"model\.layers\.([0-9]+)" + re.escape(_GATE_AND_UP), name)
         if layer and len(header.shape) == 2 and header.shape[0] % 2 == 0:
             size, shape = header.nbytes // 2, (header.shape[0] // 2, header.shape[1])
@@ -431,8 +615,36 @@ def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
                 half = replace(header, shape=shape, nbytes=size, offset=offset)
                 results[f"blk.{layer[1]}.ffn_{part}.weight"] = half
         else:
-            results[our_name(name)] = header
+            shape = header.shape
+            if len(shape) > 1:  # a convolution has one input for each channel
+                shape = tuple(size for size in shape if size != 1) or (1,)
+            results[our_name(name)] = replace(header, shape=shape)
+    for name, pieces in experts.items():
+        first = next(iter(pieces.values()))
+        for number, piece in pieces.items():
+            if piece.shape != first.shape:
+                raise ModelError(
+                    f"{piece.file}: expert {number} of {their_name(name)} has the shape "
+                    f"{piece.shape}, and another {first.shape}"
+                )
+        count = len(pieces) if {*pieces} == {*range(len(pieces))} else 0
+        every = tuple(pieces[number] for number in range(count))
+        results[name] = replace(first, shape=(count, *first.shape), pieces=every)
     return results
+
+
+def _pieces(part: str, number: int, header: Header) -> Iterator[tuple[str, int, Header]]:
+    """The experts' parts in a tensor, which has one of them, or all one after the other."""
+    if number >= 0 or len(header.shape) != 3:
+        yield part, number, header
+        return
+    count, height, width = header.shape
+    names = ("gate", "up") if part == "gate_up" else (part,)
+    size = header.nbytes // max(count * len(names), 1)
+    for at in range(count * len(names)):
+        offset, shape = header.offset + at * size, (height // len(names), width)
+        piece = replace(header, shape=shape, nbytes=size, offset=offset)
+        yield names[at % len(names)], at // len(names), piece
 
 
 def rows(

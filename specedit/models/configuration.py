@@ -157,6 +157,7 @@ class Header:
     dtype: str
     nbytes: int
     offset: int  # from the start of the file
+    pieces: tuple[Header, ...] = ()  # of all experts, which it has one after the other
 
 
 def check_folder(folder: Path) -> dict[str, Any]:

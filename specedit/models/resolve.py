@@ -59,7 +59,7 @@ def _check_gguf(files: ModelFiles) -> None:
 
     fields = Fields(files.path, open_gguf(files.path, arrays=False).metadata)
     family = fields.text("general.architecture", "unknown")
-    if architecture.is_recurrent((family,)):
+    if architecture.is_recurrent((family,)) and not architecture.is_hybrid(family):
         raise _refused(files, family, "it is recurrent")
     numbers = Fields(files.path, fields.known, f"{family}.")
     window = _window(numbers, "attention.sliding_window")
@@ -74,6 +74,8 @@ def _check_config(files: ModelFiles) -> None:
     family = fields.text("model_type", "unknown")
     kind = next(iter(fields.texts("architectures")), family)
     text = fields.inside("text_config") or fields
+    if architecture.is_hybrid(family):
+        return
     dense = architecture.is_dense_hybrid(family, text.texts("layer_types"))
     if architecture.is_recurrent((kind, family)) and not dense:
         raise _refused(files, kind, "it is recurrent")

@@ -51,6 +51,9 @@ _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?
 CUTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), (_WORDS % "",)),
     **dict.fromkeys(("llama-bpe", "llama3", "llama-v3", "dbrx"), (_WORDS % "{1,3}",)),
+    "qwen35": (
+        (_WORDS % "").replace(r"[\p{L}]", r"[\p{L}\p{M}]").replace(r"\s\p{L}", r"\s\p{L}\p{M}"),
+    ),
     "seed-coder": (_WORDS.replace(r"\p{N}]+[\r\n]*", r"\p{N}\r\n]+") % "",),
     "smollm": (r"[\p{N}]", _GPT2),
     **dict.fromkeys(("gpt-2", "default"), (_GPT2,)),
@@ -99,7 +102,8 @@ class BytePairs:
     @cached_property
     def _ascii(self) -> list[re.Pattern[str]]:
         cuts = (
-            cut.replace(r"\p{L}", "a-zA-Z").replace(r"\p{N}", "0-9") for cut in CUTS[self.style]
+            cut.replace(r"\p{L}", "a-zA-Z").replace(r"\p{N}", "0-9").replace(r"\p{M}", "")
+            for cut in CUTS[self.style]
         )
         return [re.compile(f"({cut})", re.ASCII) for cut in cuts]
 

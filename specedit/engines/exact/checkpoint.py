@@ -76,7 +76,7 @@ def _suitable(path: Path, model: Architecture) -> Architecture:
 
 
 def _open_gguf(path: Path) -> Checkpoint:
-    file = open_gguf(path, arrays=False)
+    file = architecture.text_only(open_gguf(path, arrays=False))
     model = _suitable(path, architecture.of_gguf(file))
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
@@ -91,10 +91,17 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     model, whole = _suitable(path, architecture.of_folder(path)), parts is None
     known = configuration.headers(path, parts)
     headers = architecture.our_headers(known)
+    if not whole:  # the other experts come with other files
+        headers = {
+            name: header
+            for name, header in headers.items()
+            if not name.endswith("_exps.weight") or header.shape[0] == model.experts
+        }
     shapes = {name: header.shape for name, header in headers.items()}
     architecture.check_tensors(path, model, shapes, GENERIC, whole=whole)
     config = configuration.Fields(path, configuration.check_folder(path))
-    tied = config.truth("tie_word_embeddings", whole)
+    text = config.inside("text_config") or config
+    tied = text.truth("tie_word_embeddings", config.truth("tie_word_embeddings", whole))
     if whole:
         if "output.weight" not in headers and not tied:
             raise ModelError(f"{path} has no tensor lm_head.weight.", hint="Fetch the model again.")
@@ -109,7 +116,17 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
                 f"the exact engine reads {', '.join(TYPES)}",
                 hint=GENERIC,
             )
-        return _finite(header.file, theirs, _rows(header, files(header.file), start, stop))
+        if header.pieces:  # rows are asked for within one expert
+            expert, start = divmod(start, header.shape[1])
+            stop = None if stop is None else stop - expert * header.shape[1]
+            header = header.pieces[expert]
+        found = _finite(header.file, theirs, _rows(header, files(header.file), start, stop))
+        if model.family not in architecture.HYBRID:
+            return found
+        if name.endswith(".ssm_a.weight"):  # its logarithm
+            return -np.exp(found.astype(np.float64)).astype(np.float32)
+        zero_centred = name.endswith("norm.weight") and not name.endswith(".ssm_norm.weight")
+        return found + np.float32(1) if zero_centred else found
 
     return Checkpoint(model, {name: header.dtype for name, header in headers.items()}, rows, tied)
 
@@ -128,11 +145,11 @@ def _rows(
 ) -> Array:
     """Rows as float32; a vector is read whole."""
     shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
-    width, dtype = math.prod(shape[1:]), np.dtype(TYPES[header.dtype])
-    count = (shape[0] if stop is None else stop) - start
+    width, dtype = shape[-1], np.dtype(TYPES[header.dtype])
+    count = (math.prod(shape[:-1]) if stop is None else stop) - start
     at = header.offset + start * width * dtype.itemsize
     raw = np.frombuffer(read(file, at, count * width * dtype.itemsize), dtype)
     if header.dtype == "BF16":
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    rows = raw.astype(np.float32, copy=False).reshape(count, *shape[1:])
+    rows = raw.astype(np.float32, copy=False).reshape(count, width)
     return rows if len(header.shape) > 1 else rows.reshape(-1)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import math
 import os
 import time
 from collections import deque
@@ -30,6 +31,7 @@ from specedit.engines.exact.weights import (
     FORMAT_VERSION,
     INPUT_MULTIPLE,
     LANES,
+    RECURRENT,
     Damaged,
     Geometry,
     Writer,
@@ -272,11 +274,12 @@ def lacking(writer: Writer, checkpoint: Checkpoint) -> dict[str, list[list[str]]
     """The tensors that the writer lacks, with the checkpoint's tensors that each is made of."""
     config = checkpoint.config
     names = ["embedding", "norm", "speeds", "head"]
-    inner = ["norm", "inner_norm"]
-    inner += ["bias"] if config.bias else []
-    inner += ["query_norm", "key_norm"] if config.head_norm else []
-    inner += ["qkv", "out", "gate_up", "down"]
-    names += [f"layer.{index}.{name}" for index in range(config.layers) for name in inner]
+    attending = ["bias"] if config.bias else []
+    attending += ["query_norm", "key_norm"] if config.head_norm else []
+    for index in range(config.layers):
+        inner = ["norm", *(RECURRENT if index in config.recurrent else attending), "inner_norm"]
+        inner += ["router"] if config.experts else []
+        names += [f"layer.{index}.{name}" for name in (*inner, *MATRICES)]
     return {name: _sources(checkpoint, name) for name in names if not writer.has(name)}
 
 
@@ -291,6 +294,9 @@ def _add(writer: Writer, name: str, block: Future[dict[str, Array]]) -> int:
 def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
     """The checkpoint's tensors, one after another; those of a group are read side by side."""
     blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
+    recurrent = bool(blk) and int(blk[4:]) in checkpoint.config.recurrent
+    mixed = ("exps", *(["shexp"] if checkpoint.config.shared else []))
+    ffn = [f"_{each}" for each in mixed] if checkpoint.config.experts else [""]
     groups = {
         "embedding": [["token_embd"]],
         "head": [["token_embd" if checkpoint.tied else "output"]],
@@ -299,11 +305,17 @@ def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
         "inner_norm": [[f"{blk}.ffn_norm"]],
         "query_norm": [[f"{blk}.attn_q_norm"]],
         "key_norm": [[f"{blk}.attn_k_norm"]],
-        "out": [[f"{blk}.attn_output"]],
-        "gate_up": [[f"{blk}.ffn_gate", f"{blk}.ffn_up"]],
-        "down": [[f"{blk}.ffn_down"]],
-    }.get(kind, [[f"{blk}.attn_{letter}"] for letter in "qkv"])
-    ending = "bias" if kind == "bias" else "weight"
+        "out": [[f"{blk}.ssm_out" if recurrent else f"{blk}.attn_output"]],
+        "gate_up": [[f"{blk}.ffn_gate{each}", f"{blk}.ffn_up{each}"] for each in ffn],
+        "down": [[f"{blk}.ffn_down{each}"] for each in ffn],
+        "router": [[f"{blk}.ffn_gate_inp{each.removeprefix('_exps')}"] for each in ffn],
+        "convolution": [[f"{blk}.ssm_conv1d"]],
+        "projection": [[f"{blk}.ssm_alpha"], [f"{blk}.ssm_beta"]],
+        "decay": [[f"{blk}.ssm_a"]],
+        "shift": [[f"{blk}.ssm_dt"]],
+        "state_norm": [[f"{blk}.ssm_norm"]],
+    }.get(kind, [[f"{blk}.attn_{part}"] for part in (("qkv", "gate") if recurrent else "qkv")])
+    ending = "bias" if kind in ("bias", "shift") else "weight"
     return [[f"{part}.{ending}" for part in group] for group in groups]
 
 
@@ -318,15 +330,17 @@ def _blocks(
     if kind not in ("embedding", "head", *MATRICES):
         yield partial(quantize.vector, checkpoint, name, sources)
         return
-    multiple = {"qkv": config.head_size, "gate_up": INPUT_MULTIPLE}.get(kind, LANES)
+    heads = 2 * config.head_size if config.output_gate else config.head_size
+    multiple = {"qkv": math.lcm(heads, LANES), "gate_up": INPUT_MULTIPLE}.get(kind, LANES)
     for group in sources:
         shape = config.shape(group[0])
         assert shape is not None
-        height, width = shape
+        *each, height, width = shape  # of all experts, or of one matrix
         step = max(NUMBERS_PER_BLOCK // (width * len(group) * multiple), 1) * multiple
-        for start in range(0, height, step):
-            stop = min(start + step, height)
-            yield partial(quantize.matrix_rows, checkpoint, name, group, start, stop, four)
+        for first in range(0, height * math.prod(each), height):
+            for start in range(first, first + height, step):
+                stop = min(start + step, first + height)
+                yield partial(quantize.matrix_rows, checkpoint, name, group, start, stop, four)
 
 
 def convert_fetched(store: Path, weights: str, report: Report, shards: Shards) -> None:

@@ -35,6 +35,7 @@ from specedit.files import atomic, regular, stored
 from specedit.models.catalogue import require_memory
 from specedit.models.store import ModelFiles
 
+SNAPSHOT_BYTES = 1 << 29  # of the states that a cache keeps, where the model has any
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 # Most ids of what is read that a narrowed choice may be among, besides frequent ones
 MAX_NARROWED_IDS = 8192
@@ -56,6 +57,7 @@ class ExactEngine:
         self._frequent: Sequence[int] = ()  # ids of the subset that stay from text to text
         self._subset: OutputSubset | None = None  # of the output layer
         self._narrow = False
+        self._marks: Sequence[int] = ()
 
     @property
     def info(self) -> EngineInfo:
@@ -79,6 +81,7 @@ class ExactEngine:
         if self._fixed is not None and common(self.cache.ids, ids) < len(ids):
             self.cache.crop(0)
             self._fixed.read(ids, self.cache)
+            self.cache.snapshot(SNAPSHOT_BYTES)
 
     def begin(
         self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
@@ -90,13 +93,26 @@ class ExactEngine:
         if (subset := self._among) is not None:
             subset.forget(len(self._frequent))
             subset.add(prompt)
-        reused = common(self.cache.ids, wanted)
-        self.cache.crop(reused)
+        reused = self.cache.crop(common(self.cache.ids, wanted))
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
         self.cache.reserve(len(wanted))
-        for at in range(reused, len(wanted), PREFILL):
-            self.passes.read(wanted[at : at + PREFILL], self.cache)
+        while self.length < len(wanted):
+            self._read(wanted)
             yield Prefill(self.length, len(wanted), reused, time.perf_counter() - started)
+
+    def _read(self, wanted: list[int]) -> None:
+        """One pass over ids that the cache lacks. One of a model with states ends where the next
+        prompt may differ: its text ends there, or a multiple of so many ids."""
+        at, stop = self.length, min(self.length + PREFILL, len(wanted))
+        if self.cache.state_bytes:
+            stops = [stop - stop % PREFILL, *(mark for mark in self._marks if mark < stop)]
+            stop = min((other for other in stops if other > at), default=stop)
+        self.passes.read(wanted[at:stop], self.cache)
+        self.cache.snapshot(SNAPSHOT_BYTES)
+
+    def mark(self, positions: Sequence[int]) -> None:
+        """Positions up to which the prompts that come next may be equal."""
+        self._marks = positions
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         self._fits(self.length + len(ids))
@@ -140,11 +156,14 @@ class ExactEngine:
         return Choices(chosen, rows, states, None if sampled else margins, subset)
 
     def crop(self, length: int) -> None:
+        wanted = self.cache.ids[:length]
         self.cache.crop(length)
+        while self.length < len(wanted):  # its states are not known there
+            self._read(wanted)
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
         if list(rows) == list(range(len(rows))):
-            self.cache.crop(start + len(rows))
+            self.crop(start + len(rows))
         else:
             self.cache.keep(start, rows)
 
@@ -268,7 +287,7 @@ def open_exact(
         window=config.window,
         vocabulary=config.vocabulary,
         exact=True,
-        trees=True,
+        trees=not config.recurrent,
         hidden=config.hidden,
         note="; ".join(filter(None, (about, why, library.note, scarce))),
         weights=kind,

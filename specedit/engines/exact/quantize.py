@@ -19,6 +19,7 @@ from specedit.engines.exact.weights import (
     BLOCK6,
     INPUT_MULTIPLE,
     LANES,
+    RECURRENT,
     Geometry,
     group_size_of,
     up_to,
@@ -145,14 +146,36 @@ def interleaved(gate: Array, up: Array) -> Array:
 
 def rope_frequencies(config: Architecture) -> Array:
     """Radians a position, in double: by decimal arithmetic, which is the same on every machine."""
-    half = config.head_size // 2
+    half = (config.rotated or config.head_size) // 2
     with localcontext() as context:
         context.prec = 40
         ln = Decimal(config.rope_base).ln()
         results = [(-ln * i / half).exp() for i in range(half)]
         if config.rope_factors:
             results = [s / Decimal(f) for s, f in zip(results, config.rope_factors, strict=True)]
-    return np.array([float(s) for s in results], np.float64)
+    rest = config.head_size // 2 - half  # numbers that are not turned
+    return np.array([float(s) for s in results] + [0.0] * rest, np.float64)
+
+
+def paired(rows: Array, config: Architecture, heads_apart: int = 1) -> Array:
+    """Rows of heads in the order that RoPE turns here: number i together with number half + i.
+    Of a model that turns the first numbers alone, those of the first half come first in each half.
+    Of `heads_apart` heads the first is one with queries or keys."""
+    size, turned = config.head_size, config.rotated // 2
+    if not turned or 2 * turned == size:
+        return rows
+    rest = range(2 * turned, size)
+    split = size // 2 - turned
+    order = [*range(turned), *rest[:split], *range(turned, 2 * turned), *rest[split:]]
+    heads = rows.reshape(-1, heads_apart, size, *rows.shape[1:]).copy()
+    heads[:, 0] = heads[:, 0][:, order]
+    return heads.reshape(rows.shape)
+
+
+def projection(rows: Array, hidden: int) -> Array:
+    """Rows of a product that stays in float32, as panels of outputs."""
+    rows = padded(padded(rows, 0, up_to(len(rows), LANES)), 1, hidden)
+    return np.ascontiguousarray(rows.reshape(-1, LANES, hidden).transpose(0, 2, 1))
 
 
 def vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[str, Array]:
@@ -161,10 +184,19 @@ def vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[
     to, half = Geometry.of(config), config.head_size // 2
     if kind == "speeds":
         return {name: rope_frequencies(config)}
-    parts = [checkpoint.scaled(part).reshape(-1) for group in sources for part in group]
-    values = np.concatenate(parts).astype(np.float32)
+    parts = [checkpoint.scaled(part) for group in sources for part in group]
+    if kind in ("router", "projection"):
+        rows = [part if part.ndim > 1 else part[None] for part in parts]
+        return {name: projection(np.concatenate(rows).astype(np.float32), to.hidden)}
+    if kind == "convolution":
+        return {name: np.ascontiguousarray(parts[0].reshape(config.channels, -1).T, np.float32)}
+    values = np.concatenate([part.reshape(-1) for part in parts]).astype(np.float32)
+    if kind in RECURRENT:
+        return {name: values}
     if kind in ("norm", "inner_norm"):
         return {name: padded(values, 0, to.hidden)}
+    if kind in ("query_norm", "key_norm"):
+        values = paired(values, config)
     return {name: pad_heads(values, 0, half, to.half)}
 
 
@@ -184,9 +216,12 @@ def matrix_rows(
     match kind:
         case "embedding":
             return {name: padded(bf16(rows), 1, to.hidden)}
-        case "qkv":
+        case "qkv" if ".attn_qkv." not in parts[0] and ".attn_gate." not in parts[0]:
+            if ".attn_v." not in parts[0]:
+                apart = 2 if config.output_gate and ".attn_q." in parts[0] else 1
+                rows = paired(rows, config, apart)
             rows = pad_heads(rows, 0, half, to.half)
-        case "out":
+        case "out" if ".attn_output." in parts[0]:
             rows = pad_heads(rows, 1, half, to.half)
         case "gate_up":
             rows = interleaved(rows, more[0])

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from specedit.files import regular
-from specedit.models.architecture import Architecture
+from specedit.models.architecture import MAX_EXPERTS, Architecture
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -39,15 +39,35 @@ GROUP_SIZE4 = 896  # and in a file with matrices of 4 bits: half makes up for th
 # bytes of a number
 DTYPES = {"int8": 1, "uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}
 LIMITS = {  # of specedit.h, as they concern a model's numbers
-    "layers": 400,
+    "layers": 256,
     "hidden": 1 << 16,
     "inner": 1 << 20,
     "heads": 512,
     "kv_heads": 512,
-    "head_size": 128,
+    "head_size": 256,
     "vocabulary": 1 << 22,
     "window": 1 << 24,
 }
+
+
+MORE_LIMITS = {  # the same of numbers that may be 0
+    **dict.fromkeys(("key_heads", "value_heads"), 1024),
+    **dict.fromkeys(("key_size", "value_size"), 1024),
+    "taps": 16,
+    "experts": MAX_EXPERTS,
+    "chosen": 64,
+    "shared": 1,
+    "rotated": 256,
+}
+# Of the caches of recent prompts (`inference.model`): one state may not fill more
+MAX_STATE_BYTES = 1 << 30
+RECURRENT = ("convolution", "projection", "decay", "shift", "state_norm")  # of a gated delta net
+
+
+def state_bytes(config: Architecture) -> int:
+    """Of the states of all recurrent layers behind one position."""
+    state = config.value_heads * config.key_size * config.value_size
+    return 4 * len(config.recurrent) * (state + (config.taps - 1) * config.channels)
 
 
 def unsuitable(config: Architecture) -> str | None:
@@ -57,6 +77,30 @@ def unsuitable(config: Architecture) -> str | None:
             return (
                 f"the exact engine takes {name} of 1 to {most}, and this is {getattr(config, name)}"
             )
+    for name, most in MORE_LIMITS.items():
+        if not 0 <= getattr(config, name) <= most:
+            return (
+                f"the exact engine takes {name} up to {most}, and this is {getattr(config, name)}"
+            )
+    if config.recurrent:
+        if (
+            config.key_size % 64
+            or config.value_size % 64
+            or not config.key_size * config.value_size
+        ):
+            sizes = f"{config.key_size} and {config.value_size}"
+            return (
+                f"the exact engine takes recurrent heads of a multiple of 64, and this has {sizes}"
+            )
+        if config.value_heads % max(config.key_heads, 1) or not config.value_heads:
+            return f"{config.value_heads} recurrent heads do not share {config.key_heads} key heads"
+        if (size := state_bytes(config)) > MAX_STATE_BYTES:
+            return (
+                f"one state of its recurrent layers has {size:,} bytes, and the caches of prompts "
+                f"have {MAX_STATE_BYTES:,}"
+            )
+    if config.chosen > config.experts:
+        return f"an id chooses {config.chosen} of {config.experts} experts"
     if config.heads % config.kv_heads:
         return f"{config.heads} heads do not share {config.kv_heads} key heads"
     if config.rope_magnitude != 1.0:
@@ -83,7 +127,7 @@ class Geometry:
     inner: int
     half: int  # of a head
     attended: int  # all heads' outputs side by side
-    qkv: int
+    qkv: int  # of attention
     vocabulary: int  # outputs of the output layer
 
     @classmethod
@@ -94,7 +138,7 @@ class Geometry:
             inner=up_to(config.inner, INPUT_MULTIPLE),
             half=half,
             attended=up_to(config.heads * 2 * half, INPUT_MULTIPLE),
-            qkv=(config.heads + 2 * config.kv_heads) * 2 * half,
+            qkv=((2 if config.output_gate else 1) * config.heads + 2 * config.kv_heads) * 2 * half,
             vocabulary=up_to(config.vocabulary, LANES),
         )
 
@@ -123,18 +167,34 @@ class Geometry:
 
         linear("head", config.vocabulary, self.hidden)
         for layer in range(config.layers):
-            at = f"layer.{layer}"
+            at, qkv, attended = f"layer.{layer}", self.qkv, self.attended
             results[f"{at}.norm"] = results[f"{at}.inner_norm"] = (floats, (self.hidden,))
-            if config.bias:
+            if layer in config.recurrent:
+                attended = config.value_heads * config.value_size
+                qkv = config.channels + attended
+                shapes = (
+                    *((config.taps, config.channels), self.projected(2 * config.value_heads)),
+                    *((config.value_heads,), (config.value_heads,), (config.value_size,)),
+                )
+                names = (f"{at}.{name}" for name in RECURRENT)
+                results |= {n: (floats, shape) for n, shape in zip(names, shapes, strict=True)}
+            elif config.bias:
                 results[f"{at}.bias"] = (floats, (self.qkv,))
-            if config.head_norm:
+            if config.head_norm and layer not in config.recurrent:
                 for kind in ("query_norm", "key_norm"):
                     results[f"{at}.{kind}"] = (floats, (2 * self.half,))
-            linear(f"{at}.qkv", self.qkv, self.hidden)
-            linear(f"{at}.out", config.hidden, self.attended)
-            linear(f"{at}.gate_up", 2 * self.inner, self.hidden)
-            linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // group_size))
+            linear(f"{at}.qkv", qkv, self.hidden)
+            linear(f"{at}.out", config.hidden, attended)
+            if each := config.experts + config.shared:
+                results[f"{at}.router"] = (floats, self.projected(each))
+            linear(f"{at}.gate_up", max(each, 1) * 2 * self.inner, self.hidden)
+            down = max(each, 1) * up_to(config.hidden, LANES)
+            linear(f"{at}.down", down, self.inner, -(-self.inner // group_size))
         return results
+
+    def projected(self, outputs: int) -> tuple[int, ...]:
+        """The shape of a product that stays in float32: panels of outputs."""
+        return (up_to(outputs, LANES) // LANES, self.hidden, LANES)
 
 
 POSITIONS = 4096  # of a file of 200 lines, its prompt and its answer
@@ -149,7 +209,10 @@ def needed_memory(config: Architecture, weights: int) -> int:
     """Bytes in memory while a large file is edited. Of the embedding, only the rows of ids that
     occur are read."""
     per_head = 6 * up_to(config.head_size // 2, LANES) + 8
-    cache = POSITIONS * config.layers * config.kv_heads * per_head
+    attending = config.layers - len(config.recurrent)
+    # states: two in use, and a snapshot for each 512 positions
+    states = (2 + POSITIONS // 512) * state_bytes(config)
+    cache = POSITIONS * attending * config.kv_heads * per_head + min(states, MAX_STATE_BYTES)
     return weights - 2 * config.vocabulary * up_to(config.hidden, INPUT_MULTIPLE) + cache + PROGRAM
 
 
@@ -408,7 +471,7 @@ def _header(file: BinaryIO) -> dict[str, Any]:
 def _config(numbers: dict[str, Any]) -> Architecture:
     lists = {name: tuple(value) for name, value in numbers.items() if isinstance(value, list)}
     config = Architecture(**{**numbers, **lists})
-    for name in LIMITS:
+    for name in (*LIMITS, *MORE_LIMITS):
         if type(getattr(config, name)) is not int:
             raise ValueError(f"{name} is not an integer")
     if not math.isfinite(config.epsilon) or (reason := unsuitable(config)):

@@ -22,6 +22,24 @@ static int weights_fit(const specedit_linear *l, int outputs, int inputs, int gr
     return linear_fits(&one, outputs, inputs, group_size);
 }
 
+/* of recurrent layers; all 0 where there are none */
+static int states_fit(const specedit_shape *s) {
+    if (!s->key_heads)
+        return !s->value_heads && !s->key_size && !s->value_size && !s->taps;
+    return in(s->key_heads, 1, SPECEDIT_MAX_HEADS) && in(s->value_heads, 1, SPECEDIT_MAX_HEADS)
+        && s->value_heads % s->key_heads == 0 && in(s->key_size, 64, SPECEDIT_MAX_STATE)
+        && in(s->value_size, 64, SPECEDIT_MAX_STATE) && s->key_size % 64 == 0 && s->value_size % 64 == 0
+        && s->value_heads * s->value_size <= SPECEDIT_MAX_INPUTS
+        && s->key_heads * s->key_size <= SPECEDIT_MAX_INPUTS && in(s->taps, 1, SPECEDIT_MAX_TAPS);
+}
+
+static int experts_fit(const specedit_shape *s) {
+    if (!s->experts)
+        return !s->chosen && !s->shared;
+    return in(s->experts, 1, SPECEDIT_MAX_EXPERTS) && in(s->shared, 0, 1)
+        && in(s->chosen, 1, s->experts < SPECEDIT_MAX_CHOSEN ? s->experts : SPECEDIT_MAX_CHOSEN);
+}
+
 static int numbers_fit(const specedit_shape *s) {
     return in(s->layers, 1, SPECEDIT_MAX_LAYERS) && in(s->hidden, 64, SPECEDIT_MAX_INPUTS)
         && s->hidden % 64 == 0 && in(s->hidden_true, 1, s->hidden)
@@ -31,18 +49,25 @@ static int numbers_fit(const specedit_shape *s) {
         && in(s->half_true, 1, s->half) && in(s->heads, 1, SPECEDIT_MAX_HEADS)
         && in(s->kv_heads, 1, s->heads) && s->heads % s->kv_heads == 0
         && s->heads * 2 * s->half <= SPECEDIT_MAX_INPUTS
-        && in(s->vocabulary, 1, SPECEDIT_MAX_VOCABULARY);
+        && in(s->vocabulary, 1, SPECEDIT_MAX_VOCABULARY) && states_fit(s) && experts_fit(s);
 }
 
 static int layer_fits(const specedit_shape *s, const specedit_layer *l) {
-    int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
+    int size = 2 * s->half, qkv = ((s->gated ? 2 : 1) * s->heads + 2 * s->kv_heads) * size;
     int attended = up_to(s->heads * size, 64), hidden = up_to(s->hidden_true, LANES);
-    return l->norm && l->inner_norm && !l->query_norm == !l->key_norm
-        && !(l->unrotated && l->query_norm)
+    int each = s->experts ? s->experts + s->shared : 1;
+    if (l->convolution) {
+        if (!s->key_heads || !l->projection || !l->decay || !l->shift || !l->state_norm || l->bias)
+            return 0;
+        attended = s->value_heads * s->value_size;
+        qkv = 2 * s->key_heads * s->key_size + 2 * attended;
+    }
+    return l->norm && l->inner_norm && !l->query_norm == !l->key_norm && !l->router == !s->experts
+        && !(l->unrotated && l->query_norm) && !(s->gated && l->bias)
         && weights_fit(&l->qkv, qkv, s->hidden, s->hidden)
         && weights_fit(&l->out, hidden, attended, attended)
-        && weights_fit(&l->gate_up, 2 * s->inner, s->hidden, s->hidden)
-        && weights_fit(&l->down, hidden, s->inner, s->group_size);
+        && weights_fit(&l->gate_up, each * 2 * s->inner, s->hidden, s->hidden)
+        && weights_fit(&l->down, each * hidden, s->inner, s->group_size);
 }
 
 int shape_fits(const specedit_shape *s, const specedit_weights *w) {
@@ -59,7 +84,8 @@ int shape_fits(const specedit_shape *s, const specedit_weights *w) {
 }
 
 int cache_fits(const specedit_model *m, const specedit_cache *cache) {
-    return cache && cache->layers == m->shape.layers && cache->kv_heads == m->shape.kv_heads
+    return cache && cache->layers == m->shape.layers - m->recurrent
+        && cache->state_floats == (size_t)m->recurrent * m->state_floats && cache->kv_heads == m->shape.kv_heads
         && cache->size == m->size;
 }
 
@@ -67,7 +93,9 @@ int rows_fit(const specedit_model *m, int start, int reach, int width) {
     if (!in(width, 1, SPECEDIT_MAX_WIDTH) || !in(start, 0, SPECEDIT_MAX_POSITIONS - reach))
         return 0;
     long long tiles = width <= SPLIT_WIDTH ? (start + reach - 1) / TILE + 1 : 1;
-    return tiles * m->shape.kv_heads * width <= POOL_MAX_TASKS; /* attention's, at most */
+    long long entries = (long long)width * m->entries, panels = m->projected_size / LANES;
+    return tiles * m->shape.kv_heads * width <= POOL_MAX_TASKS /* attention's, at most */
+        && entries <= POOL_MAX_TASKS && panels * width <= POOL_MAX_TASKS;
 }
 
 /* Each row has a cache of its own: one row would read what another writes. */
@@ -99,6 +127,11 @@ int pass_fits(const specedit_model *m, specedit_cache *cache, const specedit_pas
     for (int i = 0; i < width; i++)
         if (!in(pass->ids[i], 0, m->shape.vocabulary - 1)
             || (pass->parents && !in(pass->parents[i], -1, i - 1)))
+            return 0;
+    if (m->recurrent && (pass->caches || cache->length != pass->start)) /* a state follows one text */
+        return 0;
+    for (int i = 0; m->recurrent && pass->parents && i < width; i++)
+        if (pass->parents[i] != i - 1)
             return 0;
     const specedit_subset *subset = pass->subset;
     return !subset

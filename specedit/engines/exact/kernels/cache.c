@@ -14,7 +14,8 @@ specedit_cache *specedit_cache_new(const specedit_model *model) {
     specedit_cache *cache = model ? calloc(1, sizeof *cache) : 0;
     if (!cache)
         return 0;
-    cache->layers = model->shape.layers;
+    cache->layers = model->shape.layers - model->recurrent;
+    cache->state_floats = (size_t)model->recurrent * model->state_floats;
     cache->kv_heads = model->shape.kv_heads;
     cache->size = 2 * model->shape.half;
     return cache;
@@ -25,6 +26,8 @@ void specedit_cache_free(specedit_cache *cache) {
         return;
     for (int t = 0; t < cache->tiles; t++)
         thread_memory_free(cache->tile[t]);
+    thread_memory_free(cache->states[0]);
+    thread_memory_free(cache->states[1]);
     free(cache->tile);
     free(cache);
 }
@@ -32,6 +35,9 @@ void specedit_cache_free(specedit_cache *cache) {
 int specedit_cache_reserve(specedit_cache *cache, int positions) {
     if (!cache || positions < 0 || positions > SPECEDIT_MAX_POSITIONS)
         return SPECEDIT_BAD_ARGUMENT;
+    for (int i = 0; i < 2 && cache->state_floats && !cache->states[i]; i++)
+        if (!(cache->states[i] = thread_memory(cache->state_floats * sizeof(float))))
+            return SPECEDIT_NO_MEMORY;
     int wanted = (positions + TILE - 1) / TILE;
     if (wanted <= cache->tiles)
         return SPECEDIT_OK;
@@ -49,12 +55,37 @@ int specedit_cache_reserve(specedit_cache *cache, int positions) {
 }
 
 uint64_t specedit_cache_bytes(const specedit_cache *cache) {
-    return cache ? (uint64_t)cache->tiles * tile_bytes(cache) : 0;
+    return cache ? (uint64_t)cache->tiles * tile_bytes(cache)
+            + (cache->states[1] ? 2 * specedit_cache_state_bytes(cache) : 0)
+                 : 0;
+}
+
+uint64_t specedit_cache_state_bytes(const specedit_cache *cache) {
+    return cache ? cache->state_floats * sizeof(float) : 0;
+}
+
+int specedit_cache_state(specedit_cache *cache, char *state, int length, int out) {
+    if (!cache || !cache->state_floats || length < 0 || length > SPECEDIT_MAX_POSITIONS
+        || (out && (!state || !cache->states[1])) || (!state && length))
+        return SPECEDIT_BAD_ARGUMENT;
+    if (specedit_cache_reserve(cache, length))
+        return SPECEDIT_NO_MEMORY;
+    float *own = cache->states[cache->now];
+    size_t size = specedit_cache_state_bytes(cache);
+    if (out) {
+        memcpy(state, own, size);
+        return SPECEDIT_OK;
+    }
+    state ? memcpy(own, state, size) : memset(own, 0, size);
+    cache->length = length;
+    cache->pass = 0;
+    return SPECEDIT_OK;
 }
 
 int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int length) {
     if (!to || !from || length < 0 || length > from->tiles * TILE || to->layers != from->layers
-        || to->kv_heads != from->kv_heads || to->size != from->size)
+        || to->kv_heads != from->kv_heads || to->size != from->size
+        || to->state_floats != from->state_floats)
         return SPECEDIT_BAD_ARGUMENT;
     if (to == from)
         return SPECEDIT_OK;

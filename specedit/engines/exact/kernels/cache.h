@@ -12,9 +12,14 @@
 #include "variant.h"
 
 struct specedit_cache {
-    int layers, kv_heads, size;
+    int layers, kv_heads, size; /* layers with attention */
     int tiles;
     char **tile;
+    size_t state_floats; /* of all recurrent layers */
+    float *states[2];    /* behind the last position, and before the last pass */
+    int now;             /* which of them is which */
+    int length;          /* positions, where there are states */
+    uint64_t pass;       /* the last one with choices, as the model numbers them; 0: another */
     int taken; /* by a row of the pass whose arguments are checked: finds a cache that is passed twice */
 };
 

@@ -225,6 +225,23 @@ static void with_top(const kernel *k, numbers *n, int round, unsigned char *to) 
         (int32_t *)(to + 256));
 }
 
+static void with_sigmoid(const kernel *k, numbers *n, int round, unsigned char *to) {
+    memcpy(to, n->other, sizeof n->other);
+    k->sigmoid((float *)to, n->row, LANES * (1 + round % (COUNT / LANES)));
+}
+
+static void with_project(const kernel *k, numbers *n, int round, unsigned char *to) {
+    k->project(n->row, n->start, 64 * (1 + round % 2), (float *)to);
+}
+
+static void with_recur(const kernel *k, numbers *n, int round, unsigned char *to) {
+    int keys = 64 * (1 + round % 2), count = 1 + round % 4;
+    float *out = (float *)to + 2 * 64 * LANES;
+    recurrence of = {n->other, round & 4 ? n->other + 1 : 0, n->other + 2, 128, n->row_scales,
+        n->row_scales + 1, 2, out, LANES};
+    k->recur(n->start, (float *)to, keys, count, &of);
+}
+
 static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
     k->gemm8(n->rows, (size_t)INPUTS - round % 2 * (INPUTS - inputs), 1 + 7 * round % ROWS, n->panels,
@@ -248,7 +265,7 @@ static void with_packed(const kernel *k, numbers *n, int round, unsigned char *t
 }
 
 static void with_gemm16(const kernel *k, numbers *n, int round, unsigned char *to) {
-    int inputs = 32 * (1 + round % 4), panels = 1 + round / 3 % PANELS;
+    int inputs = 32 * (1 + round % 8), panels = 1 + round / 3 % PANELS;
     k->gemm16(n->short_rows, INPUTS, 1 + 7 * round % ROWS, n->short_panels, (size_t)INPUTS * LANES,
         panels, inputs, (int32_t *)to);
 }
@@ -277,6 +294,9 @@ static const struct {
     {"divide", with_divide},
     {"silu", with_silu},
     {"top", with_top},
+    {"sigmoid", with_sigmoid},
+    {"project", with_project},
+    {"recur", with_recur},
 };
 
 static void run(const kernel *k, int which, numbers *n, int round, unsigned char *to) {

@@ -1,4 +1,5 @@
-/* The steps of a pass through a model of Llama's shape, each cut into small tasks. */
+/* The steps of a pass: layers with attention or a recurrent state, and a gated layer or experts. Each step is
+ * cut into small tasks. */
 #include <string.h>
 
 #include "model.h"
@@ -16,28 +17,34 @@ static void row_begins(void *context, int layer, int row, int thread) {
         s->half, m->cosines + (size_t)row * s->half, m->sines + (size_t)row * s->half);
 }
 
-static void row_normed(specedit_model *m, const float *weight, int row, int thread) {
+static void row_normed(specedit_model *m, const float *weight, int row, float *normed) {
     const specedit_shape *s = &m->shape;
-    float *normed = m->scratch[thread].row;
     m->kernel->rms_norm(
         m->rows + (size_t)row * s->hidden, weight, s->hidden, s->hidden_true, s->epsilon, normed);
     quantize_row(m, normed, s->hidden, s->hidden, &m->hidden, row);
 }
 
+/* where a row goes that `then` takes as it is */
+static float *normed_of(const specedit_model *m, const float *then, int row, int thread) {
+    return then ? m->normed + (size_t)row * m->shape.hidden : m->scratch[thread].row;
+}
+
 static void row_norm(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
-    row_normed(m, m->layers[layer].norm, row, thread);
+    const specedit_layer *l = &m->layers[layer];
+    row_normed(m, l->norm, row, normed_of(m, l->projection, row, thread));
 }
 
 static void row_inner_norm(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
-    row_normed(m, m->layers[layer].inner_norm, row, thread);
+    const specedit_layer *l = &m->layers[layer];
+    row_normed(m, l->inner_norm, row, normed_of(m, l->router, row, thread));
 }
 
 static void row_last_norm(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
     (void)layer;
-    row_normed(m, m->weights.norm, row, thread);
+    row_normed(m, m->weights.norm, row, m->scratch[thread].row);
     if (m->pass->hidden)
         memcpy(m->pass->hidden + (size_t)row * m->shape.hidden_true, m->scratch[thread].row,
             (size_t)m->shape.hidden_true * sizeof(float));
@@ -45,14 +52,21 @@ static void row_last_norm(void *context, int layer, int row, int thread) {
 
 static void row_attended(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
+    const specedit_layer *l = &m->layers[layer];
     float *attended = m->attended + (size_t)row * m->attended_size;
     int used = m->shape.heads * m->size; /* behind it lies what the buffer held before */
-    memset(attended + used, 0, (size_t)(m->attended_size - used) * sizeof(float));
-    (void)layer;
     (void)thread;
+    if (l->convolution) {
+        recurrent_attended(m, layer, row);
+        return;
+    }
+    memset(attended + used, 0, (size_t)(l->out.inputs - used) * sizeof(float));
     if (attention_split(m))
         attention_row(m, row, attended);
-    quantize_row(m, attended, m->attended_size, m->attended_size, &m->out, row);
+    for (int h = 0; m->shape.gated && h < m->shape.heads; h++)
+        m->kernel->sigmoid(attended + h * m->size,
+            m->qkv + (size_t)row * l->qkv.outputs + (2 * h + 1) * m->size, m->size);
+    quantize_row(m, attended, l->out.inputs, l->out.inputs, &m->out, row);
 }
 
 static void row_inner(void *context, int layer, int row, int thread) {
@@ -92,7 +106,7 @@ static void row_choice(void *context, int layer, int task, int thread) {
 static void gemm_qkv(void *context, int layer, int task, int thread) {
     specedit_model *m = context;
     const specedit_layer *l = &m->layers[layer];
-    gemm_task(m, &l->qkv, &m->hidden, STORE, l->bias, m->qkv, m->outputs, task, thread);
+    gemm_task(m, &l->qkv, &m->hidden, STORE, l->bias, m->qkv, l->qkv.outputs, task, thread);
 }
 
 static void gemm_out(void *context, int layer, int task, int thread) {
@@ -133,15 +147,27 @@ int pass_steps(specedit_model *m, int threads) {
     *step++ = (pool_step){row_begins, 0, w};
     for (int l = 0; l < m->shape.layers; l++) {
         const specedit_layer *layer = &m->layers[l];
+        int ends = !pass->choices && !pass->hidden && l == m->shape.layers - 1;
         *step++ = (pool_step){row_norm, l, w};
         *step++ = (pool_step){gemm_qkv, l, gemm_tasks(&layer->qkv, threads)};
-        *step++ = (pool_step){store_kv_task, l, store_kv_tasks(m)};
-        if (!pass->choices && !pass->hidden && l == m->shape.layers - 1)
+        if (layer->convolution) {
+            *step++ = (pool_step){project_gates, l, project_tasks(m, 2 * m->shape.value_heads)};
+            *step++ = (pool_step){convolve_row, l, w};
+            *step++ = (pool_step){recur_head, l, m->shape.value_heads};
+        } else {
+            *step++ = (pool_step){store_kv_task, l, store_kv_tasks(m)};
+            if (!ends)
+                *step++ = (pool_step){attention_task, l, attention_tasks(m)};
+        }
+        if (ends)
             break;
-        *step++ = (pool_step){attention_task, l, attention_tasks(m)};
         *step++ = (pool_step){row_attended, l, w};
         *step++ = (pool_step){gemm_out, l, gemm_tasks(&layer->out, threads)};
         *step++ = (pool_step){row_inner_norm, l, w};
+        if (layer->router) {
+            step = expert_steps(m, l, threads, step);
+            continue;
+        }
         *step++ = (pool_step){gemm_gate_up, l, gemm_tasks(&layer->gate_up, threads)};
         *step++ = (pool_step){row_inner, l, w};
         *step++ = (pool_step){gemm_down, l, gemm_tasks(&layer->down, threads)};

@@ -28,7 +28,7 @@ from specedit.files import atomic, stored
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
-INTERFACE = 8
+INTERFACE = 9
 
 
 class Shape(ctypes.Structure):
@@ -37,6 +37,9 @@ class Shape(ctypes.Structure):
         *((name, c_int32) for name in ("heads", "kv_heads", "half", "half_true", "vocabulary")),
         ("residual", c_int32),
         ("epsilon", c_float),
+        *((name, c_int32) for name in ("gated", "key_heads", "value_heads", "key_size")),
+        *((name, c_int32) for name in ("value_size", "taps", "tiled")),
+        *((name, c_int32) for name in ("experts", "chosen", "shared", "unscaled")),
     )
 
 
@@ -64,6 +67,9 @@ class CLayer(ctypes.Structure):
         ("gate_up", CLinear),
         ("down", CLinear),
         ("unrotated", c_int32),
+        ("router", c_void_p),
+        *((name, c_void_p) for name in ("convolution", "projection", "decay", "shift")),
+        ("state_norm", c_void_p),
     )
 
 
@@ -141,6 +147,9 @@ SIGNATURES = {
     "cache_row_bytes": (c_uint64, (c_void_p,)),
     "cache_rows": (c_int, (c_void_p, c_void_p, c_int, c_int)),
     "cache_keep": (c_int, (c_void_p, c_int, POINTER(c_int32), c_int)),
+    "cache_crop": (c_int, (c_void_p, c_void_p, c_void_p, c_int)),
+    "cache_state_bytes": (c_uint64, (c_void_p,)),
+    "cache_state": (c_int, (c_void_p, c_void_p, c_int, c_int)),
     "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(CPass))),
     "guess_run": (c_int, (c_void_p, c_void_p, POINTER(CHead), POINTER(CGuess))),
     "output_rows": (

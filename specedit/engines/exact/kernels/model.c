@@ -4,7 +4,7 @@
 #include "model.h"
 #include "threads.h"
 
-enum { LAYER_STEPS = 10, OTHER_STEPS = 4 };
+enum { LAYER_STEPS = 15, OTHER_STEPS = 4 };
 
 _Static_assert(SPECEDIT_MAX_LAYERS * LAYER_STEPS + OTHER_STEPS <= POOL_MAX_STEPS,
     "the pool counts a pass's steps");
@@ -31,14 +31,19 @@ specedit_model *specedit_model_new(
     m->weights = *weights;
     m->size = 2 * shape->half;
     m->per_kv = shape->heads / shape->kv_heads;
-    m->outputs = (shape->heads + 2 * shape->kv_heads) * m->size;
-    m->attended_size = up_to(shape->heads * m->size, 64);
+    m->channels = 2 * shape->key_heads * shape->key_size + shape->value_heads * shape->value_size;
+    m->state_floats = (size_t)shape->value_heads * shape->value_size * shape->key_size
+        + (size_t)(shape->taps ? shape->taps - 1 : 0) * m->channels;
+    m->entries = shape->experts ? shape->chosen + shape->shared : 0;
+    int projected = 2 * shape->value_heads, routed = shape->experts + shape->shared;
+    m->projected_size = up_to(projected > routed ? projected : routed, LANES);
     m->groups = (shape->inner + shape->group_size - 1) / shape->group_size;
-    m->hidden.groups = m->out.groups = 1;
+    m->hidden.groups = m->out.groups = m->expert.rows.groups = 1;
     m->inner.groups = m->groups;
     m->layers = malloc((size_t)shape->layers * sizeof *m->layers);
     m->steps = malloc((size_t)count_steps(m) * sizeof *m->steps);
-    if (!m->layers || !m->steps) {
+    m->places = malloc((size_t)shape->layers * sizeof *m->places);
+    if (!m->layers || !m->steps || !m->places) {
         specedit_model_free(m);
         return 0;
     }
@@ -49,6 +54,10 @@ specedit_model *specedit_model_new(
         most_expanded(m, &m->layers[l].out);
         most_expanded(m, &m->layers[l].gate_up);
         most_expanded(m, &m->layers[l].down);
+        const specedit_layer *layer = &m->layers[l];
+        m->places[l] = layer->convolution ? m->recurrent++ : l - m->recurrent;
+        m->outputs = layer->qkv.outputs > m->outputs ? layer->qkv.outputs : m->outputs;
+        m->attended_size = layer->out.inputs > m->attended_size ? layer->out.inputs : m->attended_size;
     }
     return m;
 }
@@ -58,6 +67,9 @@ void specedit_model_free(specedit_model *m) {
         return;
     free_memory(m);
     free_guess(m);
+    thread_memory_free(m->journal.inputs);
+    thread_memory_free(m->journal.gates);
+    free(m->places);
     free(m->layers);
     free(m->steps);
     free(m);
@@ -79,6 +91,8 @@ static int reserve_pass(
     } else if (specedit_cache_reserve(cache, last + 1))
         return SPECEDIT_NO_MEMORY;
     m->last = last;
+    if (m->recurrent && pass->choices && reserve_journal(m, w))
+        return SPECEDIT_NO_MEMORY;
     return reserve_buffers(m, w, threads, last / TILE + 1);
 }
 
@@ -101,13 +115,15 @@ int specedit_run(
     m->cache = cache;
     m->head_tasks = gemm_tasks(pass.subset ? &pass.subset->rows : &m->weights.head, threads);
     pool_run(pool, m->steps, pass_steps(m, threads), m);
+    if (m->recurrent)
+        end_recurrent_pass(m, cache, &pass);
     m->pass = 0;
     m->cache = 0;
     return SPECEDIT_OK;
 }
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
-    if (!m || !pool || width < 1 || width > SPECEDIT_MAX_WIDTH)
+    if (!m || !pool || width < 1 || width > SPECEDIT_MAX_WIDTH || m->shape.experts)
         return SPECEDIT_BAD_ARGUMENT;
     int threads = pool_threads(pool);
     specedit_pass pass = {.width = width};
@@ -134,9 +150,11 @@ int specedit_attention(
     m->pass = &pass;
     m->cache = cache;
     m->last = start + width - 1;
+    int steps = 0;
     for (int l = 0; l < m->shape.layers; l++)
-        m->steps[l] = (pool_step){attention_task, l, attention_tasks(m)};
-    pool_run(pool, m->steps, m->shape.layers, m);
+        if (!m->layers[l].convolution)
+            m->steps[steps++] = (pool_step){attention_task, l, attention_tasks(m)};
+    pool_run(pool, m->steps, steps, m);
     m->pass = 0;
     m->cache = 0;
     return SPECEDIT_OK;

@@ -33,6 +33,7 @@ typedef struct {
     uint8_t *values;
     float *scales;
     int groups; /* of a row */
+    int count;  /* rows; 0: those of the pass */
 } quantized_rows;
 
 /* what is done with the sums of a product */
@@ -47,6 +48,27 @@ typedef struct {
     const specedit_guess *guess;
 } guess_buffers;
 
+/* Which experts the rows of a pass chose: an entry is one expert of one row. Entries are sorted by expert. */
+typedef struct {
+    int32_t *chosen;   /* rows x entries: of each row, in rising order, */
+    int32_t *entry;    /* where that entry is, */
+    float *weight;     /* and what its result is multiplied with */
+    int32_t *row;      /* of each entry */
+    int32_t *first;    /* experts + 1: the first entry of each */
+    int32_t *active;   /* experts that have entries */
+    int count;         /* of these */
+    quantized_rows rows;
+    float *results;    /* entries x hidden */
+} expert_buffers;
+
+/* What the last pass with choices did to recurrent layers, row by row, so that some rows can be done again. */
+typedef struct {
+    uint64_t pass; /* number of the pass */
+    int start, width, capacity;
+    float *inputs; /* layer, row, channel of the convolution */
+    float *gates;  /* layer, row, decays and betas */
+} pass_journal;
+
 struct specedit_model {
     const kernel *kernel;
     specedit_shape shape;
@@ -54,8 +76,15 @@ struct specedit_model {
     specedit_layer *layers;
     int size;          /* of a head */
     int per_kv;        /* query heads per key head */
-    int outputs;       /* of qkv */
-    int attended_size; /* inputs of out */
+    int outputs;       /* of qkv, the most of any layer */
+    int attended_size; /* inputs of out, the most of any layer */
+    int *places;       /* of a layer among those of its kind */
+    int recurrent;     /* layers that are */
+    int channels;      /* of their convolution */
+    size_t state_floats; /* of one: a value head after the other, each as panels of 16 value channels, then
+                            the last inputs of the convolution */
+    int projected_size; /* outputs of a projection or a router, the most of any layer */
+    int entries;        /* experts of an id, the shared one included */
     int groups;        /* of the inner width */
     int expanded;      /* most inputs of a group of weights of 4 or 6 bits; 0: there are none */
 
@@ -72,6 +101,10 @@ struct specedit_model {
     thread_scratch *scratch;
     pool_step *steps;
     int32_t *depths; /* of a row: its position beyond the pass's start */
+    float *normed, *projected; /* inputs and outputs of projections and routers; these become decays and betas */
+    float *mixed;              /* outputs of the convolution */
+    expert_buffers expert;
+    pass_journal journal;
 
     /* the pass that runs */
     const specedit_pass *pass;
@@ -101,9 +134,10 @@ int rows_fit(const specedit_model *model, int start, int reach, int width);
 
 /* scratch.c */
 int reserve_buffers(specedit_model *model, int width, int threads, int tiles);
+int reserve_journal(specedit_model *model, int width);
 void free_memory(specedit_model *model);
 
-/* gemm.c: tasks of a product, given the threads; and one of them, for all rows of the pass */
+/* gemm.c: tasks of a product, given the threads; and one of them, for all rows */
 int gemm_tasks(const specedit_linear *linear, int threads);
 void gemm_task(specedit_model *model, const specedit_linear *linear, const quantized_rows *rows,
     gemm_epilogue epilogue, const float *bias, float *out, size_t stride, int task, int thread);
@@ -114,6 +148,19 @@ void quantize_row(specedit_model *model, const float *row, int inputs, int group
 /* layer.c: fill the model's steps with those of its pass, or with the products alone; how many */
 int pass_steps(specedit_model *model, int threads);
 int gemm_steps(specedit_model *model, int threads);
+
+/* recurrent.c: the tasks of a recurrent layer, and its output in the place of attention's */
+int project_tasks(const specedit_model *model, int outputs);
+void project_task(specedit_model *model, const float *panels, int task);
+void project_gates(void *context, int layer, int task, int thread);
+void convolve_row(void *context, int layer, int row, int thread);
+void recur_head(void *context, int layer, int head, int thread);
+void recurrent_attended(specedit_model *model, int layer, int row);
+void end_recurrent_pass(specedit_model *model, specedit_cache *cache, const specedit_pass *pass);
+double exp_of(double x); /* by fixed steps */
+
+/* experts.c: the tasks of a layer with experts, after its norm */
+pool_step *expert_steps(specedit_model *model, int layer, int threads, pool_step *step);
 
 /* heads.c */
 void free_guess(specedit_model *model);

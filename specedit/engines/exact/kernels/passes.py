@@ -27,6 +27,7 @@ from specedit.engines.exact.weights import (
     BLOCK6,
     INPUT_MULTIPLE,
     LANES,
+    RECURRENT,
     Geometry,
     Weights,
     four_of,
@@ -50,27 +51,34 @@ class KernelPasses:
         self.identity = f"{weights.digest} {version} {library.name} {close}"
         self._library = library
         self._weights = weights
-        lib = library.lib
+        lib = self.lib = library.lib
         self._pool = Pool(lib, threads)
+        self.choices = 0  # passes with choices so far
         self._busy = threading.Lock()  # passes share the model's buffers: one at a time
-        self._model = lib.specedit_model_new(
+        self.model = lib.specedit_model_new(
             library.variant, shape_of(weights, close), weights_of(weights)
         )
-        if not self._model:
+        if not self.model:
             raise ModelError(
                 "The kernels refuse the converted weights: they are damaged, or memory is lacking.",
                 hint="specedit model verify MODEL deletes what is damaged: it is then made again.",
             )
-        free_with(self, lib.specedit_model_free, self._model)
+        free_with(self, lib.specedit_model_free, self.model)
 
     def use_threads(self, count: int) -> None:
         """Use so many threads from now on; no bit depends on it."""
         with self._busy:
-            self._pool = Pool(self._library.lib, count)
+            self._pool = Pool(self.lib, count)
 
     def new_cache(self) -> KernelCache:
         """An empty cache of this model."""
-        return KernelCache(self._library.lib, self._model)
+        return KernelCache(self)
+
+    def go_back(self, cache: KernelCache, length: int) -> None:
+        """Let a cache with states have fewer positions: no fewer than before its last choices."""
+        with self._busy:
+            handles = self.model, cache.handle, self._pool.handle
+            check(self.lib.specedit_cache_crop(*handles, length))
 
     def read(self, ids: Sequence[int], cache: KernelCache, states: Any = None) -> None:
         """Feed ids after what the cache holds, without computing logits.
@@ -106,7 +114,10 @@ class KernelPasses:
         vocabulary = self.config.vocabulary if among is None else len(among.ids)
         choices = (c_int32 * width)()
         logits = (c_float * (width * vocabulary))() if rows else None
+        self.choices += 1
+        noted = len(cache.ids), self.choices
         self._run(ids, cache, choices, logits, parents, states, among, margins)
+        cache.noted = noted
         chosen = list(choices) if among is None else [among.ids[place] for place in choices]
         if logits is None:
             return chosen, None
@@ -126,19 +137,19 @@ class KernelPasses:
             (c_int32 * width)(*ids), None, width, 0, choices, None, self._hidden(width, states)
         )
         batch.caches, batch.starts = (c_void_p * width)(*(cache.handle for cache in caches)), starts
-        run = self._library.lib.specedit_run
+        run = self.lib.specedit_run
         with self._busy:
-            check(run(self._model, None, self._pool.handle, ctypes.byref(batch)))
+            check(run(self.model, None, self._pool.handle, ctypes.byref(batch)))
         for id, cache in zip(ids, caches, strict=True):
             cache.ids.append(id)
         return list(choices)
 
     def guess(self, head: CHead, guess: CGuess) -> None:
         """One step of draft heads, into the buffers that `guess` names."""
-        run = self._library.lib.specedit_guess_run
+        run = self.lib.specedit_guess_run
         with self._busy:
             pool = self._pool.handle
-            check(run(self._model, pool, ctypes.byref(head), ctypes.byref(guess)))
+            check(run(self.model, pool, ctypes.byref(head), ctypes.byref(guess)))
 
     def outputs(self, most: int) -> OutputSubset:
         """A subset of the output layer for at most so many ids, for `choose`."""
@@ -149,20 +160,19 @@ class KernelPasses:
     ) -> None:
         """The output layer's rows for these ids, into panels for `capacity` rows, from `at` on."""
         wanted = (c_int32 * len(ids))(*ids)
-        take = self._library.lib.specedit_output_rows
-        check(take(self._model, wanted, len(ids), at, capacity, panels, scales, offsets))
+        take = self.lib.specedit_output_rows
+        check(take(self.model, wanted, len(ids), at, capacity, panels, scales, offsets))
 
     def products(self, width: int) -> None:
         """A pass's integer products and nothing else, for measurements."""
         with self._busy:
-            check(self._library.lib.specedit_products(self._model, self._pool.handle, width))
+            check(self.lib.specedit_products(self.model, self._pool.handle, width))
 
     def attention(self, cache: KernelCache, start: int, width: int) -> None:
         """A pass's attention after `start` positions and nothing else, for measurements."""
-        lib = self._library.lib
         with self._busy:
             pool = self._pool.handle
-            check(lib.specedit_attention(self._model, cache.handle, pool, start, width))
+            check(self.lib.specedit_attention(self.model, cache.handle, pool, start, width))
 
     def _run(
         self,
@@ -185,9 +195,10 @@ class KernelPasses:
         batch = CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
         if margins is not None:
             batch.margins = (c_float * width).from_buffer(margins)
-        run = self._library.lib.specedit_run
+        run = self.lib.specedit_run
         with self._busy:
-            check(run(self._model, cache.handle, self._pool.handle, ctypes.byref(batch)))
+            check(run(self.model, cache.handle, self._pool.handle, ctypes.byref(batch)))
+        cache.noted = (0, -1)
         cache.ids.extend(ids)
 
     def _hidden(self, width: int, states: Any) -> Any:
@@ -208,24 +219,66 @@ class Pool:
 
 
 class KernelCache:
-    """The KV cache of one text, in the kernels' own memory, and the ids it holds."""
+    """The KV cache of one text, in the kernels' own memory, and the ids it holds.
 
-    def __init__(self, lib: ctypes.CDLL, model: Any) -> None:
+    A model with recurrent layers also has their states behind the last id, which cannot be cut.
+    They are known again at the snapshots, and at each id of the last pass, if that had choices.
+    """
+
+    def __init__(self, passes: KernelPasses) -> None:
         self.ids: list[int] = []
-        self._lib = lib
-        self.handle = lib.specedit_cache_new(model)
+        self.snapshots: dict[int, bytearray] = {}  # states by the number of ids before them
+        self.noted = (0, -1)  # ids before the last pass with choices, and its number
+        self._passes, self._lib = passes, passes.lib
+        self.handle = self._lib.specedit_cache_new(passes.model)
         if not self.handle:
             raise MemoryError("there is not enough memory for a cache")
-        free_with(self, lib.specedit_cache_free, self.handle)
+        free_with(self, self._lib.specedit_cache_free, self.handle)
+        self.state_bytes = int(self._lib.specedit_cache_state_bytes(self.handle))
 
-    def crop(self, length: int) -> None:
-        """Forget everything past the first `length` positions."""
+    def crop(self, length: int) -> int:
+        """Forget everything past the first `length` positions, or, where the states are not known
+        there, past the nearest before; returns how many are left."""
+        length = min(length, len(self.ids))
+        if self.state_bytes and length < len(self.ids):
+            start, number = self.noted
+            if start <= length and number == self._passes.choices:
+                self._passes.go_back(self, length)
+            else:
+                length = max((at for at in self.snapshots if at <= length), default=0)
+                self._set_states(self.snapshots.get(length), length)
+            self.snapshots = {at: kept for at, kept in self.snapshots.items() if at <= length}
         del self.ids[length:]
+        return length
 
     @property
     def bytes(self) -> int:
-        """Memory held by keys and values."""
-        return int(self._lib.specedit_cache_bytes(self.handle))
+        """Memory held by keys, values and states."""
+        snapshots = len(self.snapshots) * self.state_bytes
+        return int(self._lib.specedit_cache_bytes(self.handle)) + snapshots
+
+    def snapshot(self, limit: int) -> None:
+        """Keep the states of now, and of all no more than `limit` bytes: the one goes first whose
+        neighbours are nearest to each other."""
+        if not self.state_bytes or self.state_bytes > limit or not self.ids:
+            return
+        if (length := len(self.ids)) not in self.snapshots:
+            self.snapshots[length] = self._states()
+        while len(self.snapshots) * self.state_bytes > limit:
+            kept = [0, *sorted(self.snapshots)]
+            gaps = [(kept[at + 1] - kept[at - 1], kept[at]) for at in range(1, len(kept) - 1)]
+            del self.snapshots[min(gaps)[1] if gaps else kept[-1]]
+
+    def _states(self) -> bytearray:
+        kept = bytearray(self.state_bytes)
+        at = (c_int8 * len(kept)).from_buffer(kept)
+        check(self._lib.specedit_cache_state(self.handle, at, len(self.ids), True))
+        return kept
+
+    def _set_states(self, kept: bytearray | None, length: int) -> None:
+        at = None if kept is None else (c_int8 * len(kept)).from_buffer(kept)
+        check(self._lib.specedit_cache_state(self.handle, at, length, False))
+        self.noted = (0, -1)
 
     def reserve(self, length: int) -> None:
         """Allocate memory for `length` positions."""
@@ -238,20 +291,29 @@ class KernelCache:
         self.ids[start:] = [self.ids[start + row] for row in rows]
 
     def copy(self, other: KernelCache, length: int) -> None:
-        """Begin as the first `length` positions of `other`, bit for bit."""
+        """Begin as the first `length` positions of `other`, bit for bit; with states, as many as
+        its nearest snapshot has."""
+        if self.state_bytes:
+            length = max((at for at in other.snapshots if at <= length), default=0)
+            self.snapshots = {at: kept for at, kept in other.snapshots.items() if at <= length}
+            self._set_states(self.snapshots.get(length), length)
         check(self._lib.specedit_cache_copy(self.handle, other.handle, length))
         self.ids[:] = other.ids[:length]
 
     def rows(self) -> bytearray:
-        """The keys and values, as bytes for `fill`."""
+        """The keys and values, and the states, as bytes for `fill`."""
         data = bytearray(len(self.ids) * self._lib.specedit_cache_row_bytes(self.handle))
         self._move(data, len(self.ids), out=True)
-        return data
+        return data + self._states() if self.state_bytes else data
 
     def fill(self, ids: Sequence[int], rows: bytearray) -> None:
         """Hold these ids as the cache did that gave these `rows`."""
-        if len(rows) != len(ids) * self._lib.specedit_cache_row_bytes(self.handle):
+        size = len(ids) * self._lib.specedit_cache_row_bytes(self.handle)
+        if len(rows) != size + self.state_bytes:
             raise ValueError("these are not the rows of so many ids")
+        if self.state_bytes:
+            self._set_states(rows[size:], len(ids))
+            del rows[size:]
         self._move(rows, len(ids), out=False)
         self.ids[:] = ids
 
@@ -331,6 +393,17 @@ def shape_of(weights: Weights, close: bool) -> Shape:
         config.vocabulary,
         int(close),
         config.epsilon,
+        int(config.output_gate),
+        config.key_heads,
+        config.value_heads,
+        config.key_size,
+        config.value_size,
+        config.taps,
+        int(config.tiled),
+        config.experts,
+        config.chosen,
+        config.shared,
+        int(config.unscaled),
     )
 
 
@@ -376,4 +449,5 @@ def _layer(weights: Weights, index: int) -> CLayer:
         linear_of(weights, f"{at}.gate_up"),
         linear_of(weights, f"{at}.down"),
         int(index in weights.config.unrotated),
+        *(weights.address(f"{at}.{name}") for name in ("router", *RECURRENT)),
     )

@@ -336,6 +336,42 @@ static float top(const float *row, int count, int most, float sharp, float *best
     return folded(lane);
 }
 
+static void sigmoid(float *row, const float *gates, int count) {
+    for (int i = 0; i < count; i++)
+        row[i] = row[i] / (exponential(-gates[i]) + 1.0f);
+}
+
+static float four_sums(const float *sum) { return (sum[0] + sum[1]) + (sum[2] + sum[3]); }
+
+static void project(const float *row, const float *panel, int inputs, float *out) {
+    for (int o = 0; o < LANES; o++) {
+        float sum[4] = {0};
+        for (int i = 0; i < inputs; i++)
+            sum[i % 4] = sum[i % 4] + panel[(size_t)i * LANES + o] * row[i];
+        out[o] = four_sums(sum);
+    }
+}
+
+static void recur(const float *from, float *to, int keys, int count, const recurrence *of) {
+    for (int t = 0; t < count; t++, from = to)
+        for (int o = 0; o < LANES; o++) {
+            size_t row = (size_t)t * of->stride, gate = (size_t)t * of->gate_stride;
+            float sum[4] = {0}, out[4] = {0}, decay = of->decays[gate];
+            for (int i = 0; i < keys; i++)
+                sum[i % 4] = sum[i % 4] + from[(size_t)i * LANES + o] * of->keys[row + i];
+            float known = four_sums(sum) * decay;
+            float change = (of->values[row + o] - known) * of->betas[gate];
+            for (int i = 0; i < keys; i++) {
+                size_t at = (size_t)i * LANES + o;
+                to[at] = from[at] * decay + change * of->keys[row + i];
+                if (of->queries)
+                    out[i % 4] = out[i % 4] + to[at] * of->queries[row + i];
+            }
+            if (of->queries)
+                of->out[(size_t)t * of->out_stride + o] = four_sums(out);
+        }
+}
+
 const kernel kernel_reference = {
     "reference",
     ROW_BLOCK,
@@ -361,4 +397,7 @@ const kernel kernel_reference = {
     divide,
     silu,
     top,
+    sigmoid,
+    project,
+    recur,
 };

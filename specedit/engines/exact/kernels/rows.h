@@ -491,6 +491,8 @@ static float rows_top(const float *row, int count, int most, float sharp, float 
     return sum_of(total);
 }
 
+#include "recurrent_rows.h"
+
 #define KERNEL_OF(name) kernel_##name
 #define KERNEL_NAME(name) KERNEL_OF(name)
 #define QUOTED_OF(name) #name
@@ -524,5 +526,5 @@ const kernel KERNEL_NAME(VARIANT) = {
     QUOTED(VARIANT), VARIANT_ROWS, gemm8, VARIANT_PACKED, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
     rows_quantize, rows_rms_norm, rows_widen_bf16, rows_store, rows_add, rows_swiglu, rows_logits, rows_rope,
     rows_quantize16, rows_quantize8, rows_softmax, VARIANT_ADD_VALUES, rows_merge, rows_divide,
-    rows_silu, rows_top,
+    rows_silu, rows_top, rows_sigmoid, rows_project, rows_recur,
 };

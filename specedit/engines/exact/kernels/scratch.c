@@ -4,11 +4,25 @@
 #include "model.h"
 #include "threads.h"
 
+enum { BUFFERS = 25 };
+
+/* Every buffer for the rows of a pass; those that the model does not need are null. */
+static void list_buffers(const specedit_model *m, void *all[BUFFERS]) {
+    const expert_buffers *e = &m->expert;
+    void *list[BUFFERS] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->hidden.values,
+        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->second, m->choice, m->depths,
+        m->normed, m->projected, m->mixed, e->chosen, e->entry, e->weight, e->row, e->first, e->active,
+        e->rows.values, e->rows.scales, e->results};
+    memcpy(all, list, sizeof list);
+}
+
 static void free_buffers(specedit_model *m) {
-    void *all[] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->inner.values,
-        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->second, m->choice, m->depths};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    void *all[BUFFERS];
+    list_buffers(m, all);
+    for (int i = 0; i < BUFFERS; i++)
         thread_memory_free(all[i]);
+    m->normed = m->projected = m->mixed = 0;
+    m->expert = (expert_buffers){.rows.groups = 1};
     m->rows = m->qkv = m->attended = m->gates = m->cosines = m->sines = m->query_scales = 0;
     m->queries = 0;
     m->hidden.values = m->out.values = m->inner.values = 0;
@@ -54,7 +68,8 @@ static int reserve_width(specedit_model *m, int width, int threads) {
     m->rows = floats_of(w * s->hidden);
     /* attention is over when the gates are written: both are in one buffer */
     size_t queries = w * s->heads * m->size, attention = w * (m->outputs + m->attended_size) + queries / 2;
-    m->gates = floats_of(attention > w * s->inner ? attention : w * s->inner);
+    size_t entries = w * m->entries, gates = (entries ? entries : w) * s->inner;
+    m->gates = floats_of(attention > gates ? attention : gates);
     m->qkv = m->gates;
     m->attended = m->qkv + w * m->outputs;
     m->queries = (int16_t *)(m->attended + w * m->attended_size);
@@ -66,18 +81,39 @@ static int reserve_width(specedit_model *m, int width, int threads) {
     m->inner.values = m->hidden.values = m->out.values = thread_memory(w * terms * widest);
     m->hidden.scales = floats_of(w);
     m->out.scales = floats_of(w);
-    m->inner.scales = floats_of(w * m->groups);
+    m->inner.scales = floats_of((entries ? entries : w) * m->groups);
     m->best = floats_of(w * max_head_tasks(m, threads));
     m->second = floats_of(w * max_head_tasks(m, threads));
     m->choice = thread_memory(w * max_head_tasks(m, threads) * sizeof(int32_t));
     m->depths = thread_memory(w * sizeof(int32_t));
-    void *all[] = {m->rows, m->gates, m->cosines, m->sines, m->query_scales, m->inner.values,
-        m->hidden.scales, m->out.scales, m->inner.scales, m->best, m->second, m->choice, m->depths};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!all[i]) {
-            free_buffers(m);
-            return SPECEDIT_NO_MEMORY;
-        }
+    if (m->projected_size) {
+        m->normed = floats_of(w * s->hidden);
+        m->projected = floats_of(w * m->projected_size);
+        m->mixed = floats_of(w * m->channels);
+    }
+    if (entries) {
+        expert_buffers *e = &m->expert;
+        size_t experts = (size_t)s->experts + s->shared + 1;
+        e->chosen = thread_memory(entries * sizeof(int32_t));
+        e->entry = thread_memory(entries * sizeof(int32_t));
+        e->weight = floats_of(entries);
+        e->row = thread_memory(entries * sizeof(int32_t));
+        e->first = thread_memory(experts * sizeof(int32_t));
+        e->active = thread_memory(experts * sizeof(int32_t));
+        e->rows.values = thread_memory(entries * terms * (s->hidden > s->inner ? s->hidden : s->inner));
+        e->rows.scales = floats_of(entries);
+        e->results = floats_of(entries * s->hidden);
+        m->inner.values = e->rows.values; /* the rows are multiplied when these are written */
+    }
+    void *all[BUFFERS];
+    int lacking = 0;
+    list_buffers(m, all);
+    for (int i = 0; i < (entries ? BUFFERS : m->projected_size ? 16 : 13); i++)
+        lacking |= !all[i];
+    if (lacking) {
+        free_buffers(m);
+        return SPECEDIT_NO_MEMORY;
+    }
     m->width = (int)w;
     return SPECEDIT_OK;
 }
@@ -138,6 +174,21 @@ int reserve_buffers(specedit_model *m, int width, int threads, int tiles) {
         m->tiles = up_to(tiles, 4);
     }
     return SPECEDIT_OK;
+}
+
+/* for the rows of a pass that may be taken back */
+int reserve_journal(specedit_model *m, int width) {
+    pass_journal *j = &m->journal;
+    if (width <= j->capacity)
+        return SPECEDIT_OK;
+    size_t rows = (size_t)m->recurrent * width;
+    thread_memory_free(j->inputs);
+    thread_memory_free(j->gates);
+    j->pass++; /* no cache can go back into the one that was noted */
+    j->inputs = floats_of(rows * m->channels);
+    j->gates = floats_of(rows * 2 * m->shape.value_heads);
+    j->capacity = j->inputs && j->gates ? width : 0;
+    return j->capacity ? SPECEDIT_OK : SPECEDIT_NO_MEMORY;
 }
 
 void free_memory(specedit_model *m) {

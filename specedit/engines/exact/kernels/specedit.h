@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 8 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 9 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -23,10 +23,14 @@
 #endif
 
 enum { /* limits of every argument */
-    SPECEDIT_MAX_LAYERS = 400,
+    SPECEDIT_MAX_LAYERS = 256,
     SPECEDIT_MAX_INPUTS = 1 << 16, /* of one integer sum: 255 * 128 * 2^16 is below 2^31 */
     SPECEDIT_MAX_INNER = 1 << 20,
     SPECEDIT_MAX_HEADS = 1 << 10,
+    SPECEDIT_MAX_STATE = 1 << 10, /* channels of a recurrent head */
+    SPECEDIT_MAX_TAPS = 16,
+    SPECEDIT_MAX_EXPERTS = 512,
+    SPECEDIT_MAX_CHOSEN = 64, /* experts of one id */
     SPECEDIT_MAX_VOCABULARY = 1 << 22,
     SPECEDIT_MAX_WIDTH = 1 << 16,
     SPECEDIT_MAX_POSITIONS = 1 << 24,
@@ -54,6 +58,20 @@ typedef struct {
     int32_t vocabulary;
     int32_t residual; /* activations are quantized twice: the value, then what rounding left ("close") */
     float epsilon;    /* of every norm */
+    int32_t gated; /* in qkv each head's query is followed by a gate: its outputs are multiplied with the sigmoid */
+
+    /* of recurrent layers (gated delta nets): 0, or what their weights are made for */
+    int32_t key_heads;
+    int32_t value_heads;
+    int32_t key_size; /* channels of a head, multiples of 64 */
+    int32_t value_size;
+    int32_t taps;  /* of the convolution */
+    int32_t tiled; /* value head i reads key head i % key_heads, else i / (value_heads / key_heads) */
+
+    int32_t experts;  /* of each layer, which are then all of the size `inner`; 0: it is one gated layer */
+    int32_t chosen;   /* by the router, for one id */
+    int32_t shared;   /* 1: one more expert takes part always */
+    int32_t unscaled; /* the weights of the chosen experts are shares of all, and do not add up to 1 */
 } specedit_shape;
 
 /* Weights [outputs x inputs] in panels of 16 outputs: panel, inputs / 4, output, 4 inputs. Every
@@ -90,6 +108,18 @@ typedef struct {
     specedit_linear gate_up; /* a panel of gate, the same panel of up, and so on */
     specedit_linear down;
     int32_t unrotated; /* not 0: no RoPE, and no norm of queries and keys */
+
+    /* With experts `gate_up` and `down` are those of all, one after the other, the shared one last, and the
+     * router gives their logits: panels of 16 outputs, inputs x outputs. */
+    const float *router;
+
+    /* A recurrent layer; null: attention. Its qkv are the queries and keys of the key heads, the values of the
+     * value heads, which go through the convolution, and the gates of the latter. */
+    const float *convolution; /* taps x channels */
+    const float *projection;  /* panels as the router's: an alpha, then a beta, of each value head */
+    const float *decay;       /* of each value head: states are multiplied with */
+    const float *shift;       /* exp(decay softplus(alpha + shift)) */
+    const float *state_norm;  /* value_size */
 } specedit_layer;
 
 typedef struct {
@@ -206,6 +236,14 @@ SPECEDIT_EXPORT int specedit_cache_rows(specedit_cache *cache, char *rows, int l
 /* Of a tree's rows behind `start`, those in `rows` (rising) move together, right behind it. */
 SPECEDIT_EXPORT int specedit_cache_keep(
     specedit_cache *cache, int start, const int32_t *rows, int count);
+
+/* A cache of a model with recurrent layers also has their states behind its last position; each pass begins there.
+ * It goes back to any position from the start of its last pass with choices on, as long as no other pass ran. */
+SPECEDIT_EXPORT int specedit_cache_crop(
+    specedit_model *model, specedit_cache *cache, specedit_pool *pool, int length);
+/* The states as bytes: out of the cache (`out`), or into it, which then has `length` positions. Null: no position. */
+SPECEDIT_EXPORT uint64_t specedit_cache_state_bytes(const specedit_cache *cache);
+SPECEDIT_EXPORT int specedit_cache_state(specedit_cache *cache, char *state, int length, int out);
 
 /* -- a pass ------------------------------------------------------------------------------------- */
 

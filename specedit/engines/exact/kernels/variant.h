@@ -24,7 +24,9 @@ enum {
     TILE = 512,       /* positions whose weights share a maximum; the cache grows by tiles */
     QUERY_LIMIT = 2047, /* of a query's integers */
     KEY_LIMIT = 8191,   /* of a key's */
-    MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
+    WIDE_HALF = 64,     /* half a head: keys of a larger one have fewer steps, so that sums fit */
+    WIDE_KEY_LIMIT = 4095,
+    MAX_HALF = 128,
     BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
     FEW_ROWS = 16,      /* so many rows are one call, and panels of fewer bits are not expanded to memory */
     ROW_BLOCK = 64,     /* most quantized rows of one call: their sums stay in cache */
@@ -35,7 +37,8 @@ enum {
 /* bytes of 64 inputs of a panel */
 static inline int block_of(int bits) { return bits == 8 ? BLOCK8 : bits == 6 ? BLOCK6 : BLOCK4; }
 
-_Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "sums of gemm16 fit");
+_Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * WIDE_HALF < 1ll << 31, "sums of gemm16 fit");
+_Static_assert((long long)QUERY_LIMIT * WIDE_KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "sums of gemm16 fit");
 _Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "sums of gemm8 fit");
 
 #define RESIDUAL_STEPS 254.0f /* steps of a residual in one step of a value */
@@ -72,6 +75,17 @@ typedef struct {
     size_t ahead_step;
     int lines;
 } gemm_output;
+
+/* What the ids of a pass do to 16 value channels of a recurrent state. Of id t: its key, its query (null: no
+ * output is wanted) and its 16 values are `stride` numbers after those of id t - 1, and so on. */
+typedef struct {
+    const float *keys, *queries, *values;
+    size_t stride;
+    const float *decays, *betas;
+    size_t gate_stride;
+    float *out;
+    size_t out_stride;
+} recurrence;
 
 typedef struct {
     const char *name;
@@ -135,6 +149,15 @@ typedef struct {
      * The row may be read up to the next multiple of 16. */
     float (*top)(const float *row, int count, int most, float sharp, float *best,
         int32_t *places);
+    /* row *= sigmoid(gates); `count` is a multiple of 16 */
+    void (*sigmoid)(float *row, const float *gates, int count);
+    /* out[o] = sum over i of row[i] * panel[i][o], 16 outputs; `inputs` is a multiple of 4. Four sums, of the
+     * inputs i, i + 4 and so on, then (a + b) + (c + d) */
+    void (*project)(const float *row, const float *panel, int inputs, float *out);
+    /* The gated delta rule, id after id: state = decay * state + key (value - decay * key state) * beta, then
+     * out = query state. A state is `keys` times 16 numbers, read at `from` and left at `to`; sums over
+     * keys as in `project`. */
+    void (*recur)(const float *from, float *to, int keys, int count, const recurrence *of);
 } kernel;
 
 extern const kernel kernel_reference;
