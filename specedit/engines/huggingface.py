@@ -114,6 +114,11 @@ def build(path: Path, dtype: torch.dtype) -> Any:
 
     gguf = open_gguf(path, arrays=False)
     result = architecture.of_gguf(gguf)
+    if result.family in architecture.EXACT_ONLY:
+        raise ModelError(
+            f"{path}: a GGUF file of the family {result.family} runs on the exact engine alone.",
+            hint="Use --engine exact, on the CPU.",
+        )
     tied = "output.weight" not in gguf.tensors
     numbers = _numbers(result)
     numbers["rope_parameters"] |= architecture.gguf_rope(gguf)

@@ -146,9 +146,19 @@ class LoadedModel:
                 read(prompt[: common(empty, prompt)])
                 break
 
+    def _mark(self, plan: Plan, prompt: list[int]) -> None:
+        """Name the end of what the next instruction on the same text shares with this prompt: there
+        an engine with states keeps one."""
+        if getattr(self.engine, "keeps_states", False) and plan.messages:
+            *before, last = plan.messages
+            turns = [(message.role, message.segments) for message in before]
+            empty = self.render([*turns, (last.role, (*last.segments[:-1], ""))], "")
+            cast("ExactEngine", self.engine).mark([common(prompt, empty)])
+
     def warm(self, plan: Plan, emit: Emit) -> None:
         """Read the prompt into the cache."""
         prompt = self.prompt(plan)
+        self._mark(plan, prompt)
         with self._cache_for(prompt, plan):
             for event in self.engine.begin(prompt):
                 emit(event)
@@ -159,6 +169,7 @@ class LoadedModel:
         from specedit.decode.loop import decode
 
         prompt = self.prompt(plan)
+        self._mark(plan, prompt)
         encode, ending = self.tokenizer.encode, answer_ending(plan.closing, self.tokenizer)
         predicted = None if plan.prediction is None else encode(plan.prediction)
         least = predicted if plan.least == plan.prediction else encode(plan.least)

@@ -342,9 +342,8 @@ def text_only(file: Gguf) -> Gguf:
         if not block or int(block[1]) < layers:
             ours = name.replace(".post_attention_norm.", ".ffn_norm.")
             tensors[f"{ours}.weight" if ours.endswith(".ssm_a") else ours] = info
-    return replace(
-        file, tensors=tensors, metadata={**file.metadata, f"{family}.block_count": layers}
-    )
+    numbers = {f"{family}.block_count": layers, f"{family}.{ahead}": 0}
+    return replace(file, tensors=tensors, metadata={**file.metadata, **numbers})
 
 
 def of_gguf(file: Gguf) -> Architecture:

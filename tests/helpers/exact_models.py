@@ -51,6 +51,57 @@ FAMILIES: dict[str, dict[str, Any]] = {
 }
 
 
+_DELTA = {
+    "num_hidden_layers": 4,
+    "head_dim": 48,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 6,
+    "linear_key_head_dim": 64,
+    "linear_value_head_dim": 64,
+    "rope_parameters": {
+        "rope_type": "default",
+        "rope_theta": 10000.0,
+        "partial_rotary_factor": 0.25,
+        "mrope_section": [2, 2, 2],
+    },
+}
+_EXPERTS = {"num_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 68}
+# Of 2026: gated delta nets, experts, or both
+NEWER: dict[str, dict[str, Any]] = {
+    "qwen3.5": {"model_type": "qwen3_5_text", **_DELTA},
+    "qwen3.5, wide heads, tied": {
+        "model_type": "qwen3_5_text",
+        **_DELTA,
+        "head_dim": 256,
+        "tie_word_embeddings": True,
+    },
+    "qwen3.5, experts": {
+        "model_type": "qwen3_5_moe_text",
+        **_DELTA,
+        **_EXPERTS,
+        "shared_expert_intermediate_size": 68,
+    },
+    "qwen3, experts": {"model_type": "qwen3_moe", **_EXPERTS, "norm_topk_prob": True},
+    "qwen3, experts, unscaled": {"model_type": "qwen3_moe", **_EXPERTS, "norm_topk_prob": False},
+}
+GGUF_KINDS = {
+    "mistral": "llama",
+    "qwen3_moe": "qwen3moe",
+    "qwen3_5_text": "qwen35",
+    "qwen3_5_moe_text": "qwen35moe",
+}
+GGUF_NUMBERS = (  # a key of a GGUF file, and of a config.json
+    ("ssm.group_count", "linear_num_key_heads"),
+    ("ssm.time_step_rank", "linear_num_value_heads"),
+    ("ssm.state_size", "linear_key_head_dim"),
+    ("ssm.conv_kernel", "linear_conv_kernel_dim"),
+    ("expert_count", "num_experts"),
+    ("expert_used_count", "num_experts_per_tok"),
+    ("expert_feed_forward_length", "moe_intermediate_size"),
+    ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
+)
+
+
 YARN = {
     "rope_type": "yarn",
     "rope_theta": 10000.0,
@@ -106,7 +157,7 @@ def model_of(family: str, **more: Any) -> Any:
         "vocab_size": 517,
         "max_position_embeddings": 2048,
         "tie_word_embeddings": False,
-        **FAMILIES[family],
+        **(FAMILIES | NEWER)[family],
         **more,
     }
     torch.manual_seed(1)
@@ -114,7 +165,20 @@ def model_of(family: str, **more: Any) -> Any:
     with torch.no_grad():
         for name, weight in model.named_parameters():
             weight.normal_(1.0 if "norm" in name else 0.0, 0.2)
+            if family in NEWER:
+                _settle(name, weight, zero_centred=family.startswith("qwen3.5"))
     return model.eval()
+
+
+def _settle(name: str, weight: Any, *, zero_centred: bool) -> None:
+    """Weights that int8 holds exactly, so that results can be compared closely."""
+    if zero_centred and "norm" in name and "linear_attn.norm" not in name:
+        weight -= 1.0
+    if weight.ndim > 1 and "embed" in name:
+        weight.copy_(weight.bfloat16().float())
+    if weight.ndim > 1 and not any(part in name for part in ("conv1d", "in_proj_a", "in_proj_b")):
+        scale = weight.abs().amax(-1, keepdim=True) / 127
+        weight.copy_((weight / scale).round() * scale)
 
 
 def save(family: str, folder: Path, **more: Any) -> tuple[Any, ModelFiles]:
@@ -129,12 +193,12 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
     import gguf
 
     config = model.config
-    kind = {"mistral": "llama"}.get(config.model_type, config.model_type)
+    kind = GGUF_KINDS.get(config.model_type, config.model_type)
     writer = gguf.GGUFWriter(path, kind)
     numbers = {
         "block_count": config.num_hidden_layers,
         "embedding_length": config.hidden_size,
-        "feed_forward_length": config.intermediate_size,
+        "feed_forward_length": getattr(config, "intermediate_size", 64),
         "context_length": config.max_position_embeddings,
         "attention.head_count": config.num_attention_heads,
         "attention.head_count_kv": config.num_key_value_heads,
@@ -142,8 +206,15 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
         "attention.layer_norm_rms_epsilon": float(config.rms_norm_eps),
         "rope.freq_base": float(config.rope_parameters["rope_theta"]),
         **({ours: float(getattr(config, theirs)) for ours, theirs in GRANITE if kind == "granite"}),
+        **{
+            ours: getattr(config, theirs)
+            for ours, theirs in GGUF_NUMBERS
+            if hasattr(config, theirs)
+        },
         **(metadata or {}),
     }
+    if turned := config.rope_parameters.get("partial_rotary_factor"):
+        numbers["rope.dimension_count"] = int(turned * config.head_dim)
     for key, value in numbers.items():
         if isinstance(value, str):
             writer.add_string(f"{kind}.{key}", value)
@@ -162,6 +233,10 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
             continue
         ours = architecture.our_name(name)
         rows = tensor.float().numpy()
+        if kind in architecture.EXACT_ONLY:
+            for own, part in newer_tensors(config, ours, rows):
+                writer.add_tensor(own, np.ascontiguousarray(part))
+            continue
         if kind in architecture.INTERLEAVED and (".attn_q." in ours or ".attn_k." in ours):
             heads = rows.shape[0] // config.head_dim
             halves = rows.reshape(heads, 2, config.head_dim // 2, -1)
@@ -172,3 +247,46 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
     writer.write_tensors_to_file()
     writer.close()
     return ModelFiles(name="small", path=path, kind="gguf")
+
+
+def newer_tensors(config: Any, name: str, rows: Any) -> Iterator[tuple[str, Any]]:
+    """A tensor as llama.cpp's converter writes it: experts stacked, norms around 1, value heads
+    tiled, and its names."""
+    stem, _, part = name.rpartition(".")
+    if part in ("gate_up_proj", "down_proj"):  # model.layers.N.mlp.experts.…
+        block = f"blk.{name.split('.')[2]}"
+        halves = np.split(rows, 2, 1) if part == "gate_up_proj" else [rows]
+        names = ("gate", "up") if part == "gate_up_proj" else ("down",)
+        for own, half in zip(names, halves, strict=True):
+            yield f"{block}.ffn_{own}_exps.weight", half
+        return
+    if "linear" in str(getattr(config, "layer_types", "")):
+        rows = hybrid_rows(config, stem.rpartition(".")[2], rows)
+        name = name.replace(".ffn_norm.", ".post_attention_norm.").replace("ssm_a.weight", "ssm_a")
+    yield name, rows[0] if name.endswith("inp_shexp.weight") else rows
+
+
+def hybrid_rows(config: Any, part: str, rows: Any) -> Any:
+    keys, values = config.linear_num_key_heads, config.linear_num_value_heads
+    size, start = config.linear_value_head_dim, 2 * keys * config.linear_key_head_dim
+
+    def tiled(of: Any, size: int) -> Any:
+        grid = of.reshape(keys, values // keys, size, *of.shape[1:])
+        return grid.swapaxes(0, 1).reshape(of.shape)
+
+    match part:
+        case "attn_norm" | "ffn_norm" | "output_norm" | "attn_q_norm" | "attn_k_norm":
+            return rows + 1
+        case "ssm_a":
+            return tiled(-np.exp(rows), 1)
+        case "ssm_dt" | "ssm_alpha" | "ssm_beta":
+            return tiled(rows, 1)
+        case "attn_gate":
+            return tiled(rows, size)
+        case "attn_qkv" | "ssm_conv1d":
+            rows = rows.reshape(len(rows), -1)
+            return np.concatenate((rows[:start], tiled(rows[start:], size)))
+        case "ssm_out":
+            return tiled(rows.T, size).T
+        case _:
+            return rows

@@ -158,7 +158,7 @@ def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_p
     ("changes", "said"),
     [
         ({"layer_types": ["attention", "mamba"]}, "it is recurrent.*KV cache cannot be cropped"),
-        ({"model_type": "qwen3_5_text"}, "it is recurrent"),
+        ({"model_type": "qwen3_next"}, "it is recurrent"),
         (
             {"model_type": "mistral", "layer_types": None, "sliding_window": 512},
             "sliding window of 512",
@@ -167,7 +167,7 @@ def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_p
         ({"num_local_experts": 8}, "has experts"),
         ({"position_embedding_type": None}, "has no RoPE"),
     ],
-    ids=["hybrid", "Qwen3.5", "Mistral", "Ministral", "experts", "no RoPE"],
+    ids=["hybrid", "Qwen3-Next", "Mistral", "Ministral", "experts", "no RoPE"],
 )
 def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(changes, said, tmp_path):
     config = {**DENSE, "max_position_embeddings": 2048, **changes}

@@ -104,11 +104,16 @@ class ExactEngine:
         """One pass over ids that the cache lacks. One of a model with states ends where the next
         prompt may differ: its text ends there, or a multiple of so many ids."""
         at, stop = self.length, min(self.length + PREFILL, len(wanted))
-        if self.cache.state_bytes:
+        if self.keeps_states:
             stops = [stop - stop % PREFILL, *(mark for mark in self._marks if mark < stop)]
             stop = min((other for other in stops if other > at), default=stop)
         self.passes.read(wanted[at:stop], self.cache)
         self.cache.snapshot(SNAPSHOT_BYTES)
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether the model has states that cannot be cut: prompts continue at snapshots."""
+        return self.cache.state_bytes > 0
 
     def mark(self, positions: Sequence[int]) -> None:
         """Positions up to which the prompts that come next may be equal."""
