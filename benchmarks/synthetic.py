@@ -21,7 +21,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from specedit.models.architecture import ROPE_FACTORS, Architecture
+from specedit.models.architecture import HYBRID, ROPE_FACTORS, Architecture
 from specedit.models.gguf import open_gguf
 
 _QWEN2 = Architecture(
@@ -40,7 +40,27 @@ _GRANITE = Architecture(
     attention_scale=1 / 128,
     logit_scale=16.0,
 )
+_QWEN35 = Architecture(  # 4B
+    *("qwen35", 32, 2560, 9216, 16, 4, 256, 248_320, 262_144, 1e-6, 1e7),
+    head_norm=True,
+    rotated=64,
+    output_gate=True,
+    recurrent=tuple(layer for layer in range(32) if layer % 4 < 3),
+    key_heads=16,
+    value_heads=32,
+    key_size=128,
+    value_size=128,
+    taps=4,
+    tiled=True,
+)
+_QWEN3_30B = Architecture(
+    *("qwen3moe", 48, 2048, 768, 32, 4, 128, 151_936, 40_960, 1e-6, 1e6),
+    head_norm=True,
+    experts=128,
+    chosen=8,
+)
 _TINY = {"layers": 2, "hidden": 256, "inner": 512, "heads": 4, "kv_heads": 2, "vocabulary": 320}
+_SMALL_STATES: dict[str, Any] = {"recurrent": (0,), "key_heads": 2, "value_heads": 4}
 SHAPES = {
     "qwen2.5-coder-3b": replace(
         _QWEN2, layers=36, hidden=2048, inner=11_008, heads=16, kv_heads=2, vocabulary=151_936
@@ -56,6 +76,26 @@ SHAPES = {
         _GRANITE, hidden=2560, inner=8192, heads=40, head_size=64, attention_scale=1 / 64
     ),
     "granite-4.1-8b": _GRANITE,
+    "qwen3.5-4b": _QWEN35,
+    "qwen3.5-9b": replace(_QWEN35, hidden=4096, inner=12_288),
+    "qwen3-30b-a3b": _QWEN3_30B,
+    "qwen3.6-35b-a3b": replace(
+        _QWEN35,
+        **{"family": "qwen35moe", "layers": 40, "hidden": 2048, "inner": 512, "kv_heads": 2},
+        recurrent=tuple(layer for layer in range(40) if layer % 4 < 3),
+        experts=256,
+        chosen=8,
+        shared=1,
+    ),
+    "tiny-qwen3.5": replace(
+        _QWEN35, **_TINY, head_size=64, rotated=16, window=512, **_SMALL_STATES
+    ),
+    "tiny-qwen3.5-experts": replace(
+        _QWEN35,
+        **{**_TINY, "family": "qwen35moe", "inner": 256},
+        **{"head_size": 64, "rotated": 16, "window": 512, **_SMALL_STATES},
+        **{"experts": 8, "chosen": 3, "shared": 1},
+    ),
     "tiny-qwen2": replace(_QWEN2, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
     "tiny-qwen3": replace(_QWEN3, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
     "tiny-llama": replace(_LLAMA, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
@@ -63,10 +103,12 @@ SHAPES = {
 TIED = (
     "qwen2.5-coder-3b",
     "qwen3-4b",
+    "qwen3.5-4b",
     "tiny-qwen3",
     "granite-4.1-3b",
     "granite-4.1-8b",
 )  # the output layer is the embedding
+FLOATS = ("ssm_conv1d", "ssm_alpha", "ssm_beta", "ffn_gate_inp")  # matrices that stay float32
 CHUNK = 7919  # blocks that are repeated; a prime, so that rows differ
 SCALE = 0.015  # standard deviation of a matrix, as the 1.5B's
 TYPES = gguf.GGMLQuantizationType
@@ -76,7 +118,7 @@ Bytes = npt.NDArray[np.uint8]
 def type_of(name: str, model: Architecture, tied: bool) -> Any:
     """The type that Q4_K_M gives a tensor."""
     shape = model.shape(name)
-    if shape is None or len(shape) == 1:
+    if shape is None or len(shape) == 1 or any(part in name for part in FLOATS):
         return TYPES.F32
     layer = int(name.split(".")[1]) if name.startswith("blk.") else 0
     count = model.layers
@@ -115,7 +157,11 @@ def values_of(name: str, shape: Sequence[int], random: np.random.Generator) -> A
     """A vector: norms around 1, biases around 0."""
     if name == ROPE_FACTORS:
         return np.geomspace(1, 8, shape[0]).astype(np.float32)
+    if name.endswith("ssm_a"):
+        return -np.exp(random.standard_normal(shape)).astype(np.float32)
     centre = 1.0 if "norm" in name else 0.0
+    if len(shape) > 1 and "conv" not in name:
+        return (SCALE * random.standard_normal(shape)).astype(np.float32)
     return (centre + 0.2 * random.standard_normal(shape)).astype(np.float32)
 
 
@@ -135,29 +181,39 @@ def write(
         writer.add_float32(key, number) if isinstance(number, float) else writer.add_uint32(
             key, number
         )
+    if model.family in HYBRID:  # llama.cpp needs them
+        writer.add_array(f"{model.family}.rope.dimension_sections", [11, 11, 10, 0])
     for key, value in _tokenizer(tokenizer, model.vocabulary).items():
         _add(writer, key, value)
     names = [*model.names(), *([] if tied else ["output.weight"])]
     if model.family == "llama":
         names.append(ROPE_FACTORS)
     kinds = {name: type_of(name, model, tied) for name in names}
+    theirs = {name: name for name in names}
+    if model.family in HYBRID:
+        for name in names:
+            theirs[name] = name.replace(".ffn_norm.", ".post_attention_norm.")
+            theirs[name] = theirs[name].replace(".ssm_a.weight", ".ssm_a")
     chunks = {kind: chunk_of(kind, random).ravel() for kind in set(kinds.values()) - {TYPES.F32}}
     sizes: dict[str, int] = {}
     for name, kind in kinds.items():
         shape = model.shape(name) or (model.head_size // 2,)
         if kind == TYPES.F32:
-            writer.add_tensor_info(name, shape, np.dtype(np.float32), 4 * math.prod(shape))
+            size = 4 * math.prod(shape)
+            writer.add_tensor_info(theirs[name], shape, np.dtype(np.float32), size)
             continue
         block, size = gguf.GGML_QUANT_SIZES[kind]
         stored = (*shape[:-1], shape[-1] // block * size)
         sizes[name] = math.prod(stored)
-        writer.add_tensor_info(name, stored, np.dtype(np.uint8), sizes[name], raw_dtype=kind)
+        writer.add_tensor_info(
+            theirs[name], stored, np.dtype(np.uint8), sizes[name], raw_dtype=kind
+        )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
     for name, kind in kinds.items():
         if kind == TYPES.F32:
-            values = values_of(name, model.shape(name) or (model.head_size // 2,), random)
+            values = values_of(theirs[name], model.shape(name) or (model.head_size // 2,), random)
         else:
             values = np.resize(chunks[kind], sizes[name])
         writer.write_tensor_data(values)
@@ -178,13 +234,36 @@ def _numbers(model: Architecture) -> Iterator[tuple[str, int | float]]:
             "attention.head_count_kv": model.kv_heads,
             "attention.key_length": model.head_size,
             "attention.value_length": model.head_size,
-            "rope.dimension_count": model.head_size,
+            "rope.dimension_count": model.rotated or model.head_size,
             "rope.freq_base": model.rope_base,
             "attention.layer_norm_rms_epsilon": model.epsilon,
             "vocab_size": model.vocabulary,
             **(_multipliers(model) if model.family == "granite" else {}),
+            **(_states(model) if model.recurrent else {}),
+            **(_experts(model) if model.experts else {}),
         }.items()
     }.items()
+
+
+def _states(model: Architecture) -> dict[str, int]:
+    step = next(at for at in range(model.layers) if at not in model.recurrent) + 1
+    return {
+        "full_attention_interval": step,
+        "ssm.conv_kernel": model.taps,
+        "ssm.state_size": model.key_size,
+        "ssm.group_count": model.key_heads,
+        "ssm.time_step_rank": model.value_heads,
+        "ssm.inner_size": model.value_heads * model.value_size,
+    }
+
+
+def _experts(model: Architecture) -> dict[str, int]:
+    return {
+        "expert_count": model.experts,
+        "expert_used_count": model.chosen,
+        "expert_feed_forward_length": model.inner,
+        "expert_shared_feed_forward_length": model.inner,
+    }
 
 
 def _multipliers(model: Architecture) -> dict[str, float]:
@@ -242,6 +321,8 @@ def main() -> None:
     given = parser.parse_args()
     changes = {key: getattr(given, key) for key in ("vocabulary", "layers") if getattr(given, key)}
     model = replace(SHAPES[given.shape], **changes)
+    kept = tuple(layer for layer in model.recurrent if layer < model.layers)
+    model = replace(model, recurrent=kept)
     tied, shards = given.shape in TIED, given.shard_tensors
     for path in write(given.out, model, tokenizer=given.tokenizer, tied=tied, shard_tensors=shards):
         print(f"{path}: {path.stat().st_size / 1e9:.2f} GB")

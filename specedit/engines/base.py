@@ -3,7 +3,7 @@
 Its three methods, and the arithmetic that callers rely on:
 
 * `begin(prompt)` makes the cache hold all of `prompt` **but its last id**, reusing the longest
-  common prefix of what the cache already holds.
+  common prefix of what the cache already holds, or less where a recurrent state is not known there.
 * `forward(ids)` feeds `ids` (the last committed id, then the draft) and returns the choice
   *after* each of them. The cache grows by `len(ids)`.
 * `crop(length)` forgets everything past the first `length` positions.

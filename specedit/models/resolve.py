@@ -5,8 +5,8 @@ A name is a catalogue name, a GGUF file, a folder with safetensors, or a hub id 
 downloaded.
 
 Which models can be used is checked before weights load. A rejected draft is removed from the KV
-cache. A recurrent state or a sliding window cannot be cropped, so such a model is refused. A draft
-model must have the target's vocabulary.
+cache. A sliding window cannot be cropped, nor can a recurrent state that the exact engine does not
+know, so such a model is refused. A draft model must have the target's vocabulary.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ static int up_to(int number, int multiple) { return (number + multiple - 1) / mu
 
 static void fill(fuzzed_model *m) {
     int kv = between(1, 3), hidden = 64 * between(1, 2), inner = 64 * between(1, 4);
-    int half = one_in(8) ? 64 : 16 * between(1, 2), heads = kv * between(1, 3);
+    int half = one_in(8) ? 64 * between(1, 2) : 16 * between(1, 2), heads = kv * between(1, 3);
     m->shape = (specedit_shape){.layers = between(1, LAYERS),
         .hidden = hidden,
         .hidden_true = between(1, hidden),
@@ -112,17 +112,38 @@ static void fill(fuzzed_model *m) {
         .vocabulary = between(1, 70),
         .residual = below(2),
         .epsilon = 1e-6f};
-    const specedit_shape *s = &m->shape;
-    int size = 2 * half, qkv = (heads + 2 * kv) * size, mixed = up_to(heads * size, 64);
+    specedit_shape *s = &m->shape;
+    if (one_in(3)) { /* gated delta nets */
+        s->key_heads = between(1, 2), s->value_heads = s->key_heads * between(1, 2);
+        s->key_size = 64 * between(1, 2), s->value_size = 64, s->taps = between(1, 4);
+        s->tiled = below(2);
+    }
+    if (one_in(3))
+        s->experts = between(1, 5), s->chosen = between(1, s->experts), s->shared = below(2);
+    s->gated = one_in(3);
+    int size = 2 * half, qkv = ((s->gated ? 2 : 1) * heads + 2 * kv) * size, mixed = up_to(heads * size, 64);
+    int channels = 2 * s->key_heads * s->key_size + s->value_heads * s->value_size;
+    int values = s->value_heads * s->value_size, experts = s->experts ? s->experts + s->shared : 1;
     int out = up_to(s->hidden_true, 16), ids = up_to(s->vocabulary, 16);
     owned *of = &m->memory;
     for (int l = 0; l < LAYERS; l++) {
         int norms = below(2), each = 2 * between(2, 4);
-        m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, qkv, hidden, hidden, each),
-            below(2) ? floats(of, qkv) : 0, norms ? floats(of, size) : 0,
-            norms ? floats(of, size) : 0, linear(of, out, mixed, mixed, each), floats(of, hidden),
-            linear(of, 2 * inner, hidden, hidden, 12 - each),
-            linear(of, out, inner, s->group_size, each)};
+        int delta = s->key_heads && below(2), inputs = delta ? values : mixed;
+        int outputs = delta ? channels + values : qkv;
+        m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, outputs, hidden, hidden, each),
+            !s->gated && !delta && below(2) ? floats(of, qkv) : 0, norms ? floats(of, size) : 0,
+            norms ? floats(of, size) : 0, linear(of, out, inputs, inputs, each), floats(of, hidden),
+            linear(of, experts * 2 * inner, hidden, hidden, 12 - each),
+            linear(of, experts * out, inner, s->group_size, each)};
+        if (s->experts)
+            m->layers[l].router = floats(of, up_to(experts, 16) * hidden);
+        if (delta) {
+            m->layers[l].convolution = floats(of, s->taps * channels);
+            m->layers[l].projection = floats(of, up_to(2 * s->value_heads, 16) * hidden);
+            m->layers[l].decay = floats(of, s->value_heads);
+            m->layers[l].shift = floats(of, s->value_heads);
+            m->layers[l].state_norm = floats(of, s->value_size);
+        }
     }
     uint16_t *embedding = keep(of, (size_t)ids * hidden * sizeof *embedding);
     for (int i = 0; i < ids * hidden; i++)
@@ -142,12 +163,14 @@ static void harm_number(fuzzed_model *m) {
     specedit_linear *one = linears[below(5)];
     int32_t *numbers[] = {&m->shape.hidden, &m->shape.hidden_true, &m->shape.inner,
         &m->shape.group_size, &m->shape.heads, &m->shape.kv_heads, &m->shape.half,
-        &m->shape.half_true, &m->shape.vocabulary, &one->outputs, &one->inputs, &one->group_size};
+        &m->shape.half_true, &m->shape.vocabulary, &one->outputs, &one->inputs, &one->group_size,
+        &m->shape.key_heads, &m->shape.value_heads, &m->shape.key_size, &m->shape.value_size,
+        &m->shape.taps, &m->shape.experts, &m->shape.chosen, &m->shape.shared};
     if (one_in(12)) {
         one->bits = one_in(2) ? odd() : 2 * between(0, 3) + 1;
         return;
     }
-    *numbers[below(12)] = one_in(2) ? odd() : between(-70, 300);
+    *numbers[below(20)] = one_in(2) ? odd() : between(-70, 300);
 }
 
 static void harm_pointer(fuzzed_model *m) {
@@ -193,6 +216,8 @@ static specedit_model *any_model(fuzzed_model **of) {
     return one_in(40) ? 0 : (*of)->model;
 }
 
+static int lengths[CACHES]; /* positions, of those with states */
+
 static specedit_cache *any_cache(void) { return caches[below(CACHES)]; }
 
 /* most often of the right model */
@@ -204,6 +229,7 @@ static void new_caches(int model) {
     for (int at = model; at < CACHES; at += MODELS) {
         specedit_cache_free(caches[at]);
         caches[at] = specedit_cache_new(models[model].model);
+        lengths[at] = 0;
     }
 }
 static specedit_pool *any_pool(void) { return one_in(40) ? 0 : pools[below(POOLS)]; }
@@ -220,6 +246,14 @@ static void checked(int code) {
     if (code != SPECEDIT_OK && code != SPECEDIT_BAD_ARGUMENT && code != SPECEDIT_NO_MEMORY)
         exit(5);
     outcomes[code]++;
+}
+
+/* where a cache with states stands; -1: it has none */
+static int at_of(specedit_cache *cache) {
+    for (int at = 0; at < CACHES; at++)
+        if (caches[at] == cache)
+            return specedit_cache_state_bytes(cache) ? lengths[at] : -1;
+    return -1;
 }
 
 static void call_run(void) {
@@ -270,9 +304,14 @@ static void call_run(void) {
         pass.logits = keep(&memory, (size_t)rows * outputs * sizeof *pass.logits);
     if (one_in(4))
         pass.hidden = keep(&memory, (size_t)rows * hidden * sizeof *pass.hidden);
-    int code = specedit_run(
-        model, pass.caches && !one_in(20) ? 0 : cache_for(of), any_pool(), one_in(100) ? 0 : &pass);
+    specedit_cache *cache = pass.caches && !one_in(20) ? 0 : cache_for(of);
+    if (cache && at_of(cache) >= 0 && !one_in(20))
+        pass.start = at_of(cache), pass.parents = 0;
+    int code = specedit_run(model, cache, any_pool(), one_in(100) ? 0 : &pass);
     checked(code);
+    for (int at = 0; !code && cache && at < CACHES; at++)
+        if (caches[at] == cache)
+            lengths[at] = pass.start + pass.width;
     for (int i = 0; !code && pass.choices && i < pass.width; i++)
         if (pass.choices[i] < 0 || pass.choices[i] >= outputs)
             exit(6);
@@ -345,6 +384,25 @@ static void call_cache(int which) {
         checked(specedit_cache_copy(cache, caches[(at + (one_in(4) ? 1 : MODELS)) % CACHES],
             one_in(4) ? odd() : below(1500)));
         break;
+    case 4: {
+        int to = one_in(8) ? odd() : lengths[at] - below(12);
+        int code = specedit_cache_crop(models[at % MODELS].model, cache, any_pool(), to);
+        checked(code);
+        lengths[at] = code ? lengths[at] : to;
+        break;
+    }
+    case 5: {
+        char *states = malloc(specedit_cache_state_bytes(cache) + 1);
+        int out = below(2), length = one_in(8) ? odd() : below(60), none = one_in(3);
+        if (states)
+            memset(states, 0, specedit_cache_state_bytes(cache) + 1);
+        length = none && !out && !one_in(4) ? 0 : length;
+        int code = specedit_cache_state(cache, none ? 0 : states, length, out);
+        checked(code);
+        lengths[at] = code || out ? lengths[at] : length;
+        free(states);
+        break;
+    }
     default:
         for (int i = 0, row = -1; i < 20; i++)
             rows[i] = row = one_in(60) ? odd() : (int)((uint32_t)row + (uint32_t)between(1, 40));
@@ -405,7 +463,7 @@ static void call(void) {
     } else if (which < 60)
         call_cache(0);
     else if (which < 300)
-        call_cache(between(1, 4));
+        call_cache(between(1, 6));
     else if (which < 700)
         call_run();
     else if (which < 800)
@@ -429,7 +487,7 @@ static void refuses(void) {
     fuzzed_model *m = &models[0], *other = &models[1];
     do
         fill(m);
-    while (m->shape.half == 64 && (drop(&m->memory), 1));
+    while (m->shape.half >= 64 && (drop(&m->memory), 1));
     specedit_shape good = m->shape;
     specedit_layer layer = m->layers[0];
     int last = 0;
