@@ -12,7 +12,7 @@ from specedit.decode import Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Engine, Sampling
-from specedit.engines.huggingface import HuggingFaceEngine
+from specedit.engines.huggingface.engine import HuggingFaceEngine
 from specedit.errors import ModelError
 
 
