@@ -456,9 +456,7 @@ def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
 
 def interleaved(model: Architecture, name: str) -> bool:
     """Whether a GGUF file pairs the rotating rows of this tensor's heads."""
-    return model.family in INTERLEAVED and bool(
-        re.fullmatch(r"blk\.\d+\.attn_[qk]\.\w+", name)
-    )
+    return model.family in INTERLEAVED and bool(re.fullmatch(r"blk\.\d+\.attn_[qk]\.\w+", name))
 
 
 def rows(

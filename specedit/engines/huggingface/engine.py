@@ -31,7 +31,7 @@ class HuggingFaceEngine:
 
     def __init__(self, model: Any, *, padded: bool | None = None, weights: str = "") -> None:
         config = model.config.get_text_config()
-        self._device = next(model.parameters()).device
+        self.model, self._device = model, next(model.parameters()).device
         with _device_errors():
             self._runner, why = runner_of(model)
         self._passes = Passes(self._runner, self._device, padded=padded)
@@ -50,9 +50,15 @@ class HuggingFaceEngine:
             window=_window(config),
             vocabulary=int(config.vocab_size),
             exact=False,
-            note="; ".join(filter(None, (dtype + on, why))),
+            note="; ".join(filter(None, ((weights or dtype) + on, why))),
             weights=weights,
         )
+        if self._device.type == "cuda":  # whether passes can be recorded is known from here on
+            list(self.begin([0, 0, 0]))
+            self.forward([0])
+            self.crop(0)
+            if self._passes.no_graphs:
+                self.note(f"without CUDA graphs: {self._passes.no_graphs}")
 
     @property
     def info(self) -> EngineInfo:
@@ -91,9 +97,7 @@ class HuggingFaceEngine:
                 self._held = len(self._ids)
                 if self._held == end == len(wanted):
                     self._passes.wait()
-                yield Prefill(
-                    self._held, len(wanted), reused, time.perf_counter() - started
-                )
+                yield Prefill(self._held, len(wanted), reused, time.perf_counter() - started)
             self._save(end)
 
     def _stops(self, end: int) -> list[int]:

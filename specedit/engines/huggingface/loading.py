@@ -62,7 +62,7 @@ def open_huggingface(
     where = pick_device(device)
     kind = "" if weights == "auto" else weights
     if kind:
-        _check_quantisation(kind, where)
+        check_quantisation(kind, where)
     model = load(files, pick_dtype(where), where, kind)
     return HuggingFaceEngine(model, weights=kind)
 
@@ -120,7 +120,7 @@ def _of_folder(folder: Path, dtype: torch.dtype, device: str, weights: str) -> A
             f"the safetensors files hold {stored:,} bytes",
             hint="Check the files (specedit model verify), or use another --model.",
         )
-    _check_memory(folder, hollow, device, weights)
+    check_memory(folder, hollow, device, weights)
     loaded: Any = AutoModelForCausalLM.from_pretrained(
         str(folder),
         config=config,
@@ -163,7 +163,7 @@ def build(path: Path, dtype: torch.dtype, device: str = "cpu", weights: str = ""
     config = AutoConfig.for_model(result.family, **numbers, tie_word_embeddings=tied)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
-    _check_memory(path, model, device, weights)
+    check_memory(path, model, device, weights)
     missing = {name for name, _ in model.named_parameters()}
     for name, tensor in _state(gguf, result, dtype, device):
         missing.discard(name)
@@ -255,8 +255,7 @@ def _fill_buffers(model: Any, numbers: Architecture) -> None:
             module.attention_scaling = fresh.attention_scaling
 
 
-
-def _check_quantisation(weights: str, device: str) -> None:
+def check_quantisation(weights: str, device: str) -> None:
     if device != "cuda":
         raise UsageError(
             f"--weights {weights} needs the exact engine or a card, and the generic engine runs on "
@@ -286,7 +285,7 @@ def _quantise(linear: torch.nn.Linear, weights: str, *, head: bool) -> None:
     quantize_(linear, config)
 
 
-def _check_memory(path: Path, hollow: Any, device: str, weights: str) -> None:
+def check_memory(path: Path, hollow: Any, device: str, weights: str) -> None:
     """Refuse a model that does not fit on the card, before it is loaded."""
     if device != "cuda":
         return

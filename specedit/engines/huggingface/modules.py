@@ -154,9 +154,7 @@ class StaticModule:
         """Copy the states back to where they lie: a graph reads them there."""
         for layer, (known, saved) in zip(self._states, state, strict=True):
             layer.has_previous_state.update(known)
-            for held, kept in zip(
-                (layer.conv_states, layer.recurrent_states), saved, strict=True
-            ):
+            for held, kept in zip((layer.conv_states, layer.recurrent_states), saved, strict=True):
                 for at, tensor in held.items():
                     if tensor is not None and kept[at] is not None:
                         tensor.copy_(kept[at])

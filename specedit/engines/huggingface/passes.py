@@ -170,7 +170,7 @@ class Passes:
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM_RUNS):
-                self._compute(held, span)
+                self._kept_rows(width, self._compute(held, span)[1])
             self._pool = self._pool or torch.cuda.graph_pool_handle()
             graph = torch.cuda.CUDAGraph()
             graph.capture_begin(pool=self._pool)
@@ -203,7 +203,7 @@ def sample(logits: torch.Tensor, sampling: Sampling, first: int) -> list[int]:
         reach = weights.cumsum(-1)
         return _picked(reach, aim, reach[:, -1:])[:, 0].tolist()
     # A stable order: among equal weights the lowest id comes first
-    values, ids = weights.sort(-1, descending=True, stable=True)
+    values, ids = torch.sort(weights, -1, True, stable=True)
     reach = values.cumsum(-1)
     last = torch.searchsorted(reach, sampling.top_p * reach[:, -1:]).clamp_(max=reach.shape[1] - 1)
     found = _picked(reach, aim, reach.gather(1, last))
