@@ -47,8 +47,10 @@ CASES = (
 CONTEXT, ROUNDS = 1024, 5
 PLAIN_IDS = 128  # that plain decoding is measured on; the whole answer is extrapolated
 EQUAL_PROMPTS, EQUAL_IDS = 20, 64
-NUMBERS = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
-NUMBERS = (*NUMBERS, "num_key_value_heads", "vocab_size")
+NUMBERS = (
+    *("hidden_size", "intermediate_size", "num_hidden_layers"),
+    *("num_attention_heads", "num_key_value_heads", "vocab_size"),
+)
 SHAPES: dict[str, dict[str, Any]] = {
     name: dict(zip(NUMBERS, numbers, strict=True))
     for name, numbers in {
@@ -83,7 +85,7 @@ def random_model(shape: str, device: str) -> Any:
     torch.set_default_dtype(pick_dtype(device))
     try:
         with torch.device(device):
-            return Qwen2ForCausalLM(config).eval()
+            return Qwen2ForCausalLM(config).eval()  # type: ignore[no-untyped-call]
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -325,7 +327,7 @@ def main() -> int:
 
 
 def _gigabytes(model: Any) -> float:
-    return sum(tensor.numel() * tensor.element_size() for tensor in model.parameters()) / 1e9
+    return float(sum(one.numel() * one.element_size() for one in model.parameters()) / 1e9)
 
 
 def shown(result: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ def fits(model: Any) -> bool:
 
 
 class FusedModule:
-    """The forward pass over a model's weights; the model's own are parts of the joined ones then."""
+    """The forward pass over a model's weights, which become parts of the joined ones."""
 
     name = "joined weights"
     static, recurrent, single = True, False, False

@@ -12,6 +12,8 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -237,8 +239,8 @@ def _tensor(
         result[start:stop] = dequantize(raw.to(device), info.type_name).view(stop - start, -1)
     result = result.view(info.shape)
     if architecture.interleaved(numbers, name):
-        heads = result.unflatten(0, (-1, numbers.head_size // 2, 2))
-        result = heads.transpose(1, 2).reshape(info.shape)
+        pairs = result.view(-1, numbers.head_size // 2, 2, *info.shape[1:])
+        result = pairs.transpose(1, 2).reshape(info.shape)
     return result
 
 
@@ -262,27 +264,24 @@ def check_quantisation(weights: str, device: str) -> None:
             f"{device} here.",
             hint="Use --weights auto, or another model or --engine.",
         )
-    try:
-        import torchao  # noqa: F401
-    except ImportError:
+    if find_spec("torchao") is None:
         raise UsageError(
             f"--weights {weights} on a card needs torchao.",
             hint="python -m pip install 'specedit[cuda]'",
-        ) from None
+        )
 
 
 def _quantise(linear: torch.nn.Linear, weights: str, *, head: bool) -> None:
     """Quantise one layer's weights with torchao's weight-only kernels. The output layer has 8 bits
     at least, and so has one whose columns do not make groups."""
-    from torchao.quantization import Int4WeightOnlyConfig, Int8WeightOnlyConfig, quantize_
-
+    torchao: Any = import_module("torchao.quantization")
     if weights == "int4" and not head and linear.in_features % INT4_GROUP == 0:
-        config: Any = Int4WeightOnlyConfig(
+        config = torchao.Int4WeightOnlyConfig(
             group_size=INT4_GROUP, int4_packing_format="tile_packed_to_4d"
         )
     else:
-        config = Int8WeightOnlyConfig()
-    quantize_(linear, config)
+        config = torchao.Int8WeightOnlyConfig()
+    torchao.quantize_(linear, config)
 
 
 def check_memory(path: Path, hollow: Any, device: str, weights: str) -> None:
@@ -293,10 +292,11 @@ def check_memory(path: Path, hollow: Any, device: str, weights: str) -> None:
     needed = {kind: _needed_bytes(hollow, kind) for kind in ("", "int8", "int4")}
     if needed[weights] <= free:
         return
-    fitting = [kind for kind in ("int8", "int4") if needed[kind] <= min(free, needed[weights] - 1)]
+    most = min(free, needed[weights] - 1)
+    fitting = [kind for kind in ("int8", "int4") if needed[kind] <= most]
     raise ModelError(
-        f"{path.name} needs {needed[weights] / 1e9:.1f} GB in {weights or 'bf16'}, and the card has "
-        f"{free / 1e9:.1f} GB free",
+        f"{path.name} needs {needed[weights] / 1e9:.1f} GB in {weights or 'bf16'}, and the card "
+        f"has {free / 1e9:.1f} GB free",
         hint="Use " + " or ".join(f"--weights {kind}" for kind in fitting) + "."
         if fitting
         else "Close other programs that use the card, or use a smaller --model, or --device cpu.",
@@ -313,4 +313,4 @@ def _needed_bytes(hollow: Any, weights: str) -> float:
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     cache = 2 * 2 * config.num_hidden_layers * heads * size * CACHED_POSITIONS
-    return others * 2 + linear * BYTES_PER_WEIGHT[weights] + cache + WORKING_BYTES
+    return float(others * 2 + linear * BYTES_PER_WEIGHT[weights] + cache) + WORKING_BYTES

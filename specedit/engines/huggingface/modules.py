@@ -48,13 +48,15 @@ def cache_argument(model: Any) -> str:
     return "cache" if "cache" in named else "past_key_values"
 
 
-class Rows(CacheLayerMixin):  # type: ignore[misc]
+class Rows(CacheLayerMixin):  # type: ignore[no-untyped-call]
     """The keys and values of one attention layer, all positions of them."""
 
     is_compileable = True  # else a pass of one id is not masked
 
     def __init__(self, runner: StaticModule, sliding: bool) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.keys: Any
+        self.values: Any
         self._runner = runner
         self.is_sliding = sliding  # the mask of such a layer is made from it
 
@@ -111,6 +113,7 @@ class StaticModule:
         self._cache: Any = StaticCache(config=model.config, max_cache_len=capacity)
         self._rows: list[Rows] = []
         self._states: list[Any] = []
+        layer: Any
         for at, layer in enumerate(self._cache.layers):
             kind = type(layer).__name__
             if kind == "LinearAttentionLayer":

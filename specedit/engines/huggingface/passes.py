@@ -166,7 +166,7 @@ class Passes:
 
     def _record(self, width: int, span: int) -> Any:
         held = self._tensor((), width)
-        stream = torch.cuda.Stream()
+        stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM_RUNS):
@@ -201,13 +201,13 @@ def sample(logits: torch.Tensor, sampling: Sampling, first: int) -> list[int]:
     aim = torch.tensor(aims, dtype=kind, device=logits.device)[:, None]
     if sampling.top_p >= 1:
         reach = weights.cumsum(-1)
-        return _picked(reach, aim, reach[:, -1:])[:, 0].tolist()
+        return [int(id) for id in _picked(reach, aim, reach[:, -1:]).cpu()]
     # A stable order: among equal weights the lowest id comes first
-    values, ids = torch.sort(weights, -1, True, stable=True)
+    values, ids = torch.sort(weights, dim=-1, descending=True, stable=True)
     reach = values.cumsum(-1)
     last = torch.searchsorted(reach, sampling.top_p * reach[:, -1:]).clamp_(max=reach.shape[1] - 1)
     found = _picked(reach, aim, reach.gather(1, last))
-    return ids.gather(1, torch.minimum(found, last))[:, 0].tolist()
+    return [int(id) for id in ids.gather(1, torch.minimum(found, last)).cpu()]
 
 
 def _picked(reach: torch.Tensor, aim: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:
