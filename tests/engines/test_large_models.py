@@ -66,6 +66,8 @@ def test_guarantee_1_logits_are_bit_equal_at_any_split(engine):
 
 
 def test_guarantee_1_branches_of_a_tree_are_bit_equal_to_lines(engine):
+    if not engine.info.trees:
+        pytest.skip("states follow one line")
     engine.crop(0)
     list(engine.begin(IDS[:40], audit=True))
     parents = [-1, 0, 1, 1, 3, 0, 5]

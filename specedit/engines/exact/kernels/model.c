@@ -154,7 +154,8 @@ int specedit_attention(
     for (int l = 0; l < m->shape.layers; l++)
         if (!m->layers[l].convolution)
             m->steps[steps++] = (pool_step){attention_task, l, attention_tasks(m)};
-    pool_run(pool, m->steps, steps, m);
+    if (steps) /* all layers may be recurrent */
+        pool_run(pool, m->steps, steps, m);
     m->pass = 0;
     m->cache = 0;
     return SPECEDIT_OK;

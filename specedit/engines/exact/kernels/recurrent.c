@@ -116,19 +116,20 @@ void convolve_row(void *context, int layer, int row, int thread) {
     const specedit_layer *l = &m->layers[layer];
     float *mixed = m->mixed + (size_t)row * m->channels;
     const float *own = inputs_of(m, layer, row);
+    int keys = s->key_heads * s->key_size, begin = is_again(m) ? keys : 0; /* then no query is needed */
     (void)thread;
-    memset(mixed, 0, (size_t)m->channels * sizeof(float));
+    memset(mixed + begin, 0, (size_t)(m->channels - begin) * sizeof(float));
     for (int tap = 0; tap < s->taps; tap++) {
         const float *from = inputs_of(m, layer, row + 1 + tap - s->taps);
         const float *weight = l->convolution + (size_t)tap * m->channels;
-        for (int c = 0; c < m->channels; c++)
+        for (int c = begin; c < m->channels; c++)
             mixed[c] = mixed[c] + from[c] * weight[c];
     }
-    m->kernel->silu(mixed, 0, m->channels);
-    unit_norms(m, mixed, 1.0f / __builtin_sqrtf((float)s->key_size));
-    unit_norms(m, mixed + s->key_heads * s->key_size, 1.0f);
+    m->kernel->silu(mixed + begin, 0, m->channels - begin);
+    unit_norms(m, mixed + keys, 1.0f);
     if (is_again(m))
         return;
+    unit_norms(m, mixed, 1.0f / __builtin_sqrtf((float)s->key_size));
     float *decay = m->projected + (size_t)row * m->projected_size, *beta = decay + s->value_heads;
     for (int h = 0; h < s->value_heads; h++) {
         decay[h] = (float)exp_of(l->decay[h] * softplus((double)decay[h] + l->shift[h]));
