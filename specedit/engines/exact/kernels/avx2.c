@@ -88,6 +88,7 @@ enum {
     MANY = 8,         /* rows that are worth storing widened weights for */
     MANY_PACKED = 4,  /* the same of weights of fewer bits, which take longer to expand */
     CHUNK = 512,      /* inputs that are widened at a time */
+    NEAR = 2,         /* blocks of 64 inputs ahead that are fetched to the first cache */
 };
 
 /* A chunk of rows and of a panel as 16 bits: of each four inputs the even ones and the odd ones. */
@@ -219,25 +220,24 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
             8, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
 }
 
-/* Few rows by a panel of 4 or 6 bits. A weight is used as 16 or 64 times what it is above -128: that takes one
- * instruction less, and what is too much is 128 times the sum of the row. */
-BLOCK_INLINE void packed_block(const int R, const int bits, const uint8_t *rows, size_t stride,
-    const uint8_t *panel, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    const int up = bits == 4 ? 4 : 6; /* a product is so many bits above a weight */
-    const __m256i middle = _mm256_set1_epi16((short)(128 << up)), of_weight = _mm256_set1_epi16((short)(255 << up));
-    const __m256i low = _mm256_set1_epi16(255), ones = _mm256_set1_epi16(1);
-    __m256i sum[R][2], too_much[R];
-    for (int r = 0; r < R; r++)
-        sum[r][0] = sum[r][1] = too_much[r] = _mm256_setzero_si256();
-    const int8_t *end = ahead + (size_t)lines * 64;
-    for (int i = 0; i < inputs; i += 64, panel += block_of(bits)) {
-        for (int line = 0; line < block_of(bits) / 64 && ahead < end; line++, ahead += 64)
+/* Adds to the sums of few rows what a chunk of a panel of 4 or 6 bits gives. A weight is used as 16 or 64 times
+ * what it is above -128, which takes one instruction less: 128 times the row's sum is too much. Of 64
+ * inputs these sums are below 2^30. */
+BLOCK_INLINE void packed_block(const int R, const int bits, const widened *from, const uint8_t *panel,
+    int inputs, int32_t *sums, const int8_t *ahead, const int8_t *end) {
+    const int up = bits == 4 ? 4 : 6, size = block_of(bits);
+    const __m256i middle = _mm256_set1_epi16((short)(ZERO_POINT << up));
+    const __m256i of_weight = _mm256_set1_epi16((short)(255 << up));
+    for (int i = 0; i < inputs; i += 64, panel += size) {
+        for (int line = 0; line < size; line += 64)
+            __builtin_prefetch(panel + NEAR * size + line);
+        for (int line = 0; line < size && ahead < end; line += 64, ahead += 64)
             __builtin_prefetch(ahead, 0, 2);
         for (int half = 0; half < 2; half++) {
-            __m256i found[R], codes[2];
-            factors by = {low, low, low};
+            __m256i sum[R], codes[2];
+            factors by = {middle, middle, middle};
             for (int r = 0; r < R; r++)
-                found[r] = _mm256_setzero_si256();
+                sum[r] = _mm256_setzero_si256();
             for (int v = 0; v < 8; v++) {
                 if (v % (bits == 4 ? 4 : 2) == 0) {
                     by = factors_of(panel, v, half, bits);
@@ -250,34 +250,30 @@ BLOCK_INLINE void packed_block(const int R, const int bits, const uint8_t *rows,
                     even = _mm256_and_si256(even, of_weight);
                     odd = _mm256_and_si256(odd, of_weight);
                     for (int r = 0; r < R; r++) {
-                        __m256i four = four_of(rows + (size_t)r * stride + i + 8 * v + 4 * k);
-                        __m256i two = _mm256_madd_epi16(_mm256_and_si256(four, low), even);
-                        four = _mm256_madd_epi16(_mm256_srli_epi16(four, 8), odd);
-                        found[r] = _mm256_add_epi32(found[r], _mm256_add_epi32(two, four));
+                        const int32_t *four = from->rows[r][i / 4 + 2 * v + k];
+                        __m256i first = _mm256_madd_epi16(_mm256_set1_epi32(four[0]), even);
+                        __m256i second = _mm256_madd_epi16(_mm256_set1_epi32(four[1]), odd);
+                        sum[r] = _mm256_add_epi32(sum[r], _mm256_add_epi32(first, second));
                     }
                 }
             }
-            for (int r = 0; r < R; r++)
-                sum[r][half] = _mm256_add_epi32(sum[r][half], _mm256_srli_epi32(found[r], up));
-        }
-        for (int r = 0; r < R; r++)
-            for (int k = 0; k < 64; k += 32) {
-                __m256i bytes =
-                    _mm256_loadu_si256((const __m256i *)(rows + (size_t)r * stride + i + k));
-                too_much[r] = _mm256_add_epi32(too_much[r],
-                    _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), ones));
+            for (int r = 0; r < R; r++) {
+                __m256i *to = (__m256i *)(sums + r * LANES + 8 * half);
+                *to = _mm256_add_epi32(*to, _mm256_srli_epi32(sum[r], up));
             }
-    }
-    for (int r = 0; r < R; r++) {
-        __m256i less = _mm256_set1_epi32(ZERO_POINT * sum_of8(too_much[r]));
-        for (int half = 0; half < 2; half++)
-            _mm256_store_si256((__m256i *)(sums + r * LANES + 8 * half),
-                _mm256_sub_epi32(sum[r][half], less));
+        }
     }
 }
 
+static int32_t row_sum(const uint8_t *row, int inputs) {
+    __m256i sum = _mm256_setzero_si256();
+    for (int i = 0; i < inputs; i += 32) /* in each eight bytes */
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(_mm256_loadu_si256((const __m256i *)(row + i)), _mm256_setzero_si256()));
+    return sum_of8(sum);
+}
+
 #define PACKED_BLOCK(R)                                                                            \
-    case R: packed_block(R, bits, rows, stride, from, inputs, to, next, lines); break;
+    case R: packed_block(R, bits, &wide, from, now, to, next, end); break;
 
 BLOCK_INLINE void packed_of(const int bits, const uint8_t *rows, size_t stride, int count,
     const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
@@ -287,11 +283,25 @@ BLOCK_INLINE void packed_of(const int bits, const uint8_t *rows, size_t stride, 
             bits, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
         return;
     }
-    for (int p = 0; p < panels; p++) {
-        const uint8_t *from = (const uint8_t *)panel + p * step;
-        const int8_t *next = ahead + p * ahead_step;
-        int32_t *to = sums + (size_t)p * count * LANES;
-        switch (count) { PACKED_BLOCK(1) PACKED_BLOCK(2) PACKED_BLOCK(3) }
+    widened wide;
+    for (int r = 0; r < count; r++) {
+        int32_t too_much = ZERO_POINT * row_sum(rows + r * stride, inputs);
+        for (int p = 0; p < panels; p++)
+            for (int o = 0; o < LANES; o++)
+                sums[(p * count + r) * LANES + o] = -too_much;
+    }
+    for (int at = 0, now; at < inputs; at += now) {
+        now = inputs - at < CHUNK ? inputs - at : CHUNK;
+        for (int r = 0; r < count; r++)
+            widen_row(rows + r * stride + at, now, r, &wide);
+        for (int p = 0; p < panels; p++) {
+            const uint8_t *from =
+                (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits);
+            const int8_t *next = ahead + p * ahead_step + (size_t)(lines * at / inputs) * 64;
+            const int8_t *end = ahead + p * ahead_step + (size_t)(lines * (at + now) / inputs) * 64;
+            int32_t *to = sums + (size_t)p * count * LANES;
+            switch (count) { PACKED_BLOCK(1) PACKED_BLOCK(2) PACKED_BLOCK(3) }
+        }
     }
 }
 
