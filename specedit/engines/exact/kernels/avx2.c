@@ -91,7 +91,8 @@ enum {
     NEAR = 2,         /* blocks of 64 inputs ahead that are fetched to the first cache */
 };
 
-/* A chunk of rows and of a panel as 16 bits: of each four inputs the even ones and the odd ones. */
+/* A chunk of rows and of a panel as 16 bits: of each four inputs the even ones and the odd ones. It is on the
+ * stack, of which a thread may have 128 KiB: one at a time. */
 typedef struct {
     int32_t rows[ROW_BLOCK][CHUNK / 4][2];
     __m256i weights[CHUNK / 4][2][2]; /* of each half of the panel */
@@ -183,25 +184,24 @@ BLOCK_INLINE void many_block(const int R, const widened *from, int row, int inpu
 }
 
 #define MANY_BLOCK(R)                                                                              \
-    case R: many_block(R, &wide, r, now, to + r * LANES, &next, end, each); break;
+    case R: many_block(R, wide, r, now, to + r * LANES, &next, end, each); break;
 
-BLOCK_INLINE void many_rows(const int bits, const uint8_t *rows, size_t stride, int count,
+BLOCK_INLINE void many_rows(const int bits, widened *wide, const uint8_t *rows, size_t stride, int count,
     const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
     size_t ahead_step, int lines) {
-    widened wide;
     int blocks = (count + ROWS - 1) / ROWS;
     int each = (lines * 64 + inputs * blocks - 1) / (inputs * blocks);
     memset(sums, 0, (size_t)panels * count * LANES * sizeof *sums);
     for (int at = 0, now; at < inputs; at += now) {
         now = inputs - at < CHUNK ? inputs - at : CHUNK;
         for (int r = 0; r < count; r++)
-            widen_row(rows + r * stride + at, now, r, &wide);
+            widen_row(rows + r * stride + at, now, r, wide);
         for (int p = 0; p < panels; p++) {
             const int8_t *next = ahead + p * ahead_step + (size_t)(lines * at / inputs) * 64;
             const int8_t *end = ahead + p * ahead_step + (size_t)(lines * (at + now) / inputs) * 64;
             int32_t *to = sums + (size_t)p * count * LANES;
             widen_panel(bits,
-                (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits), now, &wide);
+                (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits), now, wide);
             for (int r = 0, some; r < count; r += some) {
                 some = rows_now(count - r);
                 switch (some) { MANY_BLOCK(4) MANY_BLOCK(3) MANY_BLOCK(2) MANY_BLOCK(1) }
@@ -210,14 +210,21 @@ BLOCK_INLINE void many_rows(const int bits, const uint8_t *rows, size_t stride, 
     }
 }
 
-static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines) {
+BLOCK_INLINE void product(widened *wide, const uint8_t *rows, size_t stride, int count,
+    const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
+    size_t ahead_step, int lines) {
     if (count < MANY)
         few_gemm8(
             rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
     else
-        many_rows(
-            8, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+        many_rows(8, wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step,
+            lines);
+}
+
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines) {
+    widened wide;
+    product(&wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
 }
 
 /* Adds to the sums of few rows what a chunk of a panel of 4 or 6 bits gives. A weight is used as 16 or 64 times
@@ -267,23 +274,24 @@ BLOCK_INLINE void packed_block(const int R, const int bits, const widened *from,
 
 static int32_t row_sum(const uint8_t *row, int inputs) {
     __m256i sum = _mm256_setzero_si256();
-    for (int i = 0; i < inputs; i += 32) /* in each eight bytes */
-        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(_mm256_loadu_si256((const __m256i *)(row + i)), _mm256_setzero_si256()));
+    for (int i = 0; i < inputs; i += 32) {
+        __m256i bytes = _mm256_loadu_si256((const __m256i *)(row + i));
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(bytes, _mm256_setzero_si256()));
+    }
     return sum_of8(sum);
 }
 
 #define PACKED_BLOCK(R)                                                                            \
-    case R: packed_block(R, bits, &wide, from, now, to, next, end); break;
+    case R: packed_block(R, bits, wide, from, now, to, next, end); break;
 
-BLOCK_INLINE void packed_of(const int bits, const uint8_t *rows, size_t stride, int count,
+BLOCK_INLINE void packed_of(const int bits, widened *wide, const uint8_t *rows, size_t stride, int count,
     const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
     size_t ahead_step, int lines) {
     if (count >= MANY_PACKED) {
-        many_rows(
-            bits, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+        many_rows(bits, wide, rows, stride, count, panel, step, panels, inputs, sums, ahead,
+            ahead_step, lines);
         return;
     }
-    widened wide;
     for (int r = 0; r < count; r++) {
         int32_t too_much = ZERO_POINT * row_sum(rows + r * stride, inputs);
         for (int p = 0; p < panels; p++)
@@ -293,7 +301,7 @@ BLOCK_INLINE void packed_of(const int bits, const uint8_t *rows, size_t stride, 
     for (int at = 0, now; at < inputs; at += now) {
         now = inputs - at < CHUNK ? inputs - at : CHUNK;
         for (int r = 0; r < count; r++)
-            widen_row(rows + r * stride + at, now, r, &wide);
+            widen_row(rows + r * stride + at, now, r, wide);
         for (int p = 0; p < panels; p++) {
             const uint8_t *from =
                 (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits);
@@ -308,14 +316,17 @@ BLOCK_INLINE void packed_of(const int bits, const uint8_t *rows, size_t stride, 
 static void packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
     int bits, int keep, int8_t *expanded) {
+    widened wide;
     if (keep) {
         expand_panels(panel, step, panels, inputs, bits, expanded);
-        gemm8(rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums, ahead,
-            ahead_step, lines);
+        product(&wide, rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums,
+            ahead, ahead_step, lines);
     } else if (bits == 4)
-        packed_of(4, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+        packed_of(4, &wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step,
+            lines);
     else
-        packed_of(6, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+        packed_of(6, &wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step,
+            lines);
 }
 
 #define VARIANT avx2
