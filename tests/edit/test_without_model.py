@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from effort import some
 from one_edit import edit
 
 LINES = Path(__file__).with_name("questions.txt").read_text("utf-8")
@@ -26,13 +27,13 @@ def is_question(instruction: str) -> bool:
     return refused
 
 
-@pytest.mark.parametrize("instruction", QUESTIONS)
+@pytest.mark.parametrize("instruction", some(QUESTIONS, 3))
 def test_a_question_is_refused_before_the_model_is_asked(instruction):
     assert is_question(instruction)
     assert is_question(f"Please {instruction[0].lower()}{instruction[1:]}")
 
 
-@pytest.mark.parametrize("instruction", EDITS)
+@pytest.mark.parametrize("instruction", some(EDITS, 3))
 def test_an_edit_is_not_a_question(instruction):
     assert not is_question(instruction)
     assert not is_question(instruction.lower())

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import some
 from git_repository import Repository
 from lsp_client import CAPABILITIES, LINE_ENDS_OF_PYTHON, Editor, Process, edited, place, spans
 
@@ -295,10 +296,11 @@ def test_leaving_stops_what_runs(tmp_path):
     assert process.stderr == ""
 
 
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
-@pytest.mark.parametrize(
-    ("how", "code"), [("exit", 1), ("end of input", 1), ("interrupt", 130)], ids=lambda one: one
-)
+ENDS = [("exit", 1), ("end of input", 1), ("interrupt", 130)]
+ENDINGS = [(*end, busy) for end in ENDS for busy in (False, True)]
+
+
+@pytest.mark.parametrize(("how", "code", "busy"), some(ENDINGS[::-1], 2))
 def test_the_server_ends_with_its_editor(tmp_path, how, code, busy):
     process = Process(tmp_path)
     process.play(**ENDLESS)

@@ -430,7 +430,7 @@ def test_the_current_folder_of_the_server_plays_no_part(
     decoy.write("pyproject.toml", "[tool.specedit]\nno_such_setting = 1\n")
     if not tracked:
         shutil.rmtree(repo.root / ".git")
-    script(replace=[["return 2", "return 3"]])
+    script(replace=[["return 2", "return 30"]])
     monkeypatch.chdir(decoy.root)
     monkeypatch.setattr(os, "chdir", None)
     monkeypatch.setenv("SPECEDIT_TEST", "touch judged")
