@@ -52,6 +52,16 @@ def test_reasoning_of_an_endpoint_is_counted_and_its_code_blocks_are_not_the_ans
     assert reader.reasoning == len(reasoning) - len("<think>")
 
 
+def test_a_stop_text_that_names_a_special_token_ends_the_answer_there():
+    class Tokenizer(ScriptedTokenizer):
+        def special(self, name: str) -> int | None:
+            return 7 if name == "<tool_call>" else None
+
+    for stop, ended in (((), False), (("<tool_call>", "c"), True)):
+        reader = Reader(Tokenizer(), "", stop)
+        assert [reader.ends(token) for token in (97, 7)] == [False, ended]
+
+
 def test_a_file_that_begins_like_reasoning_is_an_answer():
     reader = Reader(ScriptedTokenizer(), "```", expected="<think>\n</think>\n")
     for token in [*b"<think>\nnew\n</think>\n```", END]:
