@@ -236,7 +236,6 @@ class Api:
     tools: Tools | None = None
     created: float = field(default_factory=time.time)
     stopping: threading.Event = field(default_factory=threading.Event)
-    listen: Callable[[object], Awaitable[None]] | None = None
 
     def routes(self) -> list[Route]:
         agents = Route(protocol.MCP, self._agents, methods=["POST", "GET", "DELETE"])
@@ -248,7 +247,6 @@ class Api:
             ("POST", protocol.RUN, self._own),
             ("POST", protocol.WARM, partial(self._own, warm=True)),
             ("GET", protocol.STATUS, self._status),
-            ("POST", protocol.LISTEN, self._listen),
             ("POST", protocol.STOP, self._end),
         ]
         routes = [Route(path, do, methods=[method]) for method, path, do in table]
@@ -359,7 +357,6 @@ class Api:
                 "loading": asdict(worker.loading) if worker.loading else None,
                 "address": record.address,
                 "url": record.url or None,
-                "urls": [listener.url for listener in record.listeners],
                 "background": record.background,
                 "model": _fields(line, "name", "engine", "device", "threads", "exact"),
                 "memory_bytes": _resident_bytes(),
@@ -384,16 +381,6 @@ class Api:
         assert self.tools is not None
         handler, whole = await self.tools.handler(), {"type": "http.request", "body": body}
         return lambda scope, receive, send: handler(scope, replayed(receive, whole), send)
-
-    async def _listen(self, request: Request) -> Response:
-        """One more address, further names of the model, or both."""
-        body = await read_body(request, self.limits)
-        try:
-            assert self.listen is not None
-            await self.listen(stored.parsed(body))
-        except (ServerError, ValueError, OverflowError) as error:
-            raise RefusedError(400, str(error)) from None
-        return JSONResponse(asdict(self.record))
 
     async def _end(self, request: Request) -> Response:
         self.stopping.set()

@@ -263,7 +263,8 @@ class Completion:
         return {"delta": {"content": text} if text else {}}
 
     def whole(self, answer: Answer) -> dict[str, Any]:
-        message = {"role": "assistant", "content": answer.text, "refusal": None, "annotations": []}
+        message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+        message |= {"refusal": None, "annotations": []}
         choice = {"message": message, "finish_reason": answer.reason}
         return self._object("chat.completion", choice) | {"usage": _usage(answer)}
 
