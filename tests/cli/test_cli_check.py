@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from case_files import rows
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Script = Callable[..., Path]
@@ -98,17 +99,7 @@ def two(b):
 """
 
 
-@pytest.mark.parametrize(
-    ("flags", "code"),
-    [
-        ((), 0),
-        (("--check-with", "{python} {checker} {{file}}"), 0),
-        (("--check-with", "{python} {checker} {{file}}", "--strict"), 2),
-        (("--check-with", "{python} {checker} {{file}}", "--strict", "--allow", "checker"), 0),
-        (("--strict",), 0),
-        (("--allow", "nothing"), 2),
-    ],
-)
+@rows("flags code")
 def test_a_rename_honours_the_checks_that_a_name_can_break(inside, file, script, flags, code):
     checker = file.with_name("no_uno.py")
     checker.write_text(

@@ -5,6 +5,7 @@ import re
 from itertools import pairwise
 
 import pytest
+from case_files import rows
 from effort import ends, some
 from fruits import python
 from one_edit import Edited, edit, shown_in
@@ -21,18 +22,7 @@ def let(*flags: str, text: str = python(), **script: object) -> Edited:
 # which places
 
 
-@pytest.mark.parametrize(
-    ("instruction", "symbols"),
-    [
-        ("Return early in `weigh_lemon_4` when the basket is empty", ["weigh_lemon_4"]),
-        ("weigh_cherry_29() must never return a negative weight", ["weigh_cherry_29"]),
-        ("In weigh_lemon_4, log all calls", ["weigh_lemon_4"]),
-        ("Translate all comments in `Scale`", ["Scale"]),
-        ("fix(scale): retry `http_errors` when rounding (#77)", ["fetch_prices"]),
-        ('The message "not a number" is wrong, see #77', ["checked"]),
-    ],
-    ids=["backticks", "a call", "all in one", "a class", "code", "a quoted text"],
-)
+@rows("instruction symbols")
 def test_a_place_that_is_named_is_the_place(instruction, symbols):
     text = python() + (
         "\n\ndef fetch_prices(url):\n    http_errors = 0\n    return http_errors\n"
@@ -55,21 +45,7 @@ def test_where_nothing_is_named_the_model_is_asked_and_names_nothing(instruction
     assert edited.text == python().replace("total = 7\n", "total = 70\n")
 
 
-@pytest.mark.parametrize(
-    ("instruction", "about_all"),
-    [
-        ("Translate all comments to English", True),
-        ("Add type hints to every function", True),
-        ("Use single quotes everywhere", True),
-        ("Reformat", True),
-        ("Reformat the whole file", True),
-        ("Return all bad names from testzip", False),
-        ("Add a comment to weigh_lemon", False),
-        ("Convert the weight in weigh_lemon to grams", False),
-        ("Format the total with two digits when it is printed", False),
-        ("Raise when the list is empty", False),
-    ],
-)
+@rows("instruction about_all")
 def test_an_instruction_about_all_of_it_is_told_apart(instruction, about_all):
     edited = edit(instruction, python(), replace=[["Weigh the", "Wiege"]], places="weigh_lemon_4")
     assert (not edited.asked_for_places and not edited.file["regions"]) == about_all
@@ -230,15 +206,7 @@ HEADED = f"{LICENCE}\nimport os\nimport sys\n\nLOWEST = 10\nLIMIT = 10\n\n\n" + 
 )
 
 
-@pytest.mark.parametrize(
-    ("instruction", "is_meant"),
-    [
-        ("Weigh the total of all fruit without limit", False),
-        ('Say "who weigh fruit." less often', True),
-        ("Mention the total of fruit in the licence", True),
-        ("Change the year of the copyright", False),  # none of its words are there
-    ],
-)
+@rows("instruction is_meant")
 def test_a_licence_counts_where_the_instruction_is_about_it(instruction, is_meant):
     edited = edit(instruction, HEADED, places="nothing")
     assert any(region["lines"][0] == 1 for region in edited.file["regions"]) == is_meant
@@ -315,14 +283,7 @@ def test_guarantee_1_holds_for_each_region():
     assert plain.file["logits_digest"] == edited.file["logits_digest"]
 
 
-@pytest.mark.parametrize(
-    ("flags", "answer", "says"),
-    [
-        (("--max-tokens", "5"), "def weigh_lemon_4(basket):\n    return 4\n", "cut off"),
-        ((), "def weigh_lemon_4(:\n", "parse"),
-    ],
-    ids=["cut off", "does not parse as a whole"],
-)
+@rows("flags answer says")
 def test_a_region_that_is_refused_is_no_file(flags, answer, says):
     edited = let(*flags, answer=answer)
     assert (edited.code, edited.text) == (2, python())

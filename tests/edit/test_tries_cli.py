@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from command_line import interruptible
 from effort import ends
 from git_repository import Repository
@@ -166,15 +167,7 @@ def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
     assert tree.status() == "" and not journal()
 
 
-@pytest.mark.parametrize(
-    ("flags", "why"),
-    [
-        (("--ask",), "cannot be combined"),
-        (("--compare",), "one answer"),
-        (("-",), "needs a file"),
-    ],
-    ids=["ask", "compare", "filter"],
-)
+@rows("flags why")
 def test_what_cannot_be_tested_is_refused(tree, inside, flags, why):
     file = () if "-" in flags else ("calc.py",)
     done = inside("edit", "Do it", *file, *flags, "--test", "true")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from effort import some
 from model_sources import tiny_gguf
 
@@ -85,16 +86,7 @@ def test_split_keeps_order_and_repeats():
     assert split(template, TURNS, bos_token="<s>") == ["<s>A", 1, "B", 0]
 
 
-@pytest.mark.parametrize(
-    ("template", "said"),
-    [
-        ("{{ raise_exception('only users') }}", "only users"),
-        ("{% for %}", "cannot be used"),
-        ("{{ messages[0].content }}", "leaves out a message .user"),
-        ("{{ ().__class__.__base__ }}{{ messages.pop() }}", "cannot be used"),
-        ("{{ missing.attribute.deeper }}", "cannot be used"),
-    ],
-)
+@rows("template said")
 def test_a_template_that_does_not_fit(template, said):
     with pytest.raises(ModelError, match=said):
         split(template, TURNS)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from command_line import Done
 from git_repository import Repository
 
@@ -93,17 +94,7 @@ def test_calls_one_below_the_other_and_absolute_paths(inside: Run, repo: Reposit
     assert (repo.read("app.py"), repo.read("web/a.js")) == (AFTER, "let a = 2;\n")
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ({"old_string": "items, tax", "new_string": "items"}, "fits 3 places equally (lines 4, 5,"),
-        ({"old_string": "valu", "new_string": "x"}, "fits 2 places equally (lines 5, 6)"),
-        ({"old_string": "mat", "new_string": "x"}, "`mat`: is part of a name (line 1)"),
-        ({"old_string": "tax", "new_string": "x", "replace_all": True}, "all places of 'tax'"),
-        ({"insert_line": 3, "new_str": "x = 1"}, "shows no line of the file"),
-        ({"old_string": "", "new_string": "x = 1"}, "shows no line of the file"),
-    ],
-)
+@rows("call message")
 def test_a_call_without_one_place_is_refused(
     inside: Run, repo: Repository, call: dict[str, Any], message: str
 ) -> None:
@@ -153,22 +144,7 @@ def test_json_that_is_no_call_is_no_call(inside: Run, repo: Repository, change: 
 FEE = "fee(items, tax)"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (
-            "value = sum(items) + fee(items, tax)  # with the fee\n    return",
-            "value = 1\n    return",
-        ),
-        ("sum(items) + fee(items, tax)", "math.fsum(items) + fee(items)"),
-        ("value = sum(items)", "value = math.fsum(items)"),
-        ("    value = sum(items)", "    value = math.fsum(items)"),
-        ("value = sum(items)", "    value = math.fsum(items)"),
-        ("def total(items, tax)", "def total(items)"),
-        ("def total(items, tax):\n    value =", "def total(items):\n    amount ="),
-        ("# with the fee\n    return value", "# with the fee\n    return round(value)"),
-    ],
-)
+@rows("old new")
 def test_a_block_that_quotes_a_part_of_lines_keeps_the_rest(
     inside: Run, repo: Repository, old: str, new: str
 ) -> None:
@@ -204,16 +180,7 @@ def test_blocks_that_overlap_are_applied_in_turn(
     assert repo.read("a.js").split() == " ".join(wanted).split()
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "<path>app.py</path>\n<diff>\n",
-        '<file path="app.py">\n',
-        "```python\n# app.py\n",
-        "In `app.py`:\n\n```python\n",
-        "Now update `app.py` as follows:\n",
-    ],
-)
+@rows("head")
 def test_a_file_is_named_above_a_block(inside: Run, repo: Repository, head: str) -> None:
     change = search((OLD[:-1], NEW[:-1]), head=head)
     done = merge(inside, change)
