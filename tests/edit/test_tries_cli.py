@@ -195,15 +195,9 @@ def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
 
 
 @pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
-def test_a_flag_of_tests_goes_with_a_test(tree, inside, flag):
+def test_a_flag_of_tests_goes_with_a_test_that_counts(tree, inside, monkeypatch, flag):
     done = inside("edit", "Do it", "calc.py", flag)
     assert done.returncode == 2 and "works only with --test" in done.stderr.decode()
-
-
-@pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
-def test_a_flag_of_tests_is_refused_where_a_command_of_a_file_does_not_count(
-    tree, inside, monkeypatch, flag
-):
     monkeypatch.setenv("SPECEDIT_TEST", "true")
     done = inside("edit", "Do it", "calc.py", "--ask", flag)
     message = done.stderr.decode()
@@ -345,13 +339,6 @@ def test_the_command_may_change_the_file_before_any_edit(tree, script, inside):
     assert tree.read("calc.py") == CALC
 
 
-def test_a_command_that_deletes_the_file_before_any_edit_deletes_nothing(tree, script, inside):
-    says(script, RIGHT)
-    gone = "grep -q 'a \\* b' calc.py || { rm calc.py; exit 1; }"
-    assert inside("edit", "Do it", "calc.py", "--test", gone).returncode == 0
-    assert tree.read("calc.py") == RIGHT
-
-
 def test_the_command_may_change_the_file_and_fail(tree, script, inside):
     says(script, RIGHT)
     spoil = "if grep -q 'a \\* b' calc.py; then echo mine > calc.py; fi; exit 1"
@@ -362,22 +349,25 @@ def test_the_command_may_change_the_file_and_fail(tree, script, inside):
     Path(note.rpartition(" ")[2]).unlink()
 
 
-@pytest.mark.parametrize("code", [0, 1])
-def test_the_command_may_delete_the_file(tree, script, inside, code):
+TRIED = "if grep -q 'a \\* b' calc.py; then {} calc.py; fi; exit {}"
+ACTS = {  # the command, the exit code of the edit, the file afterwards
+    "deletes before any edit": ("grep -q 'a \\* b' calc.py || { rm calc.py; exit 1; }", 0, RIGHT),
+    "deletes and passes": (TRIED.format("rm", 0), 0, RIGHT),
+    "deletes and fails": (TRIED.format("rm", 1), 2, CALC),
+    "links": (TRIED.format("rm calc.py; ln -s /etc/hosts", 1), 2, CALC),
+    "pipes": (TRIED.format("rm calc.py; mkfifo", 1), 2, CALC),
+    "closes": (TRIED.format("chmod 000", 1), 2, CALC),
+}
+
+
+@pytest.mark.parametrize(("command", "code", "text"), ACTS.values(), ids=ACTS)
+def test_whatever_the_command_does_to_the_file_ends_with_it(
+    tree, script, inside, command, code, text
+):
     says(script, RIGHT)
-    gone = f"if grep -q 'a \\* b' calc.py; then rm calc.py; fi; exit {code}"
-    done = inside("edit", "Do it", "calc.py", "--test", gone, "--tries", "1")
-    assert done.returncode == (2 if code else 0)
-    assert tree.read("calc.py") == (CALC if code else RIGHT)
-
-
-def test_the_command_may_put_a_link_or_a_pipe_or_another_mode_there(tree, script, inside):
-    for act in ("rm calc.py; ln -s /etc/hosts", "rm calc.py; mkfifo", "chmod 000"):
-        says(script, RIGHT)
-        command = f"if grep -q 'a \\* b' calc.py; then {act} calc.py; fi; exit 1"
-        assert inside("edit", "Do it", "calc.py", "--test", command, "--tries", "1").returncode == 2
-        assert not (tree.root / "calc.py").is_symlink()
-        assert tree.read("calc.py") == CALC and tree.status() == ""
+    done = inside("edit", "Do it", "calc.py", "--test", command, "--tries", "1")
+    assert done.returncode == code and not (tree.root / "calc.py").is_symlink()
+    assert tree.read("calc.py") == text and (text == RIGHT or tree.status() == "")
 
 
 def test_a_command_that_hangs_is_ended(tree, script, inside):
