@@ -61,6 +61,13 @@ _QWEN3_30B = Architecture(
 )
 _TINY = {"layers": 2, "hidden": 256, "inner": 512, "heads": 4, "kv_heads": 2, "vocabulary": 320}
 _SMALL_STATES: dict[str, Any] = {"recurrent": (0,), "key_heads": 2, "value_heads": 4}
+_TINY_QWEN35 = replace(
+    _QWEN35,
+    **{**_TINY, **_SMALL_STATES},
+    head_size=64,
+    rotated=16,
+    window=512,
+)
 SHAPES = {
     "qwen2.5-coder-3b": replace(
         _QWEN2, layers=36, hidden=2048, inner=11_008, heads=16, kv_heads=2, vocabulary=151_936
@@ -81,20 +88,19 @@ SHAPES = {
     "qwen3-30b-a3b": _QWEN3_30B,
     "qwen3.6-35b-a3b": replace(
         _QWEN35,
-        **{"family": "qwen35moe", "layers": 40, "hidden": 2048, "inner": 512, "kv_heads": 2},
+        family="qwen35moe",
+        layers=40,
+        hidden=2048,
+        inner=512,
+        kv_heads=2,
         recurrent=tuple(layer for layer in range(40) if layer % 4 < 3),
         experts=256,
         chosen=8,
         shared=1,
     ),
-    "tiny-qwen3.5": replace(
-        _QWEN35, **_TINY, head_size=64, rotated=16, window=512, **_SMALL_STATES
-    ),
+    "tiny-qwen3.5": _TINY_QWEN35,
     "tiny-qwen3.5-experts": replace(
-        _QWEN35,
-        **{**_TINY, "family": "qwen35moe", "inner": 256},
-        **{"head_size": 64, "rotated": 16, "window": 512, **_SMALL_STATES},
-        **{"experts": 8, "chosen": 3, "shared": 1},
+        _TINY_QWEN35, family="qwen35moe", inner=256, experts=8, chosen=3, shared=1
     ),
     "tiny-qwen2": replace(_QWEN2, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]
     "tiny-qwen3": replace(_QWEN3, **_TINY, head_size=64, window=512),  # type: ignore[arg-type]

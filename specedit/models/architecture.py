@@ -486,7 +486,7 @@ def _numbers(
     hybrid = _hybrid(fields, kind, layers, size) if family in HYBRID else {}
     inner = fields.whole(key["inner"])
     experts = _experts(fields, kind, family, inner) if family in WITH_EXPERTS else {}
-    scales = {}
+    scales: dict[str, Any] = {}
     if family == "granite":
         scales = {name: fields.real(keys[kind], 1.0) for name, keys in _MULTIPLIERS.items()}
         if kind == 0 and not fields.has("attention.scale"):
@@ -629,10 +629,10 @@ def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
                 half = replace(header, shape=shape, nbytes=size, offset=offset)
                 results[f"blk.{layer[1]}.ffn_{part}.weight"] = half
         else:
-            shape = header.shape
-            if len(shape) > 1:  # a convolution has one input for each channel
-                shape = tuple(size for size in shape if size != 1) or (1,)
-            results[our_name(name)] = replace(header, shape=shape)
+            sizes = header.shape
+            if len(sizes) > 1:  # a convolution has one input for each channel
+                sizes = tuple(size for size in sizes if size != 1) or (1,)
+            results[our_name(name)] = replace(header, shape=sizes)
     for name, pieces in experts.items():
         first = next(iter(pieces.values()))
         for number, piece in pieces.items():
