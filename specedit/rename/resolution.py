@@ -24,7 +24,7 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
 from specedit.syntax.branch import UNPARSED, Branch
 
-JVM_SUFFIXES = (".cs", ".csx", ".groovy", ".java", ".kt", ".scala")  # see each other's classes
+STATIC_IMPORT = re.compile(rb"\b(?:import|using)\s+static\b")
 IsHere = Callable[[str, str], bool]  # whether a module that a file names may be the project's
 
 
@@ -388,27 +388,31 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         return can_mean(typing, leaf, known or chosen)
     if each.kind != FREE:
         return True
-    if rules.shows_all and not any(map(_is_local, chosen)):
-        return _base_is_missing(typing, leaf)
-    if chosen and _names_type(resolved, leaf):
-        return any(d.kind in TYPES for d in declared)
+    names_type = bool(chosen) and _names_type(resolved, leaf)
+    if names_type and not any(d.kind in TYPES for d in declared):
+        return False
+    if rules.shows_all:
+        members = bool(chosen) and all(meaning.is_member for meaning in chosen)
+        return _may_be_inherited(typing, leaf, unexplained=members and not names_type)
+    if names_type:
+        return True
     behind_dots = all(meaning.is_member for meaning in chosen) and all(
         d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
     return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
 
 
-def _base_is_missing(typing: Typing, leaf: Branch) -> bool:
+def _may_be_inherited(typing: Typing, leaf: Branch, *, unexplained: bool) -> bool:
     """Whether a class around a place extends one of the tree that is not known to be it: only what
-    that one has could be named there."""
+    that one has could be named there. `unexplained`: or whether nothing of another project can have
+    the name there, neither a class that is extended nor a static import."""
     around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
     owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
     every = [each for owner in owners for each in (owner, *typing.above(owner))]
     missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
-    words = (
-        rf"\b(?:class|interface|record|struct|trait)\s+{re.escape(name)}\b" for name in missing
-    )
-    return any(typing.project.matching(word, JVM_SUFFIXES) for word in words)
+    if any(typing.project.declares(typing, name) for name in missing):
+        return True
+    return unexplained and not missing and not STATIC_IMPORT.search(typing.scopes.data)
 
 
 def _is_of_class(meaning: Meaning) -> bool:

@@ -67,7 +67,7 @@ class Scope:
         return self.kind in ("function", "block", "template")
 
 
-Known = tuple[Owner, ...] | None  # of an expression: None: unknown; empty: a type of elsewhere
+Known = tuple[Owner, ...] | None  # of an expression; None: unknown, and it is never empty
 
 
 @dataclass(eq=False)

@@ -311,11 +311,15 @@ def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], lis
 
 def _named(console: Console, kind: str, why: str, names: list[str], most: int) -> None:
     """A finding with the first `most` files that share it."""
-    message = ", ".join(names[:most])
+    shown = names[:most]
     if len(names) > most:
-        message += f" and {len(names) - most} more" + (" (-v names them)" if kind in NOTES else "")
+        more = " (-v names them)" if kind in NOTES else ""
+        shown = [*shown, f"and {len(names) - most} more{more}"]
     left = " left as they are" if kind in ("skipped", "stays") else ""
-    say(console, Text(f"{count(len(names), 'file')}{left}: {why}: {message}"))
+    one_line = f" {', '.join(shown)}" if len(shown) <= MAX_OWN_LINE_FILES else ""
+    say(console, Text(f"{count(len(names), 'file')}{left}: {why}:{one_line}"))
+    for name in () if one_line else shown:
+        say(console, Text(f"  {name}"))
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:

@@ -71,7 +71,7 @@ def test_files_that_hold_the_word_and_stay_are_listed_with_the_reason(desk):
         }
     )
     err = " ".join(desk.specedit(*CODE)[2].split())
-    assert "shop/local.py: `user_name` means something else there" in err
+    assert "shop/local.py: `user_name` is the parameter (shop/local.py:1) there" in err
     assert "data.json: holds `user_name` on line 1, but is not code: name the file" in err
     assert "shop/text.py: `user_name` stands in comments or strings alone; --scope derived" in err
 

@@ -33,6 +33,8 @@ class Given:
 def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
     """Whether a member of something of unknown class can be one of these."""
     given = _given(typing, leaf) if meanings else None
+    if meanings and typing.rules.receiver(leaf) is not None and typing.is_called(leaf):
+        meanings = [each for each in meanings if not _is_constant(typing.rules, each)]
     return any(
         given is None
         or not meaning.is_member
@@ -43,6 +45,12 @@ def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
         )
         for meaning in meanings
     )
+
+
+def _is_constant(rules: Rules, meaning: Meaning) -> bool:
+    """Whether it is an enum's constant, which cannot be called."""
+    types = {declared.node.type for declared in meaning.declared if declared.is_own}
+    return bool(types) and types <= rules.constants
 
 
 def _given(typing: Typing, leaf: Branch) -> Given | None:

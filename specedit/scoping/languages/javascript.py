@@ -11,6 +11,7 @@ from specedit.scoping.languages.javascript_modules import (
     MOCKS,
     JavaScriptModules,
     resolve,
+    source_of,
 )
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, tables
@@ -290,7 +291,7 @@ class JavaScript(JavaScriptModules):
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _is_foreign(leaf):
-            return [(MODULE, "")]
+            return [(MODULE, source_of(leaf, uses.scopes.text))]
         if leaf.type == "string_fragment":
             return [_quoted(uses, leaf)]
         if leaf.place == "pair_pattern.key":
@@ -298,7 +299,9 @@ class JavaScript(JavaScriptModules):
         return None
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
-        """`{...a}` has what `a` has."""
+        """`{...a}` has what `a` has. A function has members that the language gives it."""
+        if self.scopes.get(owner.node.type) == "function":
+            return (UNKNOWN, "")
         spread = [child for child in owner.node.children if child.type == "spread_element"]
         keys = [uses.member(uses.typing.type_of(first_of(node))) for node in spread]
         for key in keys[1:]:

@@ -252,8 +252,25 @@ class JavaScriptModules(HeldRules):
         return module.owner if module is not None else None
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        home = project.at(owner.home)
         if project.is_module(owner):
             yield from given_out(project, project.path(owner.home), name)
+        elif home is not None and self.scopes.get(owner.node.type) == "function":
+            yield from _set_on(home, owner, name)
+
+
+def _set_on(home: Typing, owner: Owner, name: str) -> Iterator[Declared]:
+    """The members of a function: `f.x = 1`."""
+    for leaf, label in home.scopes.leaves:
+        target, node = leaf.parent, leaf.at("^ ^")
+        if label == name and target is not None and target.place == "assignment_expression.left":
+            assert node is not None
+            known, value = home.type_of(target.part("object")), node.part("right")
+            if known is not None and known[0] is owner and value is not None:
+                called = home.rules.scopes.get(value.type) == "function"
+                kind = "method" if called else "field"
+                made = Declared(name, kind, leaf, node, None, owner, home=home.scopes)
+                yield home.scopes.by_leaf.setdefault(id(leaf), made)
 
 
 def source_of(node: Branch, text: Text) -> str:

@@ -156,7 +156,8 @@ class Python(PythonModules):
             scope = uses.scopes.by_node.get(id(function)) if function is not None else None
             return list(scope.declared.get(uses.name, ())[:1]) if scope is not None else None
         if path is not None and leaf.place == "dotted_name." and path.place in OTHER_MODULES:
-            return [(MODULE, "")]
+            named = path.at("^ ^ module_name") if path.place == "aliased_import.name" else None
+            return [(MODULE, uses.scopes.text(named) if named is not None else "")]
         return None
 
 
@@ -274,7 +275,7 @@ around_types: type
 unions: union_type
 untyped: string
 inferred: Any object
-wrappers: Optional Final ClassVar Annotated
+wrappers: Optional Final ClassVar Annotated Type type
 rest_parameters: dictionary_splat_pattern
 gives_plain: ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id
   input int len list memoryview oct open ord range repr set str tuple
