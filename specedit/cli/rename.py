@@ -24,7 +24,7 @@ from specedit.cli.options import (
     settings_options,
 )
 from specedit.cli.streams import put_json, say
-from specedit.errors import FileError, InputError, UsageError, listed
+from specedit.errors import FileError, InputError, UsageError
 from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 

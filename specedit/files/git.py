@@ -316,8 +316,9 @@ def choose(
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
     if containing:
         wanted = [word for text in containing for word in ("-e", text)]
-        grep = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
-        holding = set(_names(ask(root, *grep, codes=(0, 1))[1]))
+        grep = ("grep", "-lzF", "--untracked", *(["-i"] if any_case else []), *wanted)
+        every = _names(ask(root, *grep, codes=(0, 1))[1])
+        holding = {name for name in every if _is_text(root / name)}
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
@@ -367,6 +368,25 @@ def _left(root: Path, ref: str) -> str:
     commit = _line(out)
     code, out = ask(root, "merge-base", commit, "HEAD", codes=(0, 1, 128))
     return _line(out).partition("\n")[0] if code == 0 else commit
+
+
+def marked(root: Path, paths: Sequence[str], *attributes: str) -> dict[str, str]:
+    """The files for which .gitattributes sets one of these, each with the one it sets."""
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    out = ask(root, "check-attr", "-z", "--stdin", *attributes, stdin=names)[1]
+    parts = [os.fsdecode(part) for part in out.split(b"\0")]
+    rows = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+    return {path: name for path, name, value in rows if value in ("set", "true")}
+
+
+def _is_text(path: Path) -> bool:
+    """Whether git takes a file for text by what it holds: an attribute that says otherwise would
+    hide what stands in it."""
+    try:
+        with path.open("rb") as file:
+            return b"\0" not in file.read(8000)
+    except OSError:
+        return False
 
 
 def _editable(path: Path) -> bool:
