@@ -195,7 +195,7 @@ def resolve_name(
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
-        resolved.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
+        resolved.chosen = _members_of(resolved, ours, owner)
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
         resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
@@ -203,6 +203,22 @@ def resolve_name(
     resolved.parameters_stored(bare, ours, derived=derived)
     _sort_unchosen(resolved, theirs)
     return resolved
+
+
+def _members_of(resolved: ResolvedName, ours: Sequence[Meaning], owner: str) -> list[Meaning]:
+    """The meanings that are members of a class of this name, or of the one module of it."""
+    chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
+    if chosen:
+        return chosen
+    project = next(iter(resolved.typings.values())).project
+    modules = {
+        id(up)
+        for each in ours
+        for up in each.owners
+        if project.is_module(up) and resolved.rules.is_module(project, up.name, owner)
+    }
+    of_module = [each for each in ours if any(id(up) in modules for up in each.owners)]
+    return of_module if len(of_module) == 1 else []
 
 
 def choose_locals(resolved: ResolvedName) -> None:

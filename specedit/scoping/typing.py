@@ -115,14 +115,14 @@ class Typing(Lookup):
             result = self.enclosing(at)
             return (result,) if result else None
         declared = self.lookup(name, at, "type")
+        if self.rules.makes and (made_by := declared or self.lookup(name, at)) is not None:
+            function = self._function_as_owner(made_by)
+            if function is not None:
+                return (function,)
         if declared is not None and (home := self.home(declared)) is not None:
             return home.type_of_declared(declared)
         if declared is not None and declared.kind == "type":
             return self._bounds(declared, 0)
-        if declared is None and self.rules.makes:
-            made_by = self.lookup(name, at)
-            if made_by is not None and made_by.kind in FUNCTIONS:
-                return None
         if declared is not None and (target := self._aliased(declared)) is not None:
             return self.named_type(target)
         own = self.scopes.owners_at(declared.node) if declared is not None else ()
@@ -381,12 +381,12 @@ class Typing(Lookup):
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
 
     def _function_as_owner(self, declared: Declared) -> Owner | None:
-        """JavaScript: a function as a thing with members, `f.x = 1`."""
+        """JavaScript: a function as a thing with members, `f.x = 1`, or the one that is required."""
         named = self.resolved(declared) or declared
         home = self.home(named) or self
         node = named.node if named.kind in FUNCTIONS else home.rules.value_part(named)
         if node is None or home.rules.scopes.get(node.type) != "function":
-            return None
+            return home.word(node) if node is not None else None
         return home.scopes.outside(node, named.name, None)
 
     def _type_of_member(self, leaf: Branch, deep: int) -> Known:

@@ -49,7 +49,7 @@ class Uses:
             return rules.means_declared(self, leaf, declared)
         meant = rules.means(self, leaf)
         if meant is not None and isinstance(meant[0], tuple) and meant[0][0] == MODULE:
-            module = meant[0][1]
+            module = meant[0][1] if len(self.typing.project.paths) > 1 else ""
             return self._read_elsewhere(leaf) or ([(FOREIGN, module)] if module else meant)
         if meant is not None:
             return meant

@@ -308,6 +308,12 @@ class JavaScript(JavaScriptModules):
             uses.join(key, keys[0])
         return keys[0] if keys else None
 
+    def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
+        """`F.prototype` has the members of what `new F()` makes."""
+        named = node.part("name") if name == "prototype" else None
+        if named is not None and self.scopes.get(node.type) == "function":
+            yield named
+
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The class of a callback's parameter, by what its place asks for: `xs.map(x => …)`."""
         declared = typing.lookup(typing.scopes.label(leaf), leaf)
@@ -343,6 +349,8 @@ class JavaScript(JavaScriptModules):
         """`x` in `x.save = function () {…}` and in `x.prototype.save = …`; unknown in a function
         that is given away."""
         around = _function_around(node)
+        if around is not None and around.type == "function_declaration":
+            return [around.part("name")]  # which `new` may make
         holder = around.parent if around is not None else None
         if around is None or holder is None or around.type != "function_expression":
             return []

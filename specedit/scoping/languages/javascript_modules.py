@@ -243,7 +243,8 @@ class JavaScriptModules(HeldRules):
                 return None
             assigned = next(_assigned(there), None)
             if assigned is not None and assigned.type in there.rules.names:
-                return None  # a class or a function is the module
+                known = there.type_of(assigned)  # a class or a function is the module
+                return known[0] if known is not None else None
         elif node.end - node.start < 16 and text(node) in ("exports", "module.exports"):
             place = project.path(here.scopes)
         else:
@@ -260,17 +261,18 @@ class JavaScriptModules(HeldRules):
 
 
 def _set_on(home: Typing, owner: Owner, name: str) -> Iterator[Declared]:
-    """The members of a function: `f.x = 1`."""
+    """The member of a function, where it is set first: `f.x = 1`, `f.prototype.x = 1`."""
     for leaf, label in home.scopes.leaves:
         target, node = leaf.parent, leaf.at("^ ^")
-        if label == name and target is not None and target.place == "assignment_expression.left":
-            assert node is not None
-            known, value = home.type_of(target.part("object")), node.part("right")
-            if known is not None and known[0] is owner and value is not None:
-                called = home.rules.scopes.get(value.type) == "function"
-                kind = "method" if called else "field"
-                made = Declared(name, kind, leaf, node, None, owner, home=home.scopes)
-                yield home.scopes.by_leaf.setdefault(id(leaf), made)
+        if label != name or target is None or target.place != "assignment_expression.left":
+            continue
+        assert node is not None
+        known, value = home.type_of(target.part("object")), node.part("right")
+        if known is not None and known[0] is owner and value is not None:
+            kind = "method" if home.rules.scopes.get(value.type) == "function" else "field"
+            made = Declared(name, kind, leaf, node, None, owner, home=home.scopes)
+            yield home.scopes.by_leaf.setdefault(id(leaf), made)
+            return
 
 
 def source_of(node: Branch, text: Text) -> str:
