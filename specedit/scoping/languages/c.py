@@ -125,11 +125,10 @@ calls: call_expression: function
 type_names: type_identifier
 labels: statement_identifier
 assigned: assignment_expression.right
-passes_on: parenthesized_expression unary_expression pointer_expression
+passes_on: parenthesized_expression unary_expression pointer_expression subscript_expression
 aliases: type_definition
 casts: cast_expression
 builds: compound_literal_expression
-indexes: subscript_expression
 returns: return_statement
 carries_up: init_declarator pointer_declarator function_declarator declaration array_declarator
 declarators: pointer_declarator
