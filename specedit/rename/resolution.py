@@ -18,7 +18,7 @@ from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
@@ -356,7 +356,10 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
             }.get(each.kind, "")
     # type parameters, which no member can mean
     types = bool(chosen) and all(d.kind == "type" for d in resolved.chosen_declarations())
-    if _is_literal(resolved, each) and not _is_used(each) and not types and of_class:
+    shorthand = bool(each.owners) and not each.declared  # `{x}`
+    shorthand = shorthand and all(up.node.type in resolved.rules.nameless for up in each.owners)
+    literal = _is_literal(resolved, each) or shorthand
+    if literal and not _is_used(each) and not types and of_class:
         return "an object literal of no known type has it"
     if of_class and _extends_unknown(resolved, each):
         return "what its class extends is not known"
@@ -379,12 +382,20 @@ def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
 
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
-    """Whether a member may override a chosen one: its class extends a variable's value."""
+    """Whether a member may override a chosen one: its class extends a variable's value, or one of
+    the tree that is not known to be it."""
+    owned = ((resolved.typing_of(it.leaf), it.owner) for it in each.declared if it.owner)
     return any(
-        resolved.rules.extends_unknown(resolved.typing_of(declared.leaf), declared.owner)
-        for declared in each.declared
-        if declared.owner
+        resolved.rules.extends_unknown(typing, owner) or _misses_base(typing, [owner])
+        for typing, owner in owned
     )
+
+
+def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:
+    """Whether one of these extends a class of the tree that is not known to be it."""
+    every = [each for owner in owners for each in (owner, *typing.above(owner))]
+    missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
+    return any(name[:1].isupper() and typing.project.declares(typing, name) for name in missing)
 
 
 def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
@@ -424,11 +435,10 @@ def _may_be_inherited(typing: Typing, leaf: Branch, *, unexplained: bool) -> boo
     the name there, neither a class that is extended nor a static import."""
     around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
     owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
-    every = [each for owner in owners for each in (owner, *typing.above(owner))]
-    missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
-    if any(typing.project.declares(typing, name) for name in missing):
-        return True
-    return unexplained and not missing and not STATIC_IMPORT.search(typing.scopes.data)
+    bases = any(each.bases for owner in owners for each in (owner, *typing.above(owner)))
+    return _misses_base(typing, owners) or (
+        unexplained and not bases and not STATIC_IMPORT.search(typing.scopes.data)
+    )
 
 
 def _is_of_class(meaning: Meaning) -> bool:
@@ -490,7 +500,7 @@ def _is_member(resolved: ResolvedName, each: Meaning) -> bool:
 
 def _is_used(each: Meaning) -> bool:
     """Whether it is met next to where it is declared: an object literal's own member."""
-    return len(each.leaves) > len(each.declared)
+    return len(each.leaves) > max(1, len(each.declared))
 
 
 def _is_theirs(resolved: ResolvedName, each: Meaning, is_here: IsHere) -> bool:

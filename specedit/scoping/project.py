@@ -38,7 +38,8 @@ KIN = (JVM, frozenset({"javascript", "typescript", "tsx"}), frozenset({"c", "cpp
 # what may declare a type, or a value of its name, in any language
 _DECLARES = re.compile(
     r"""\b(?:class|interface|enum|struct|record|trait|type|union|object|protocol|namespace|module|mod
-    |def|function|func|fn|const|let|var|val|typealias|as)\s+([^\W\d]\w*)
+    |def|define
+    |function|func|fn|const|let|var|val|typealias|as)\s+([^\W\d]\w*)
     |\bdelegate\s[^;(]*?(\w+)\s*[<(] |\btypedef\s[^;]*?(\w+)\s*; |\}\s*(\w+)\s*;
     |^(?:\s*export\s)?\s*([^\W\d]\w*)\s*(?::[^=\n]*)?=(?!=)""",
     re.VERBOSE | re.MULTILINE,

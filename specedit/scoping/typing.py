@@ -347,6 +347,8 @@ class Typing(Lookup):
             return known
         if kind in rules.passes_on:
             return self.type_of(first_of(node), deep + 1)
+        if kind in rules.either and (last := last_of(node)) is not None:
+            return self.type_of(first_of(node), deep + 1) or self.type_of(last, deep + 1)
         if kind in rules.names or kind in rules.holders:
             return self._type_of_name(node, deep)
         if (member := self.member_leaf(node)) is not None and kind not in rules.calls:
@@ -381,7 +383,7 @@ class Typing(Lookup):
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
 
     def _function_as_owner(self, declared: Declared) -> Owner | None:
-        """JavaScript: a function as a thing with members, `f.x = 1`, or the one that is required."""
+        """JavaScript: a function as a thing with members, or the one that `require` gives."""
         named = self.resolved(declared) or declared
         home = self.home(named) or self
         node = named.node if named.kind in FUNCTIONS else home.rules.value_part(named)
@@ -517,6 +519,11 @@ class Typing(Lookup):
             return self._bounds(declared, deep)
         if declared.node.type in self.rules.constants:
             return (declared.owner,) if declared.owner else None
+        if (
+            declared.leaf.parent is not None
+            and declared.leaf.parent.type in self.rules.rest_parameters
+        ):
+            return (self.scopes.plain,)
         if declared.kind == "parameter" and self.rules.is_instance(declared):
             result = self.enclosing(declared.node)
             return (result,) if result else None
@@ -558,9 +565,13 @@ class Typing(Lookup):
         called = self.called(leaf, deep + 3) if leaf is not None else None
         results = self._results(called) if called is not None else None
         if results is not None:
-            listed = results.named_children()
-            several = results.type in self.rules.results and number < len(listed)
-            return self.named_type(listed[number], deep + 1) if several else None
+            types = [  # Go: `(x, y A, z B)`
+                each.part("type") or each
+                for each in results.named_children()
+                for _ in range(max(1, sum(child.field == "name" for child in each.children)))
+            ]
+            several = results.type in self.rules.results and number < len(types)
+            return self.named_type(types[number], deep + 1) if several else None
         known = self.type_of(value, deep + 1)
         return known if known and all(owner.module is not None for owner in known) else None
 

@@ -33,24 +33,19 @@ class Given:
 def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
     """Whether a member of something of unknown class can be one of these."""
     given = _given(typing, leaf) if meanings else None
-    if meanings and typing.rules.receiver(leaf) is not None and typing.is_called(leaf):
-        meanings = [each for each in meanings if not _is_constant(typing.rules, each)]
+    called = typing.rules.receiver(leaf) is not None and typing.is_called(leaf)
     return any(
-        given is None
-        or not meaning.is_member
+        not meaning.is_member
         or not meaning.declared
         or any(
-            _can_take(typing.rules, scopes_of(declared).text, declared, given)
+            not (called and not typing.rules.may_be_called(typing, declared))
+            and (
+                given is None or _can_take(typing.rules, scopes_of(declared).text, declared, given)
+            )
             for declared in meaning.declared
         )
         for meaning in meanings
     )
-
-
-def _is_constant(rules: Rules, meaning: Meaning) -> bool:
-    """Whether it is an enum's constant, which cannot be called."""
-    types = {declared.node.type for declared in meaning.declared if declared.is_own}
-    return bool(types) and types <= rules.constants
 
 
 def _given(typing: Typing, leaf: Branch) -> Given | None:

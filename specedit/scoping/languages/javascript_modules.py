@@ -219,6 +219,13 @@ class JavaScriptModules(HeldRules):
         name = leaf.at("^ name") if leaf.at("^ alias") is not None else leaf
         return given_out(project, place, here.scopes.text(name or leaf))
 
+    def is_read_from_values(self, project: Project, declared: Declared) -> bool:
+        """A module is a value where a file takes it as a whole."""
+        stem = posixpath.basename(project.path(declared.home)).partition(".")[0]
+        whole = r"(?:\*\s*as\s[^;]*?\sfrom|\brequire\(|\bimport\()\s*[\"'][^\"'\n]*"
+        pattern = rf"{whole}\b{re.escape(stem)}(?:\.\w+)?[\"']"
+        return stem == "index" or bool(project.matching(pattern, SCRIPTS))
+
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         return source_of(imported.leaf, scopes.text)
 

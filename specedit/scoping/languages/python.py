@@ -264,6 +264,7 @@ self_words:
 super_words: super() super
 self_types: Self
 passes_on: parenthesized_expression await expression_list
+either: boolean_operator
 loops: for_statement for_in_clause
 indexes: subscript
 arguments: type_parameter

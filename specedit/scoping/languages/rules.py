@@ -271,7 +271,9 @@ class Rules(Tables):
 
     def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """Whether a member's type allows that it is called."""
-        return declared.kind in FUNCTIONS or self.fields_are_called
+        if declared.node.type in self.constants:
+            return False
+        return declared.kind in FUNCTIONS or self.fields_are_called or not self.field_reads
 
     def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
         """What `this` stands for where it is not the class around it, or None where that is not
