@@ -365,15 +365,7 @@ def guessed(
     stays = _outside(data, levels[taken:], old)
     if not whole_tree:
         others = [meaning for meaning in result if meaning not in chosen]
-        stays += [
-            _stays(
-                f"{old} ({describe(meaning)})",
-                [leaf.line for leaf in meaning.leaves],
-                f"--line {meaning.lines[0]}",
-                "outside",
-            )
-            for meaning in others
-        ]
+        stays += [_other(meaning, old) for meaning in others]
     edits, written, changed = rewritten(data, kept)
     after = written.decode("utf-8", "surrogatepass")
     # what to look at twice
@@ -488,6 +480,12 @@ def _stays(name: str, lines: list[int], flag: str, kind: str) -> Finding:
     many = "place" if len(lines) == 1 else "places"
     how = f"; {flag}" if flag else ""
     return doubt(f"not renamed: {name}, {len(lines)} {many}{how}", sorted(set(lines)), kind)
+
+
+def _other(meaning: Meaning, old: str) -> Finding:
+    """Places of the name that mean something else."""
+    lines = [leaf.line for leaf in meaning.leaves]
+    return _stays(f"{old} ({describe(meaning)})", lines, f"--line {lines[0]}", "outside")
 
 
 def rewritten(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
 from specedit.check.finding import Finding, Spot
 from specedit.rename.questions import doubt
@@ -18,10 +19,10 @@ from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner
+from specedit.scoping.scope import TYPES, Declared, Home, Owner
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
+from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import UNPARSED, Branch
 
 STATIC_IMPORT = re.compile(rb"\b(?:import|using)\s+static\b")
@@ -195,7 +196,13 @@ def resolve_name(
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
-        resolved.chosen = _members_of(resolved, ours, owner)
+        holders = (  # a class, or a module
+            {name for up in each.owners for name in (up.name, PurePath(up.name).stem)}
+            for each in ours
+        )
+        resolved.chosen = [
+            each for each, names in zip(ours, holders, strict=True) if owner in names
+        ]
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
         resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
@@ -203,22 +210,6 @@ def resolve_name(
     resolved.parameters_stored(bare, ours, derived=derived)
     _sort_unchosen(resolved, theirs)
     return resolved
-
-
-def _members_of(resolved: ResolvedName, ours: Sequence[Meaning], owner: str) -> list[Meaning]:
-    """The meanings that are members of a class of this name, or of the one module of it."""
-    chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
-    if chosen:
-        return chosen
-    project = next(iter(resolved.typings.values())).project
-    modules = {
-        id(up)
-        for each in ours
-        for up in each.owners
-        if project.is_module(up) and resolved.rules.is_module(project, up.name, owner)
-    }
-    of_module = [each for each in ours if any(id(up) in modules for up in each.owners)]
-    return of_module if len(of_module) == 1 else []
 
 
 def choose_locals(resolved: ResolvedName) -> None:
@@ -268,8 +259,6 @@ def _include_clear_uses(resolved: ResolvedName, ours: Sequence[Meaning]) -> None
     for each in ours:
         literal = _is_literal(resolved, each)
         if each in resolved.chosen or (_is_used(each) if literal else _is_declared(each)):
-            continue
-        if _is_other_sort(resolved, each, chosen_members):
             continue
         taken = each
         if literal and chosen_members:
@@ -342,12 +331,11 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     chosen = resolved.chosen
     of_class = any(_is_member(resolved, it) for it in chosen)
     if each not in theirs and not _is_declared(each):
-        sort = _is_other_sort(resolved, each, [it for it in chosen if it.is_member])
         first = each.leaves[0]
         label = resolved.typing_of(first).scopes.label(first)
         own = each.kind == FREE and label in resolved.rules.prelude  # the language brings it
         led = each.kind == "import" and _leads_elsewhere(resolved, each)
-        if not (sort or own or led):
+        if not (own or led):
             return {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
@@ -382,20 +370,23 @@ def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
 
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
-    """Whether a member may override a chosen one: its class extends a variable's value, or one of
-    the tree that is not known to be it."""
+    """Whether a member may override a chosen one, by what its class extends."""
     owned = ((resolved.typing_of(it.leaf), it.owner) for it in each.declared if it.owner)
-    return any(
-        resolved.rules.extends_unknown(typing, owner) or _misses_base(typing, [owner])
-        for typing, owner in owned
-    )
+    return any(_misses_base(typing, [owner]) for typing, owner in owned)
 
 
 def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:
-    """Whether one of these extends a class of the tree that is not known to be it."""
+    """Whether one of these extends a variable's value, or a class of the tree that is not known to
+    be it."""
     every = [each for owner in owners for each in (owner, *typing.above(owner))]
     missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
-    return any(name[:1].isupper() and typing.project.declares(typing, name) for name in missing)
+    for name in missing:
+        found = [typing.lookup(name, owner.node.parent or owner.node) for owner in owners]
+        if any(each is not None and each.kind == "parameter" for each in found):
+            return True
+        if name[:1].isupper() and typing.project.declares(typing, name):
+            return True
+    return False
 
 
 def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
@@ -463,18 +454,6 @@ def _is_declared(meaning: Meaning) -> bool:
     if any(each.kind not in ("import", "module") for each in meaning.declared):
         return True
     return any(owner.module is None for owner in meaning.owners)
-
-
-def _is_other_sort(resolved: ResolvedName, each: Meaning, members: Sequence[Meaning]) -> bool:
-    """Whether it can be only a field where methods are renamed, or only a method where fields
-    are."""
-    if each.kind != UNKNOWN or each.module not in (FIELD, METHOD):
-        return False
-    declared = [declared for member in members for declared in member.declared]
-    if each.module == METHOD:
-        pairs = ((resolved.typing_of(it.leaf), it) for it in declared)
-        return bool(declared) and not any(resolved.rules.may_be_called(*pair) for pair in pairs)
-    return {it.kind in FUNCTIONS for it in declared} == {True}
 
 
 def _is_local(meaning: Meaning) -> bool:

@@ -308,12 +308,10 @@ _BUILT_NAME = re.compile(
     r"|\.(lock|map)$|[.-]min\.([mc]?js|css)$",
     re.I,
 )
-_BUNDLED = re.compile(  # what bundlers write around, or after, what they put together
-    r"__webpack_require__|\n/[/*]# sourceMappingURL=\S+[\s*/]*$"
+_BUNDLED = re.compile(  # a long line, or what bundlers write around what they put together
+    r"[^\n]{5000}|__webpack_require__|\n/[/*]# sourceMappingURL=\S+[\s*/]*$"
     r"|typeof exports === ['\"]object['\"] && typeof module !== ['\"]undefined['\"]\s*\?"
 )
-BUNDLES = (".js", ".mjs", ".cjs", ".css")
-MINIFIED = 500  # characters of an average line
 _GENERATED_NAME = re.compile(
     r"(_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.(cs|dart)|\.designer\.cs)$", re.I
 )
@@ -325,12 +323,8 @@ _GENERATED = re.compile(
 
 def is_built(path: str, text: str | None) -> bool:
     """Whether a file is a lock file, or is minified or bundled from others."""
-    if _BUILT_NAME.search(path):
-        return True
-    code = text or ""
-    return path.endswith(BUNDLES) and bool(
-        len(code) > MINIFIED * (code.count("\n") + 10) or _BUNDLED.search(code)
-    )
+    bundles = path.endswith((".js", ".mjs", ".cjs", ".css"))
+    return bool(_BUILT_NAME.search(path) or (bundles and _BUNDLED.search(text or "")))
 
 
 def origin(path: str, text: str | None) -> str:

@@ -78,7 +78,7 @@ class Meaning:
     declared: list[Declared] = field(default_factory=list)
     leaves: list[Branch] = field(default_factory=list)
     owners: list[Owner] = field(default_factory=list)
-    module: str = ""  # FOREIGN: where it comes from; UNKNOWN: FIELD, METHOD or ""
+    module: str = ""  # FOREIGN: where it comes from
 
     @property
     def lines(self) -> list[int]:

@@ -18,7 +18,6 @@ EXTERNAL = "outside"  # a member of something this file does not define
 FOREIGN = "foreign"  # a member of something that an import names
 UNKNOWN = "unknown"  # a member of something whose class is not known
 FREE = "free"  # a bare name that this file does not declare
-FIELD, METHOD = "field", "method"  # an UNKNOWN member that can be one of these alone
 MODULE = "module"  # a name of another module, which may be named, or one this gives out under
 UNKNOWN_CALL = ("unknown", "")  # what is called is unknown
 OTHER_CALL = ("outside", "argument")  # what is called is defined elsewhere
@@ -66,10 +65,6 @@ class Uses:
             called = self.typing.is_called(leaf)
             key = self.member(self.typing.type_of(receiver), called)
             reads = not called and leaf.place in rules.field_reads
-            if key == (UNKNOWN, "") and rules.field_reads:
-                return [(UNKNOWN, METHOD if called else FIELD if reads else "")]
-            if key == (UNKNOWN, "") and rules.fields_are_called and called:
-                return [(UNKNOWN, METHOD)]
             is_method = isinstance(key, Declared) and key.kind in FUNCTIONS
             return [(EXTERNAL, "") if reads and is_method else key]
         return [self.bare(leaf, self._hint(leaf))]

@@ -222,7 +222,7 @@ class JavaScriptModules(HeldRules):
     def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """A module is a value where a file takes it as a whole."""
         stem = posixpath.basename(project.path(declared.home)).partition(".")[0]
-        whole = r"(?:\*\s*as\s[^;]*?\sfrom|\brequire\(|\bimport\()\s*[\"'][^\"'\n]*"
+        whole = r"(?:\*\s*as\s+\w+\s+from|\brequire\(|\bimport\()\s*[\"'][^\"'\n]*"
         pattern = rf"{whole}\b{re.escape(stem)}(?:\.\w+)?[\"']"
         return stem == "index" or bool(project.matching(pattern, SCRIPTS))
 

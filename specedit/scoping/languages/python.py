@@ -80,17 +80,6 @@ class Python(PythonModules):
         if twin and owner.node.type == "class_definition":
             yield from project.owners((twin,), owner.name)
 
-    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
-        """`class A(made.base)` in a function that is given `made`."""
-        listed = owner.node.first("argument_list") if owner.node.parent is not None else None
-        for base in listed.named_children() if listed is not None else ():
-            first = next((leaf for leaf in base.walk() if leaf.type == "identifier"), None)
-            name = typing.scopes.text(first) if first is not None else ""
-            declared = typing.lookup(name, first) if first is not None else None
-            if declared is not None and declared.kind == "parameter":
-                return True
-        return False
-
     def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """A module is a value where a file imports it as one, or by a name that is computed."""
         path = project.path(declared.home)

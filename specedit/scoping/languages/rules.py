@@ -261,10 +261,6 @@ class Rules(Tables):
         """The meaning of a member that no class in the file declares."""
         return None
 
-    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
-        """Whether a class says what it extends by a value that is known when it runs alone."""
-        return False
-
     def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """Whether what a module declares may be read from a value of unknown type."""
         return True
