@@ -283,8 +283,9 @@ class Typing(Lookup):
             if space is not None and last is not None:
                 typed = self.scopes.text(last).split("<")[0]
                 result = self.members((space,), typed)
-                known = self.type_of_declared(result[0], deep + 1) if result else None
-                return known if result else self._of_elsewhere(typed)
+                if not result:
+                    return self._of_elsewhere(typed)
+                return self.type_of_declared(result[0], deep + 1)
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
         if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:

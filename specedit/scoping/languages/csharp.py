@@ -201,8 +201,8 @@ class CSharp(HeldRules):
         for near in (*spaces, used | {used for static, used in everywhere if not static}):
             shown = _types(project, name, near)
             yield from (declared for declared in shown if declared.home is not here.scopes)
-        for used in sorted(used for static, used in own | everywhere if static):
-            space, _, holder = used.rpartition(".")
+        for shown_type in sorted(used for static, used in own | everywhere if static):
+            space, _, holder = shown_type.rpartition(".")
             for owner in _types(project, holder, {space} if space else None):
                 yield from project.members_of(owner, name)
 
