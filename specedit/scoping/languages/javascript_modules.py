@@ -224,7 +224,8 @@ class JavaScriptModules(HeldRules):
         stem = posixpath.basename(project.path(declared.home)).partition(".")[0]
         whole = r"(?:\*\s*as\s+\w+\s+from|\brequire\(|\bimport\()\s*[\"'][^\"'\n]*"
         pattern = rf"{whole}\b{re.escape(stem)}(?:\.\w+)?[\"']"
-        return stem == "index" or bool(project.matching(pattern, SCRIPTS))
+        given_on = declared.kind != "import" and stem == "index"
+        return given_on or (declared.is_own and bool(project.matching(pattern, SCRIPTS)))
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         return source_of(imported.leaf, scopes.text)
