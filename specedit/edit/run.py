@@ -134,7 +134,7 @@ def _confirmed(
         if reply.decision == "yes":
             return _as_chosen(job, edit, reply.text)
         if reply.decision == "no":
-            return unconfirmed(edit)
+            return unconfirmed(edit, in_file=job.source.path is not None)
         other = another(attempts, backend, request.settings, sink)
         if other is not None:
             edit = _rated(job, other, located, backend)

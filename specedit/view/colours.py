@@ -93,8 +93,10 @@ def tint(console: Console) -> Tint:
 
 
 def say(console: Console, text: Text) -> None:
-    """Print a message: broken between words on a terminal, whole elsewhere."""
-    console.print(text, soft_wrap=not console.is_terminal)
+    """Print a message: broken between words on a terminal, whole elsewhere, and where it has a
+    word that no line holds, such as the path in a command to copy."""
+    longest = max(map(len, text.plain.split()), default=0)
+    console.print(text, soft_wrap=longest > console.width or not console.is_terminal)
 
 
 def unicode(console: Console) -> bool:

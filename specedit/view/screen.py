@@ -44,9 +44,13 @@ from specedit.view.trace import TraceWriter
 CONFIRM_HELP = """\
 y  write it; `specedit undo` takes it back
 n  write nothing; the answer is kept, and the message names its file
-a  ask the model for another answer
-e  choose among its hunks, or edit them
+o  ask the model for another answer
+h  choose among its hunks, or edit them
+q  as n, for the later files, too
 """
+
+
+QUIT = "not looked at: you quit"
 
 
 class Screen(Sink):
@@ -105,15 +109,15 @@ class Screen(Sink):
             case Answered():
                 self._answered = True
             case Baseline():
-                self._print_lasting(summary.failing_before(event, self._settings.test))
+                self._print_lasting(summary.before_the_edit(event, self._settings.test))
             case Tried():
                 self._print_lasting(summary.line_of_try(event))
             case Finished():
                 self._show(event.edit)
 
-    def _print_lasting(self, text: Text | None) -> None:
+    def _print_lasting(self, text: Text) -> None:
         """A line that stays."""
-        if text is not None and not self._settings.quiet:
+        if not self._settings.quiet:
             self._live.stop()
             self._print(text)
 
@@ -145,7 +149,7 @@ class Screen(Sink):
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
-            self._console.print(Text(f"{chance}Write it? [y/n/a/e/?] ", "bold yellow"), end="")
+            self._console.print(Text(f"{chance}Write it? [y/n/o/h/q/?] ", "bold yellow"), end="")
             try:
                 answer = input().strip().lower()
             except EOFError:
@@ -153,18 +157,20 @@ class Screen(Sink):
                 return Reply("no")
             if answer in ("y", "yes"):
                 return Reply("yes")
-            if answer == "e":
+            if answer == "h":
                 return self._choose_hunks(question)
+            if answer == "q":
+                self.skip_rest = QUIT
             if answer in ("n", "no", "q"):
                 return Reply("no")
-            if answer in ("a", "another"):
+            if answer == "o":
                 return Reply("another")
             self._print(Text(CONFIRM_HELP))
 
     def _choose_hunks(self, question: Question) -> Reply:
         chosen = self.choose(question.job.source, question.edit)
         if chosen.quit:
-            self.skip_rest = "not looked at: you quit"
+            self.skip_rest = QUIT
         return Reply("yes", chosen.text)
 
     def choose(self, source: Source, edit: Edit) -> Chosen:

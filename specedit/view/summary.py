@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from specedit.check.finding import UNSURE
 from specedit.edit.backend import WAITING
 from specedit.edit.report import Baseline, Compared, Edit, Figures, Replaced, Report, Tried, Try
 from specedit.view import terminal
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def failing_before(baseline: Baseline, command: str) -> Text | None:
-    """That the command fails before anything is edited."""
-    if baseline.result.passed:
-        return None
+def before_the_edit(baseline: Baseline, command: str) -> Text:
+    """What the command says before anything is edited."""
     why = f"{command!r} fails before the edit, too: {baseline.result.line}"
+    if baseline.result.passed:
+        why = f"{command!r} passes before the edit, too, so that it proves little"
     return Text(terminal.harmless(why), "yellow")
 
 
@@ -147,6 +146,7 @@ def _outcome(report: Report) -> Text:
     if len(report.edits) == 1:
         edit = report.edits[0]
         word, style = DONE.get(edit.status, (edit.status, ""))
+        word = "not written" if edit.is_unconfirmed else word
         text = Text.assemble((terminal.name(edit.path), "bold"), ": ", (word, style))
         if edit.changed:
             text.append(f", {count(edit.hunks, 'hunk')}, +{edit.added} -{edit.removed}")
@@ -168,6 +168,9 @@ def _sureness(edit: Edit) -> Text:
     """Whether the edit is likely right, where that is known."""
     if edit.confidence is None:
         return Text()
+    if any(attempt.kept and attempt.test and attempt.test.passed for attempt in edit.tries):
+        chance = f"right with a probability of {edit.confidence:.0%}"
+        return Text.assemble(", ", ("kept: your test passes", "green"), f" ({chance})")
     word, style = ("sure", "green") if edit.sure else ("unsure", "yellow")
     return Text.assemble(", ", (f"{word} ({edit.confidence:.0%})", style))
 
@@ -225,7 +228,7 @@ def show(
     for (kind, why), names in held.items():
         _named(console, kind, why, names, MAX_NAMED_FILES)
     for edit in report.edits:
-        if edit.kept:
+        if edit.kept and not edit.is_unconfirmed:  # whose finding says both
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
             if not quiet and (advice := _advice(edit, report.command)):
                 _about(console, edit, advice, "dim")
@@ -240,8 +243,6 @@ def _advice(edit: Edit, command: str) -> str:
     """The next steps after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
-    if any(finding.kind == UNSURE and finding.refuses for finding in edit.findings):
-        return "next: look at it, then --yes writes it; --test COMMAND lets a test decide"
     if not edit.figures.regions:
         return f"next: {NAME_IT}"
     return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"
