@@ -201,6 +201,7 @@ class Edit:
     compared: Compared | None = None
     changes: tuple[Replaced, ...] = ()  # of a rename
     parts: tuple[MergedPart, ...] = ()  # of a change that was merged
+    place: str = ""  # the part that the user named
     kept: str = ""  # where a refused answer can be looked at
     before_sha256: str = ""
     after_sha256: str = ""

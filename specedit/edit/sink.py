@@ -56,10 +56,11 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a Question. "another": the model is asked for another answer. `text`: what the
-    user chose instead of the whole change; it is checked again."""
+    user chose instead of the whole change; it is checked again. `hunks`: how many were chosen."""
 
     decision: Literal["yes", "no", "another"]
     text: str | None = None
+    hunks: int = 0
 
 
 class Sink:

@@ -171,7 +171,7 @@ class Screen(Sink):
         chosen = self.choose(question.job.source, question.edit)
         if chosen.quit:
             self.skip_rest = QUIT
-        return Reply("yes", chosen.text)
+        return Reply("yes", chosen.text, chosen.applied)
 
     def choose(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""

@@ -236,14 +236,18 @@ def show(
             if finding.refuses and (finding.kind, finding.text) not in held:
                 _about(console, edit, finding.text, "red")
     if report.changed_nothing and not check:
-        say(console, Text(f"nothing was changed; {NAME_IT}", "yellow"))
+        places = list(dict.fromkeys(edit.place for edit in report.edits))
+        place = places[0] if len(places) == 1 else ""
+        where = place or (report.edits[0].path if len(report.edits) == 1 else "these files")
+        why = f"the model found nothing to change in {terminal.name(where)}"
+        say(console, Text(f"{why}; {'say what to write' if place else NAME_IT}", "yellow"))
 
 
 def _advice(edit: Edit, command: str) -> str:
     """The next steps after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
-    if not edit.figures.regions:
+    if not (edit.figures.regions or edit.place):
         return f"next: {NAME_IT}"
     return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"
 

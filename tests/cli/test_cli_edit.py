@@ -91,7 +91,24 @@ def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(specedit, file, 
     script(replace=[])
     done = specedit("edit", "nothing", file, *flags)
     assert done.returncode == 1 and file.read_bytes() == BEFORE
-    assert b"nothing was changed; name the place in the instruction" in done.stderr
+    assert b"the model found nothing to change in" in done.stderr
+    assert b"name the place in the instruction" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("instruction", "flags"),
+    [("In escapeHtml, escape", ()), ("Escape", ("--symbol", "escapeHtml"))],
+    ids=["words", "flag"],
+)
+def test_a_place_that_was_named_is_not_asked_for_again(
+    specedit, tmp_path, script, instruction, flags
+):
+    file = tmp_path / "page.js"
+    file.write_text("function escapeHtml(text) {\n  return text;\n}\n\nlet page = 1;\n")
+    script(replace=[])
+    done = specedit("edit", instruction, file, *flags)
+    assert done.returncode == 1 and b"name the place" not in done.stderr
+    assert b"nothing to change in escapeHtml; say what to write" in done.stderr
 
 
 def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(specedit, script):
