@@ -61,10 +61,9 @@ def unconfirmed(edit: Edit, *, in_file: bool) -> Edit:
     """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept.
     `in_file`: the text is that of a file, to which the answer can be applied."""
     edit = keep(replace(edit, status="refused"))
-    chance = (
-        "" if edit.confidence is None else f": right with a probability of {edit.confidence:.0%}"
-    )
-    text = f"not written (unsure{chance})"
+    text = "not written (unsure)"
+    if edit.confidence is not None:
+        text = f"not written (unsure: right with a probability of {edit.confidence:.0%})"
     if edit.kept:
         text += f"; the answer is kept in {edit.kept}"
     if edit.kept and in_file:

@@ -247,7 +247,8 @@ def _with(job: Job, regions: tuple[OpenRegion, ...], *, named: bool = False) -> 
         f"open to change: {shown}: {why}; --whole opens all of the file",
         tuple(Spot(region.lines[0]) for region in regions),
     )
-    place = shown if named else ""
+    symbols = [region.symbol or name for region, name in zip(regions, names, strict=True)]
+    place = listed(symbols, MAX_REPORTED_REGIONS) if named else ""
     return replace(job, regions=regions, place=place, findings=(*job.findings, note))
 
 
