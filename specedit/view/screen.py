@@ -66,7 +66,7 @@ class Screen(Sink):
         self._trace: TraceWriter | None = None
         self._written: list[Written] = []
         self._answered = False  # `--compare` runs the file again, without drafts
-        self._kinds: set[str] = set()
+        self._explained: set[str] = set()  # origins of lines
         self._shown = False  # the change was shown with a question
         self._name = ""  # of the file at work
         self._steps: dict[str, float] = {}  # seconds of each step of loading
@@ -143,7 +143,7 @@ class Screen(Sink):
         edit = question.edit
         self._live.stop()
         with undisturbed():
-            self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
+            diff_view.show(self._console, edit, prov.of(self._written), self._explained)
         self._shown = True
         chance = "unsure. "
         if edit.confidence is not None:
@@ -180,6 +180,7 @@ class Screen(Sink):
         texts = source.text, after
         frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
         self._print(diff_view.title(edit.path, hunks(*texts)))
+        frame.explain(hunks(*texts), self._explained)
 
         def answer(question: HunkQuestion) -> str:
             if question.why:
@@ -213,7 +214,7 @@ class Screen(Sink):
         brief = bool(edit.changes) and not settings.verbose  # a rename: the report lists its files
         if edit.changed and not (settings.quiet or self._shown or patch_on_screen or brief):
             with undisturbed():  # Ctrl-C leaves no title without its change
-                self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
+                diff_view.show(self._console, edit, prov.of(self._written), self._explained)
         self._shown = False
         self._written = []
 
@@ -221,8 +222,6 @@ class Screen(Sink):
         """The end of the output. `why` some files were `not_done`."""
         self._live.stop()
         settings = self._settings
-        if self._kinds and not settings.quiet:
-            self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
             names = ", ".join(terminal.name(n) for n in not_done[: summary.MAX_NAMED_FILES])
             if len(not_done) > summary.MAX_NAMED_FILES:

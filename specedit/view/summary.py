@@ -60,7 +60,7 @@ def verdict(attempt: Try) -> tuple[str, str]:
     if attempt.noted:
         return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
     if attempt.kept and (attempt.test is None or attempt.test.passed):
-        return "passes", "green"
+        return "kept", "green"
     if attempt.refused:
         return "refused", "red"
     if attempt.same_as is not None:
@@ -132,7 +132,7 @@ DONE = {
 
 
 def line(report: Report) -> Text:
-    """The outcome of the files, and its cost: seconds, tokens, passes, acceptance."""
+    """The outcome of the files, and its cost."""
     text = _outcome(report)
     figures = report.figures
     if figures.passes or figures.total_s:
@@ -176,7 +176,7 @@ def _sureness(edit: Edit) -> Text:
 
 
 def cost(figures: Figures) -> Text:
-    """Seconds, tokens, passes, acceptance."""
+    """Seconds, tokens, passes, and the share of the tokens that come from drafts."""
     total = figures.total_s or figures.load_s + figures.prefill_s + figures.decode_s
     text = Text.assemble((seconds(total), "bold"))
     if figures.load_s > max(1.0, total / 4):  # what a warm server would save
@@ -185,7 +185,8 @@ def cost(figures: Figures) -> Text:
     text.append(f" · {count(figures.passes, 'pass', 'passes')}")
     drafted = figures.drafted
     if drafted.proposed:
-        text.append(" · ").append(f"{drafted.rate:.0%} accepted", "green")
+        copied = drafted.accepted / max(1, figures.completion)
+        text.append(" · ").append(f"{copied:.0%} copied", "green")
     return text
 
 
