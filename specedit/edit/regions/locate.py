@@ -38,7 +38,7 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.together import OpenRegion, merged, region_job, region_name
 from specedit.edit.report import Figures
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Locating, Sink
 from specedit.edit.splice import whole
 from specedit.errors import listed
 from specedit.files.source import Source
@@ -177,6 +177,7 @@ def _asked(
     job: Job, outline: BlockListing, backend: Backend, sink: Sink
 ) -> tuple[list[Block], Figures]:
     plan = _question(job, outline)
+    sink.emit(Locating(job, plan))
     started = time.perf_counter()
 
     def emit(event: Event) -> None:  # how far it is, and not the words of its answer
