@@ -131,7 +131,8 @@ def check_refined(
     if text == now.text:  # no change of what is there, whatever it was before
         return guarded(now, instruction, checks, text)
     if text == source.text:
-        return Checked(text)  # all of it taken back is a change like any other
+        taken_back = "the earlier edit was taken back: the file is as it was before it"
+        return Checked(text, (Finding("taken-back", taken_back),))
     return guarded(source, instruction, checks, text)
 
 

@@ -478,3 +478,33 @@ def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_p
     margins = re.findall(r"(?m)^[ \d] [ \d] (.{4}) ", rows[2])
     assert margins == ["····", "····", "····", "    ", "···●"]  # a removed line has none
     assert "% copied" in text and "accepted" not in text and ": passes" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "not_said"),
+    [
+        (("edit", "Add one", "a.py", "--model", "gpt-4"), "no model is named", "nearest"),
+        (("edit", "Add one", "a.py", "--frobnicate"), "--frobnicate", "--strict"),
+        (("edit", "Add one", "a.py", "--stric"), "--strict", "--tries"),
+        (("a.py", "Add one"), 'specedit edit "Add one" a.py', "No such command"),
+        (("edit", "Add a class", "empty.py"), "Write its first line", "no text to edit"),
+    ],
+    ids=["model", "nonsense option", "near option", "no command", "empty file"],
+)
+def test_a_hint_names_what_is_near_or_nothing(
+    specedit, tmp_path, monkeypatch, words, says, not_said
+):
+    monkeypatch.delenv("TESTS_SCRIPT", raising=False)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "empty.py").touch()
+    done = specedit(*words, cwd=tmp_path)
+    assert done.returncode == 2 and says.encode() in done.stderr
+    assert not_said.encode() not in done.stderr
+
+
+def test_config_shows_the_usual_settings_and_those_that_are_set(specedit, monkeypatch):
+    rows = specedit("config").stdout.decode().splitlines()
+    assert len(rows) == 11 and rows[1].startswith("model") and "focus" not in rows
+    monkeypatch.setenv("SPECEDIT_FOCUS", "40")
+    assert any(row.startswith("focus") for row in specedit("config").stdout.decode().splitlines())
+    assert specedit("config", "--all").stdout.count(b"\n") > 25

@@ -60,6 +60,10 @@ REPLACED = {
     "quoted": ('"no path" → "the path is empty"', "no path", "the path is empty"),
     "fat": ("'tell the' => 'for the'", "tell the", "for the"),
     "every-place": ("the -> a", "the", "a"),
+    "change": ("Change 'no path' to 'an empty path'.", "no path", "an empty path"),
+    "small": ("please change the text `Tell the` to 'Say to the'", "tell the", "say to the"),
+    "capital": ("change 'loads the' to 'reads the'", "Loads the", "Reads the"),
+    "code": ("Replace 'timeout=5' with 'timeout=9'", "timeout=5", "timeout=9"),
 }
 
 
@@ -72,7 +76,8 @@ def test_a_text_of_comments_and_strings_is_replaced(instruction, old, new):
 @pytest.mark.parametrize(
     "instruction",
     [
-        'Change "no path" to "an empty path"',  # words decide what is meant
+        'Change "path" to "file"',  # at several places, code among them
+        'Change "no path" to "an empty path" in load',  # words decide what is meant
         '"no way" -> "no path at all"',  # is not there
         '"path" -> "file"',  # is code, too
         "`LIMIT` -> `20`",
@@ -82,3 +87,11 @@ def test_a_text_of_comments_and_strings_is_replaced(instruction, old, new):
 )
 def test_anything_else_is_the_model_s(instruction):
     assert edit(instruction, SHOP).prompts
+
+
+def test_a_local_variable_that_is_not_there_fails_at_once_with_those_that_are():
+    text = "class Cart:\n    def total(self, items):  # a sum\n        n = 0\n        return n\n"
+    edited = edit("Rename the local variable a to b in Cart.total", text)
+    assert (edited.code, edited.text, edited.prompts) == (2, text, [])
+    assert "Cart.total has no a; nothing was asked." in edited.messages
+    assert "Its own names are self, items, n." in edited.messages
