@@ -244,6 +244,7 @@ def shell(words: str) -> Done:
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("python")))
 def test_every_program_runs(name, body, bench, served, capsys):
+    bench(name)
     exec(compile(at(served, body), name, "exec"), {"__name__": "example"})
     assert capsys.readouterr().out.strip()
 
