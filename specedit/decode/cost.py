@@ -24,6 +24,7 @@ MEASURING_S = 2.0  # seconds that measuring takes at most, but for its first pas
 MEASURED = (1, 1, 8, 16, 32, 4, 17, 2, 64, 128, 256)
 MEASURING_ROUNDS = 4  # as often widths below ONCE_MEASURED_WIDTH are measured
 ONCE_MEASURED_WIDTH = 64
+POSITIONS_ON_A_CARD = 64  # that passes are measured behind; a recurrent model's first pass differs
 RECENT_PASSES = 9  # newest passes of a width that its cost is computed from
 MIN_PASSES = 3  # passes of a width before its cost is trusted
 DRIFT = 0.15  # a curve that is off by more is replaced
@@ -126,12 +127,20 @@ def measure(engine: Engine, *, widest: int = WIDTHS[-1]) -> Curve:
     """Measure an engine's curve after the current cache; the cache is unchanged afterwards.
 
     The best of several times counts, so that a busy moment does not. Widths that MEASURING_S does
-    not suffice for are predicted from those that were measured; `Clock` corrects them."""
+    not suffice for are predicted from those that were measured; `Clock` corrects them. On a card,
+    where all passes are short, no width's first pass is counted, as it is recorded then."""
+    on_card = engine.info.device != "cpu"
+    if on_card and not engine.length:
+        for _ in engine.begin([0] * (POSITIONS_ON_A_CARD + 1)):
+            pass
     base = engine.length
     most = min(widest, engine.info.window - base)
-    narrow = [width for width in MEASURED[1:] if width < ONCE_MEASURED_WIDTH]
+    for width in (width for width in WIDTHS if on_card and width <= most):
+        engine.forward([0] * width)
+        engine.crop(base)
+    again = [width for width in MEASURED[1:] if on_card or width < ONCE_MEASURED_WIDTH]
     began, best = time.perf_counter(), dict[int, float]()
-    for width in (*MEASURED, *narrow * (MEASURING_ROUNDS - 1)):
+    for width in (*MEASURED, *again * (MEASURING_ROUNDS - 1)):
         started = time.perf_counter()
         expected = best.get(width) or (_predicted(best, width) if best else 0.0)
         if width > most or started + expected > began + MEASURING_S:
