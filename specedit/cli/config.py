@@ -53,8 +53,10 @@ def config(
 
 
 # What users set most
-USUAL = ("model", "weights", "threads", "server", "scope")
-USUAL += ("test", "tries", "check_with", "allow", "ask")
+USUAL = (
+    *("model", "weights", "threads", "server", "scope"),
+    *("test", "tries", "check_with", "allow", "ask"),
+)
 
 
 def _show(wanted: str, resolved: Resolved, *, every: bool) -> None:
