@@ -7,6 +7,7 @@ Every difference that a colour makes is also made by a sign, for NO_COLOR.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -94,9 +95,9 @@ def tint(console: Console) -> Tint:
 
 def say(console: Console, text: Text) -> None:
     """Print a message: broken between words on a terminal, whole elsewhere, and where it has a
-    word that no line holds, such as the path in a command to copy."""
-    longest = max(map(len, text.plain.split()), default=0)
-    console.print(text, soft_wrap=longest > console.width or not console.is_terminal)
+    path or a command so long that it would be broken: it is to be copied."""
+    longest = max(map(len, re.findall(r"`[^`]*`|\S+", text.plain)), default=0)
+    console.print(text, soft_wrap=longest > console.width // 2 or not console.is_terminal)
 
 
 def unicode(console: Console) -> bool:

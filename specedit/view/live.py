@@ -266,7 +266,8 @@ class Live(Sink):
                 case Ready():
                     self._restart()
                 case Prefill():
-                    self._advance("reading", event.reused, event.done, event.total, "ids")
+                    if event.total > event.reused:
+                        self._advance("reading", event.reused, event.done, event.total, "ids")
                 case Written():
                     self._write(event)
                 case Answered():
