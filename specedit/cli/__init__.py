@@ -142,17 +142,12 @@ def _owners(option: str) -> str:
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
-<<<<<<< HEAD
-        if arguments and arguments[0] not in COMMANDS:
-            check_removed(f"specedit {arguments[0]}")
-            if Path(arguments[0]).is_file() and not arguments[0].startswith("-"):
-                words = harmless(" ".join(arguments[1:]) or "what to do")
-                hint = f'specedit edit "{words}" {harmless(arguments[0])}'
-                raise UsageError("The command is missing.", hint=hint)
-=======
         for count in (1, 2):
             check_removed(" ".join(("specedit", *arguments[:count])))
->>>>>>> main
+        if arguments and arguments[0] not in COMMANDS and Path(arguments[0]).is_file():
+            words = harmless(" ".join(arguments[1:]) or "what to do")
+            hint = f'specedit edit "{words}" {harmless(arguments[0])}'
+            raise UsageError("The command is missing.", hint=hint)
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
         say(error.message, error.hint)
