@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,7 +32,9 @@ PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 OTHER_RUN_WAIT_S = 10.0  # seconds to wait for the writes of other runs
-RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
+# A run's folder: when it began, unless an older run was stamped later, and its process.
+RUN = re.compile(r"(\d{8})T(\d{6})\.(\d{6})-\d+", re.ASCII)
+LAST_STAMP = 10**20 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,8 @@ class JournalRun:
         """Whether the process that has to finish it lives."""
         try:
             return Lock(self.mark).is_held()
-        except OSError:  # a network's file system may know no locks
-            return _lives(int(self.name.rpartition("-")[2]))
+        except OSError as error:  # a network's file system may know no locks
+            return error.errno in UNLOCKABLE and _lives(int(self.name.rpartition("-")[2]))
 
     @property
     def label(self) -> str:
@@ -149,10 +151,32 @@ def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
     return atomic.draft_of(Path(entry.path), f"{run.name}-{entry.blob}{way}")
 
 
+def new_name(store: Path) -> str:
+    """The name of a run that is newer than all others, whatever the clock says."""
+    stamp = int(f"{datetime.now(UTC):%Y%m%d%H%M%S%f}")
+    others = [int("".join(m.groups())) for f in _folders(store) if (m := RUN.fullmatch(f.name))]
+    if (newest := max(others, default=0)) < LAST_STAMP:
+        stamp = max(stamp, newest + 1)
+    digits = f"{stamp:020}"
+    return f"{digits[:8]}T{digits[8:14]}.{digits[14:]}-{os.getpid()}"
+
+
 def runs(store: Path) -> list[JournalRun]:
     """The runs that can be undone, the newest first."""
     loaded = [run for path in _folders(store) if (run := load(path)) is not None and run.files]
     return sorted(loaded, key=lambda run: run.name, reverse=True)
+
+
+def damaged(store: Path) -> list[JournalRun]:
+    """The runs whose record cannot be read, without files, the newest first."""
+    result = []
+    for folder in sorted(_folders(store), reverse=True):
+        if RUN.fullmatch(folder.name) and os.path.lexists(folder / RECORD):
+            run = load(folder)
+            if run is None or not (run.files or run.unfinished):
+                when = folder.lstat().st_mtime
+                result.append(JournalRun(folder.name, "damaged run", when, "", (), folder.parent))
+    return result
 
 
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
@@ -160,8 +184,10 @@ def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -
     unfinished one. Delete refused answers that are old."""
     stored.clear_refused(store)
     total = 0
-    for number, run in enumerate(clear_up(store)):
-        total += sum(e.size for e in run.files)
+    every = sorted([*clear_up(store), *damaged(store)], key=lambda run: run.name, reverse=True)
+    for number, run in enumerate(every):
+        with contextlib.suppress(OSError):
+            total += (run.path / ORIGINALS).stat().st_size
         if (number >= most or total > most_bytes) and not run.unfinished:
             delete(run)
 
@@ -169,7 +195,7 @@ def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -
 def clear_up(store: Path) -> list[JournalRun]:
     """The runs, after the temporary files of killed ones are removed. The caller holds `alone`."""
     for folder in _folders(store):
-        if RUN.fullmatch(folder.name) and not (folder / RECORD).exists():
+        if RUN.fullmatch(folder.name) and not os.path.lexists(folder / RECORD):
             shutil.rmtree(folder, ignore_errors=True)
     result = runs(store)
     for run in result:
@@ -219,22 +245,36 @@ def save(run: JournalRun) -> None:
 
 
 def load(folder: Path) -> JournalRun | None:
-    """A run, or None for a folder that a crash left without one."""
+    """A run, or None for a folder that a crash left without one, or whose record is damaged."""
     try:
-        data = json.loads(regular.read(folder / RECORD))
-        files = tuple(Entry(**entry) for entry in data.pop("files"))
-        data["moves"] = tuple((str(old), str(new)) for old, new in data.get("moves", ()))
-        return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        run = stored.typed(JournalRun, stored.parsed(regular.read(folder / RECORD)))
+        run = replace(run, name=folder.name, place=folder.parent)
+        _check(run)
+        return run
+    except (OSError, ValueError, OverflowError):
         return None
+
+
+def _check(run: JournalRun) -> None:
+    """A ValueError, or one of the system's, where a record has what no run writes."""
+    paths = [entry.path for entry in run.files] + [path for move in run.moves for path in move]
+    whole = all(
+        entry.blob.isdecimal() and min(entry.mode, entry.size, entry.start) >= 0
+        for entry in run.files
+    )
+    if not (RUN.fullmatch(run.name) and run.label.isprintable() and whole):
+        raise ValueError(run.name)
+    for path in paths:
+        if b"\0" in os.fsencode(path) or not os.path.isabs(path):  # noqa: PTH117
+            raise ValueError(path)
 
 
 def original(run: JournalRun, entry: Entry) -> bytes:
     """The content of a file before the run."""
     with regular.reading(run.path / ORIGINALS) as file:
-        file.seek(entry.start)
-        before = file.read(entry.size)
-    if digest(before) != entry.before_sha256:
+        whole = entry.start + entry.size <= os.fstat(file.fileno()).st_size
+        before = file.read(entry.size) if whole and file.seek(entry.start) >= 0 else b""
+    if not whole or digest(before) != entry.before_sha256:
         raise InputError("its journal is damaged", file=entry.path)
     return before
 

@@ -29,6 +29,7 @@ from specedit.files.journal import (
     JournalRun,
     alone,
     clear_up,
+    damaged,
     delete,
     digest,
     draft_of,
@@ -203,7 +204,8 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
 def forget(store: Path, name: str | None = None) -> JournalRun:
     """Drop the last run (or `name`) from the journal; no file is touched."""
     with alone(store):
-        run = _picked(store, name)
+        run = next((run for run in damaged(store) if run.name == name), None)
+        run = run or _picked(store, name)
         delete(run)
         return run
 
@@ -399,9 +401,14 @@ def recover(store: Path, *, but: str | None = None) -> list[str]:
     """Complete or revert every unfinished change of a killed process; a line about each. `but`:
     the name of a run that the caller undoes itself."""
     early = any(not (mark.parent / RECORD).exists() for mark in marks(store))
+    unreadable = [run for run in damaged(store) if run.unfinished and run.name != but]
+    lines = [
+        f"the record of the run {run.name} is damaged, so its change cannot be reverted. "
+        f"`specedit undo --forget --run {run.name}` keeps the files as they are"
+        for run in unreadable
+    ]
     if not early and all(run.name == but for run in unfinished(store)):
-        return []
-    lines: list[str] = []
+        return lines
     try:
         with alone(store), undisturbed():
             clear_up(store)
