@@ -67,6 +67,7 @@ class JournalRun:
     whole: bool = False  # its files are one change: all of them or none
     tree: str = ""  # of tries: the work tree they are tested in
     moves: tuple[tuple[str, str], ...] = ()  # files that get another name after all are written
+    made: tuple[str, ...] = ()  # folders that the moves create
 
     @property
     def path(self) -> Path:
@@ -257,7 +258,8 @@ def load(folder: Path) -> JournalRun | None:
 
 def _check(run: JournalRun) -> None:
     """A ValueError, or one of the system's, where a record has what no run writes."""
-    paths = [entry.path for entry in run.files] + [path for move in run.moves for path in move]
+    paths = [*(entry.path for entry in run.files), *run.made]
+    paths += [path for move in run.moves for path in move]
     whole = all(
         entry.blob.isdecimal() and min(entry.mode, entry.size, entry.start) >= 0
         for entry in run.files

@@ -36,7 +36,15 @@ from specedit.files.journal import (
 from specedit.files.regular import UNLOCKABLE, Lock
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
-from specedit.files.undo import finish, is_mixed, make_moves, put_back, revert, unfinished
+from specedit.files.undo import (
+    finish,
+    is_mixed,
+    make_moves,
+    new_folders,
+    put_back,
+    revert,
+    unfinished,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +112,7 @@ class Recorder:
             atomic.check_unchanged(source)
         written = 0
         try:
-            self.run = replace(self.run, moves=tuple(moves))
+            self.run = replace(self.run, moves=tuple(moves), made=new_folders(moves))
             with undisturbed():
                 self._begin(texts)
             of_entries = zip(texts, self.run.files, strict=True)

@@ -57,12 +57,18 @@ def make_moves(moves: Moves) -> None:
             _move(Path(old), Path(new))
 
 
-def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
+def new_folders(moves: Moves) -> tuple[str, ...]:
+    """The folders that these moves create, each before those in it."""
+    folders = {parent for _, new in moves for parent in Path(new).parents}
+    return tuple(sorted(str(folder) for folder in folders if not os.path.lexists(folder)))
+
+
+def take_back_moves(run: JournalRun) -> list[tuple[str, str]]:
     """Move files back, where their old names are free; the moves that were taken back. If one
     cannot be, none is."""
     done = list[tuple[str, str]]()
     try:
-        for old, new in reversed(moves):
+        for old, new in reversed(run.moves):
             if os.path.lexists(old):
                 if not os.path.lexists(new):  # a killed undo moved it, perhaps not in the index
                     _follow(Path(new), Path(old))
@@ -73,10 +79,9 @@ def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
     except SpeceditError:
         make_moves(done)
         raise
-    for _, new in moves:
-        with suppress(OSError):  # a folder that is not empty
-            for folder in Path(new).parents:
-                folder.rmdir()
+    for folder in reversed(run.made):
+        with suppress(OSError):  # it is not empty
+            Path(folder).rmdir()
     return done
 
 
@@ -216,7 +221,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     try:
         if run.moves:
             _mark(run, lock)
-        moved = take_back_moves(run.moves)
+        moved = take_back_moves(run)
         results = list(_looked_at(run))
         steps = [result for result in results if isinstance(result, _Step)]
         if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):

@@ -273,6 +273,14 @@ def test_the_list_asks_no_model_and_says_why(desk):
     assert "4 places in 3 files; nothing was asked or written" in err
 
 
+def test_the_name_of_a_file_forges_no_line_of_the_list(desk):
+    """A file's name may have line breaks."""
+    desk.repo.write("a.py\nb.py:1:1: x -> y  (code).py", "from shop.user import User\n")
+    desk.repo.write("shop/user.py\nb.py:1:1: user_name -> x", "user_name\n")
+    out = desk.specedit(*CODE, "--dry-list")[1]
+    assert "␊b.py" in out and not any(line.startswith("b.py") for line in out.splitlines())
+
+
 def test_the_json_holds_places_kinds_and_reasons(desk):
     code, out, _ = desk.specedit(*CODE, "--dry-list", "--json")
     files = {one["path"]: one for one in json.loads(out)["files"]}
