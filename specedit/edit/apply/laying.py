@@ -32,6 +32,7 @@ from specedit.edit.apply.rules import DEFINITIONS, Merge, reasons_to_refuse
 from specedit.edit.apply.scores import Alignment
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
+from specedit.syntax.work import spend
 
 MAX_LINE_PAIRS = 2_000_000  # pairs of lines
 MAX_LINES = 5_000  # of a snippet, beyond the file's, or for as many definitions of the file: 3 s
@@ -55,6 +56,7 @@ class Laid:
 
 def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> Laid:
     """The file with a snippet, or what stands against it."""
+    spend(10 * (len(file) + len(snippet.lines)))
     old = file_definitions(file, language)
     names = [inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()]
     first = next((line.strip() for line in snippet.lines if line.strip()), "")

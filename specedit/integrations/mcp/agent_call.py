@@ -212,6 +212,11 @@ class Call:
     stop: threading.Event
     report: Callable[[str], None]
 
+    def check(self) -> None:
+        """Raise where the call is cancelled."""
+        if self.stop.is_set():
+            raise Cancelled
+
     def settings(self, root: Path, **chosen: Any) -> Settings:
         """Those of a root, and what a tool chooses. The client asks the user, so nothing is asked
         here."""
@@ -246,18 +251,15 @@ class Call:
                 moves=moves,
                 confirms_unsure=writes,
             )
-            try:
-                report = run_files(inputs, request, backend, _CallProgress(self, settings))
-            except _Stopped:
-                return ToolResult(status="refused", summary="cancelled; nothing was written")
+            report = run_files(inputs, request, backend, _CallProgress(self, settings))
         result = result_of(report.edits)
         if len(self.workspace.roots) > 1:
             result.roots = [str(root)]  # that the names count from
         return result
 
 
-class _Stopped(Exception):
-    """The client has cancelled the call."""
+class Cancelled(Exception):
+    """The client has cancelled the call; nothing is written."""
 
 
 class _CallProgress(Sink):
@@ -270,15 +272,13 @@ class _CallProgress(Sink):
         self._tokens = 0
 
     def _send(self, text: str) -> None:
-        if self._call.stop.is_set():
-            raise _Stopped
+        self._call.check()
         self._call.report(text)
 
     def emit(self, event: EditEvent) -> None:
         match event:
             case Begun():
-                if self._call.stop.is_set():
-                    raise _Stopped
+                self._call.check()
                 self._name = event.name
             case Planned():
                 if event.job.known is None:

@@ -43,6 +43,7 @@ from specedit.integrations.mcp.agent_call import (
     AGENT,
     Arguments,
     Call,
+    Cancelled,
     NewestReport,
     NoArguments,
     ToApply,
@@ -240,8 +241,8 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
     diff. Not to create, delete or move files, nor for a file that you write whole."""
     root, name = _file(call, to.path)
     settings = call.settings(root)
-    parts = parts_of(changes_of(to.change), name, root)
-    planner = partial(plan_apply, parts=parts, settings=settings)
+    parts = parts_of(changes_of(to.change, call.check), name, root)
+    planner = partial(plan_apply, parts=parts, settings=settings, check=call.check)
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
 
 
@@ -327,13 +328,17 @@ TOOLS = {
 def perform(name: str, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
-    result = TOOLS[name].function(call, arguments)
+    try:
+        result = TOOLS[name].function(call, arguments)
+    except Cancelled:
+        result = ToolResult(status="refused", summary="cancelled; nothing was written")
     result.notes[:0] = recovered
     if isinstance(arguments, ToRename) and result.status == "written":
         name = f"find_places of {arguments.new_name}"
     return fitted(result, getattr(arguments, "skip", 0), name)
 
 
+OTHER_CALLS = 4  # at once, of those that ask no model
 ROOTS, ROOTS_S = "roots", 10.0  # the key of our question, and seconds to wait for its answer
 INSTRUCTIONS = """\
 Exact renames, merges and small edits in the workspace. Use rename_symbol instead of \
@@ -357,7 +362,8 @@ class AgentServer:
         self._flags = flags
         self._folder = folder
         self._connect = connect
-        self._worker = ThreadPoolExecutor(1, "specedit-tool")  # calls queue
+        self._asking = ThreadPoolExecutor(1, "specedit-model")  # calls for the model queue
+        self._others = ThreadPoolExecutor(OTHER_CALLS, "specedit-tool")
         self._running: dict[Future[ToolResult], threading.Event] = {}
         self.server: Server[Any] = Server(
             "specedit",
@@ -379,13 +385,14 @@ class AgentServer:
             stop.set()
             future.cancel()
         ended = not wait(running, timeout_s).not_done
-        self._worker.shutdown(wait=ended)
+        for worker in (self._asking, self._others):
+            worker.shutdown(wait=ended)
         return ended
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Run a tool in the worker's thread. A cancelled call ends within a pass of the model; one
+        """Run a tool in a worker's thread. A cancelled call ends within a pass of the model; one
         that waits for its turn never starts."""
         stop = threading.Event()
         if params.name not in TOOLS:
@@ -397,7 +404,9 @@ class AgentServer:
                 return workspace
             progress = NewestReport(context.session)
             call = Call(workspace, self._flags, self._connect, stop, progress.report)
-            future = self._worker.submit(perform, params.name, call, arguments)
+            asks = isinstance(arguments, ToEdit) or getattr(arguments, "ask_model", False)
+            worker = self._asking if asks else self._others
+            future = worker.submit(perform, params.name, call, arguments)
             self._running[future] = stop
             future.add_done_callback(lambda done: self._running.pop(done, None))
             result = await asyncio.wrap_future(future)
