@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,7 +18,15 @@ from specedit.cli.streams import put, put_object, say
 from specedit.edit.backend import Event
 from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
-from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
+from specedit.files.git import is_too_wide, real
+from specedit.files.startup import home
+from specedit.server.runtime import (
+    TOKEN_FILE,
+    RuntimeFolder,
+    ServerRecord,
+    own_token,
+    runtime_folder,
+)
 from specedit.settings import Resolved, Settings
 from specedit.view.terminal import name as shown
 
@@ -50,7 +59,17 @@ def serve(
         show_default="8737",
     ),
     token: str = option(
-        "", "Require this token from TCP clients", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
+        "",
+        "Require this token from TCP clients",
+        envvar="SPECEDIT_TOKEN",
+        metavar="TOKEN",
+        show_default="one of your own",
+    ),
+    root: list[str] | None = option(
+        None,
+        "Let agents write in this folder over /mcp; repeat for more",
+        metavar="FOLDER",
+        show_default="they read in the current folder",
     ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
@@ -92,6 +111,7 @@ def serve(
         idle_s=idle_minutes * 60,
         background=background or detached,
         aliases=tuple(dict.fromkeys(alias or ())),
+        roots=tuple(map(_root_of_agents, root or ())),
     )
     folder = runtime_folder()
     if background:
@@ -102,7 +122,7 @@ def serve(
         client.stop(folder, record)
         say(f"the server (process {record.pid}) was replaced")
     try:
-        return run(settings, options, folder, _listening, AgentEndpoint)
+        return run(settings, _with_token(options), folder, _listening, AgentEndpoint)
     except RunningError as error:
         if detached:  # another client was first: its server is used
             return 0
@@ -129,10 +149,14 @@ def _background(
         record = folder.record()
         if record is not None and client.answers(record, settings):
             reached, named = _reached(record, options), set(options.aliases) <= set(record.aliases)
-            if reached and named:
+            open_to_agents = set(options.roots) <= set(record.roots)
+            if reached and named and open_to_agents:
                 return _loaded(folder, record)
+            if not replaces and not open_to_agents:
+                text = "The running server was started without this --root."
+                raise ServerError(text, hint="Add --replace to this command.")
             if not replaces:
-                wanted = asdict(options) | ({"port": None} if reached else {})
+                wanted = asdict(_with_token(options)) | ({"port": None} if reached else {})
                 return _loaded(folder, client.listen(record, wanted))
         if replaces and record is not None:
             client.stop(folder, record)
@@ -148,8 +172,29 @@ def _background(
             flags += ["--port", str(options.port)]
         flags += ["--idle-minutes", f"{options.idle_s / 60:g}"]
         flags += [word for name in options.aliases for word in ("--alias", name)]
+        flags += [word for name in options.roots for word in ("--root", name)]
         record = client.launch(folder, settings, flags, options.token)
     return _loaded(folder, record)
+
+
+def _with_token(options: Options) -> Options:
+    """On loopback, where other users of the machine are, the user's own token is the default."""
+    from specedit.server.service import is_loopback
+
+    named = options.token or options.port is None or not is_loopback(options.host)
+    return options if named else replace(options, token=own_token())
+
+
+def _root_of_agents(name: str) -> str:
+    """A folder that agents may write in: none above the user's home, nor that."""
+    root = real(Path(name).absolute())
+    if not root.is_dir():
+        raise UsageError(f"--root {shown(name)} is not a folder.")
+    if is_too_wide(root):
+        raise UsageError(
+            f"--root {shown(name)} holds your home folder.", hint="Name a project's folder."
+        )
+    return str(root)
 
 
 def _reached(record: ServerRecord, options: Options) -> bool:
@@ -212,7 +257,8 @@ def _listening(record: ServerRecord) -> None:
     for listener in record.listeners:
         say(f"OpenAI clients: base_url={listener.url}/v1")
         if listener.token:
-            say("TCP clients send the token as their API key")
+            own = f" in {home() / TOKEN_FILE}" if listener.token == own_token() else ""
+            say(f"TCP clients send the token{own} as their API key")
             say(f"agents find tools at {listener.url}/mcp")
 
 

@@ -16,6 +16,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import socket
 import stat
 import sys
@@ -24,12 +25,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from specedit.errors import ServerError
-from specedit.files import atomic, stored
+from specedit.files import atomic, regular, stored
 from specedit.files.regular import Lock
-from specedit.files.startup import SERVER_RECORD, runtime_path, user_name
+from specedit.files.startup import SERVER_RECORD, home, runtime_path, user_name
 from specedit.settings import Settings
 from specedit.settings.table import spelled_as_path
 
+TOKEN_FILE = "server-token"
+MAX_TOKEN_BYTES = 1_000
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
@@ -58,6 +61,7 @@ class ServerRecord:
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names besides the model's own that clients may ask for
     more: tuple[Listener, ...] = ()  # addresses that were added while it ran
+    roots: tuple[str, ...] = ()  # where the tools for agents may write
 
     @property
     def listeners(self) -> tuple[Listener, ...]:
@@ -110,6 +114,23 @@ class RuntimeFolder:
 
     def lock(self, name: str) -> Lock:
         return Lock(self.folder / name)
+
+
+def own_token() -> str:
+    """The token of this user's servers, in a file of the store that only the user can read."""
+    path = home() / TOKEN_FILE
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        status = path.lstat()
+        own = not hasattr(os, "getuid") or (
+            status.st_uid == os.getuid() and not status.st_mode & 0o77
+        )
+        token = regular.read(path, MAX_TOKEN_BYTES).decode("ascii").strip()
+        if own and stat.S_ISREG(status.st_mode) and token.isprintable() and token:
+            return token
+    token = secrets.token_urlsafe(24)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    atomic.whole(path, f"{token}\n".encode(), 0o600)
+    return token
 
 
 def runtime_folder() -> RuntimeFolder:

@@ -28,7 +28,7 @@ from specedit.edit.run import run_files
 from specedit.edit.sink import Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError, listed
-from specedit.files.git import path_of_uri, real
+from specedit.files.git import is_too_wide, path_of_uri, real
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
@@ -58,20 +58,22 @@ class Workspace:
         return cls(roots)
 
     @classmethod
-    def of_process(cls, folder: Path | None) -> Workspace:
-        """The folder that the server was started in, for a client that names no roots. Over HTTP
-        there is none: such a server is not started for one project."""
-        if folder is None:
-            raise UsageError(
-                "The client names no workspace roots, and over HTTP it must.",
-                hint="Use a client that does, or `specedit mcp` in the project's folder.",
-            )
-        if folder in (folder.parent, real(Path.home())):
+    def of_process(cls, folder: Path) -> Workspace:
+        """The folder that the server was started in, for a client that names no roots."""
+        if is_too_wide(folder):
             raise UsageError(
                 f"The client names no workspace root, and the server was started in {folder}.",
                 hint="Start `specedit mcp` in the project's folder (`cwd` in many clients).",
             )
         return cls((folder,))
+
+    def within(self, limit: Workspace) -> Workspace:
+        """The roots that are in those of a limit."""
+        roots = tuple(root for root in self.roots if any(map(root.is_relative_to, limit.roots)))
+        if not roots:
+            names = ", ".join(map(str, limit.roots))
+            raise UsageError(f"The client's roots are outside of the server's: {names}")
+        return Workspace(roots)
 
     def root_of(self, path: str) -> tuple[Path, Path]:
         """The root that a path is in, and the path with links followed. A relative path is looked

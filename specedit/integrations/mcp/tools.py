@@ -351,14 +351,20 @@ Context = ServerRequestContext[Any, Any]
 
 class AgentServer:
     """Tools for clients. `flags`: settings of the command line, over all others. `folder`: the
-    workspace of a client that names no roots. `connect`: what answers as the model."""
+    workspace of a client that names no roots. `connect`: what answers as the model. `limit`: what a
+    client over HTTP may name at most. `writes`: whether a tool may write."""
 
     def __init__(
         self,
         flags: Mapping[str, Any],
-        folder: Path | None,
+        folder: Path,
         connect: Callable[[Settings], Backend] = connect,
+        *,
+        limit: Workspace | None = None,
+        writes: bool = True,
     ) -> None:
+        self._limit = limit
+        self._writes = writes
         self._flags = flags
         self._folder = folder
         self._connect = connect
@@ -399,6 +405,8 @@ class AgentServer:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
         try:
             arguments = TOOLS[params.name].arguments.model_validate(params.arguments or {})
+            if not self._writes and (params.name == "undo" or getattr(arguments, "write", False)):
+                raise UsageError("This server was started with no folder that tools may write in.")
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
@@ -435,7 +443,7 @@ class AgentServer:
         second request of the same call; before, it answers a request of ours."""
         session = context.session
         if session.client_capabilities is None or session.client_capabilities.roots is None:
-            return Workspace.of_process(self._folder)
+            return self._limit or Workspace.of_process(self._folder)
         answer = (params.input_responses or {}).get(ROOTS)
         if not isinstance(answer, types.ListRootsResult):
             if not session.can_send_request:
@@ -445,7 +453,8 @@ class AgentServer:
                 types.ListRootsResult,
                 request_read_timeout_seconds=ROOTS_S,
             )
-        return Workspace.of_client(str(root.uri) for root in answer.roots)
+        named = Workspace.of_client(str(root.uri) for root in answer.roots)
+        return named.within(self._limit) if self._limit else named
 
 
 async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
