@@ -342,6 +342,16 @@ def known(root: Path) -> list[str]:
     return sorted(set(_names(ask(root, *words)[1])))
 
 
+def not_checked_out(root: Path, text: str) -> list[str]:
+    """The files with this text that a sparse checkout leaves out of the work tree."""
+    if not ask(root, "config", "--get", "core.sparseCheckout", codes=(0, 1))[1]:
+        return []
+    entries = ask(root, "ls-files", "-z", "-t")[1].split(b"\0")
+    absent = {os.fsdecode(entry[2:]) for entry in entries if entry.startswith(b"S ")}
+    grep = ("grep", "--cached", "-lzIF", "-e", text)
+    return sorted(absent & set(_names(ask(root, *grep, codes=(0, 1))[1]))) if absent else []
+
+
 def submodules(root: Path) -> list[str]:
     """The folders of a work tree that are work trees of their own."""
     if not (root / ".gitmodules").exists():

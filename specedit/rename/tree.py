@@ -17,7 +17,7 @@ from pathlib import Path
 from specedit.check.finding import EXISTING_NAME, Finding
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.errors import GitError, InputError, RefusedEdit, UsageError
+from specedit.errors import GitError, InputError, RefusedEdit, UsageError, listed
 from specedit.files import git, regular
 from specedit.files.git import real
 from specedit.files.source import Source
@@ -193,9 +193,9 @@ class Tree:
         result = rename_tree(
             self.project, paths, old, new, settings.scope, self._is_here, target, strict=strict
         )
-        return self._without_generated(result) if own is None else result.only(own)
+        return self._without_generated(result, old) if own is None else result.only(own)
 
-    def _without_generated(self, result: TreeRename) -> TreeRename:
+    def _without_generated(self, result: TreeRename, old: str) -> TreeRename:
         """The rename without files that another program writes, or another project."""
         reasons = {
             path: why for path in result.files if (why := origin(path, self.project.text(path)))
@@ -217,6 +217,10 @@ class Tree:
         if files and self.tracks and (apart := git.submodules(self.root)):
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
             add(files, next(iter(files)), note)
+        name = split_member(old)[1].strip("`")
+        if files and self.tracks and (absent := git.not_checked_out(self.root, name)):
+            text = f"files that are not checked out have `{name}`, and stay: {listed(absent, 5)}"
+            add(files, next(iter(files)), doubt(text))
         return replace(result, files=files, unchanged={**result.unchanged, **left})
 
     def _how_to_make(self, path: str) -> str:

@@ -290,6 +290,30 @@ def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path, store):
     assert a.read_bytes() == b"old\r\n"
 
 
+@pytest.mark.parametrize("exchanged", ["folder", "file"])
+@pytest.mark.parametrize("undoes", [False, True], ids=["write", "undo"])
+def test_what_is_exchanged_for_a_link_meanwhile_is_not_written_through(
+    tmp_path, store, exchanged, undoes
+):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "outside").mkdir()
+    a = file(tmp_path, "work/a", b"old")
+    other = file(tmp_path, "outside/a", b"new" if undoes else b"old")
+    held = source(a, b"old")
+    if undoes:
+        Recorder(store, "edit").write(held, b"new")
+    place = a if exchanged == "file" else a.parent
+    place.rename(tmp_path / "aside")
+    place.symlink_to(other if exchanged == "file" else other.parent)
+    before = other.read_bytes()
+    if undoes:
+        assert [o.status for o in undo(store).files] == ["refused"]
+    else:
+        with pytest.raises(InputError, match="nothing was written"):
+            Recorder(store, "edit").write(held, b"new")
+    assert other.read_bytes() == before
+
+
 def test_a_damaged_journal_restores_nothing(tmp_path, store):
     a = file(tmp_path, "a")
     run(store, (a, b"new"))

@@ -390,6 +390,17 @@ def test_a_built_in_that_the_new_name_hides_is_said(desk):
     assert code == 2 and "line 2: `sorted` is something else there" in " ".join(err.split())
 
 
+def test_files_that_a_sparse_checkout_leaves_out_are_named(desk):
+    desk.repo.git("sparse-checkout", "set", "shop")
+    assert not (desk.repo.root / "tests").exists()
+    code, _, err = desk.specedit(*CODE)
+    assert code == 0 and "files that are not checked out have `user_name`, and stay:" in err
+    assert "tests/test_page.py" in err
+    desk.specedit("undo")
+    desk.repo.git("sparse-checkout", "set", "shop", "tests")
+    assert "not checked out" not in desk.specedit(*CODE)[2]
+
+
 def test_submodules_are_named_as_not_searched(desk, tmp_path):
     part = type(desk.repo).init(tmp_path / "part")
     part.commit({"s.py": "user_name = 1\n"})
