@@ -20,13 +20,8 @@ from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
 from specedit.files.git import is_too_wide, real
 from specedit.files.startup import home
-from specedit.server.runtime import (
-    TOKEN_FILE,
-    RuntimeFolder,
-    ServerRecord,
-    own_token,
-    runtime_folder,
-)
+from specedit.server import runtime
+from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
 from specedit.settings import Resolved, Settings
 from specedit.view.terminal import name as shown
 
@@ -59,17 +54,10 @@ def serve(
         show_default="8737",
     ),
     token: str = option(
-        "",
-        "Require this token from TCP clients",
-        envvar="SPECEDIT_TOKEN",
-        metavar="TOKEN",
-        show_default="one of your own",
+        "", "Require this token, not your own", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
     ),
     root: list[str] | None = option(
-        None,
-        "Let agents write in this folder over /mcp; repeat for more",
-        metavar="FOLDER",
-        show_default="they read in the current folder",
+        None, "Let agents write in this folder over /mcp; repeat for more", metavar="FOLDER"
     ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
@@ -182,18 +170,14 @@ def _with_token(options: Options) -> Options:
     from specedit.server.service import is_loopback
 
     named = options.token or options.port is None or not is_loopback(options.host)
-    return options if named else replace(options, token=own_token())
+    return options if named else replace(options, token=runtime.own_token())
 
 
 def _root_of_agents(name: str) -> str:
     """A folder that agents may write in: none above the user's home, nor that."""
     root = real(Path(name).absolute())
-    if not root.is_dir():
-        raise UsageError(f"--root {shown(name)} is not a folder.")
-    if is_too_wide(root):
-        raise UsageError(
-            f"--root {shown(name)} holds your home folder.", hint="Name a project's folder."
-        )
+    if not root.is_dir() or is_too_wide(root):
+        raise UsageError(f"--root {shown(name)} is not a folder, or holds your home.")
     return str(root)
 
 
@@ -257,7 +241,8 @@ def _listening(record: ServerRecord) -> None:
     for listener in record.listeners:
         say(f"OpenAI clients: base_url={listener.url}/v1")
         if listener.token:
-            own = f" in {home() / TOKEN_FILE}" if listener.token == own_token() else ""
+            is_own = listener.token == runtime.own_token()
+            own = f" in {home() / runtime.TOKEN_FILE}" if is_own else ""
             say(f"TCP clients send the token{own} as their API key")
             say(f"agents find tools at {listener.url}/mcp")
 

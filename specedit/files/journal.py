@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,6 @@ KEEP_BYTES = 64 * 1024 * 1024
 OTHER_RUN_WAIT_S = 10.0  # seconds to wait for the writes of other runs
 # A run's folder: when it began, unless an older run was stamped later, and its process.
 RUN = re.compile(r"(\d{8})T(\d{6})\.(\d{6})-\d+", re.ASCII)
-LAST_STAMP = 10**20 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +155,8 @@ def new_name(store: Path) -> str:
     """The name of a run that is newer than all others, whatever the clock says."""
     stamp = int(f"{datetime.now(UTC):%Y%m%d%H%M%S%f}")
     others = [int("".join(m.groups())) for f in _folders(store) if (m := RUN.fullmatch(f.name))]
-    if (newest := max(others, default=0)) < LAST_STAMP:
-        stamp = max(stamp, newest + 1)
-    digits = f"{stamp:020}"
+    newest = max((other for other in others if other < 9 * 10**19), default=0)  # 9000 is no year
+    digits = f"{max(stamp, newest + 1):020}"
     return f"{digits[:8]}T{digits[8:14]}.{digits[14:]}-{os.getpid()}"
 
 
@@ -168,16 +166,20 @@ def runs(store: Path) -> list[JournalRun]:
     return sorted(loaded, key=lambda run: run.name, reverse=True)
 
 
+def new_folders(moves: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The folders that these moves create, each before those in it."""
+    folders = {parent for _, new in moves for parent in Path(new).parents}
+    return tuple(sorted(str(folder) for folder in folders if not os.path.lexists(folder)))
+
+
 def damaged(store: Path) -> list[JournalRun]:
     """The runs whose record cannot be read, without files, the newest first."""
-    result = []
-    for folder in sorted(_folders(store), reverse=True):
-        if RUN.fullmatch(folder.name) and os.path.lexists(folder / RECORD):
-            run = load(folder)
-            if run is None or not (run.files or run.unfinished):
-                when = folder.lstat().st_mtime
-                result.append(JournalRun(folder.name, "damaged run", when, "", (), folder.parent))
-    return result
+    return [
+        JournalRun(folder.name, "damaged run", folder.lstat().st_mtime, "", (), folder.parent)
+        for folder in sorted(_folders(store), reverse=True)
+        if RUN.fullmatch(folder.name) and os.path.lexists(folder / RECORD)
+        if (run := load(folder)) is None or not (run.files or run.unfinished)
+    ]
 
 
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
@@ -260,15 +262,11 @@ def _check(run: JournalRun) -> None:
     """A ValueError, or one of the system's, where a record has what no run writes."""
     paths = [*(entry.path for entry in run.files), *run.made]
     paths += [path for move in run.moves for path in move]
-    whole = all(
-        entry.blob.isdecimal() and min(entry.mode, entry.size, entry.start) >= 0
-        for entry in run.files
-    )
-    if not (RUN.fullmatch(run.name) and run.label.isprintable() and whole):
+    numbers = (n for entry in run.files for n in (entry.mode, entry.size, entry.start))
+    whole = RUN.fullmatch(run.name) and run.label.isprintable() and min(numbers, default=0) >= 0
+    names = all(b"\0" not in os.fsencode(path) and os.path.isabs(path) for path in paths)  # noqa: PTH117
+    if not (whole and names and all(entry.blob.isdecimal() for entry in run.files)):
         raise ValueError(run.name)
-    for path in paths:
-        if b"\0" in os.fsencode(path) or not os.path.isabs(path):  # noqa: PTH117
-            raise ValueError(path)
 
 
 def original(run: JournalRun, entry: Entry) -> bytes:

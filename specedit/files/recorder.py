@@ -28,6 +28,7 @@ from specedit.files.journal import (
     digest,
     draft_of,
     load,
+    new_folders,
     new_name,
     prune,
     save,
@@ -36,15 +37,7 @@ from specedit.files.journal import (
 from specedit.files.regular import UNLOCKABLE, Lock
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
-from specedit.files.undo import (
-    finish,
-    is_mixed,
-    make_moves,
-    new_folders,
-    put_back,
-    revert,
-    unfinished,
-)
+from specedit.files.undo import finish, is_mixed, make_moves, put_back, revert, unfinished
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,12 +57,6 @@ def make_moves(moves: Moves) -> None:
             _move(Path(old), Path(new))
 
 
-def new_folders(moves: Moves) -> tuple[str, ...]:
-    """The folders that these moves create, each before those in it."""
-    folders = {parent for _, new in moves for parent in Path(new).parents}
-    return tuple(sorted(str(folder) for folder in folders if not os.path.lexists(folder)))
-
-
 def take_back_moves(run: JournalRun) -> list[tuple[str, str]]:
     """Move files back, where their old names are free; the moves that were taken back. If one
     cannot be, none is."""
@@ -406,11 +400,11 @@ def recover(store: Path, *, but: str | None = None) -> list[str]:
     """Complete or revert every unfinished change of a killed process; a line about each. `but`:
     the name of a run that the caller undoes itself."""
     early = any(not (mark.parent / RECORD).exists() for mark in marks(store))
-    unreadable = [run for run in damaged(store) if run.unfinished and run.name != but]
     lines = [
         f"the record of the run {run.name} is damaged, so its change cannot be reverted. "
         f"`specedit undo --forget --run {run.name}` keeps the files as they are"
-        for run in unreadable
+        for run in damaged(store)
+        if run.unfinished and run.name != but
     ]
     if not early and all(run.name == but for run in unfinished(store)):
         return lines

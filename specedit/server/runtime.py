@@ -120,12 +120,9 @@ def own_token() -> str:
     """The token of this user's servers, in a file of the store that only the user can read."""
     path = home() / TOKEN_FILE
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        status = path.lstat()
-        own = not hasattr(os, "getuid") or (
-            status.st_uid == os.getuid() and not status.st_mode & 0o77
-        )
         token = regular.read(path, MAX_TOKEN_BYTES).decode("ascii").strip()
-        if own and stat.S_ISREG(status.st_mode) and token.isprintable() and token:
+        is_private = os.name == "nt" or not path.lstat().st_mode & 0o77
+        if token and token.isprintable() and is_private:
             return token
     token = secrets.token_urlsafe(24)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,6 +1,5 @@
-"""The work of merging a change, counted, so that no change keeps the program busy for minutes: a
-limit that does not depend on the machine, and a look at whether the caller still wants the result.
-"""
+"""The work of merging a change, counted: a limit that does not depend on the machine, so that no
+change keeps the program busy for minutes, and a look at whether the result is still wanted."""
 
 from __future__ import annotations
 
@@ -17,8 +16,6 @@ Check = Callable[[], None]  # raises where the result is no longer wanted
 
 @dataclass
 class Work:
-    """What was done, and what raises when it is to stop."""
-
     check: Check
     steps: float = 0.0
 
@@ -31,11 +28,11 @@ def wanted() -> None:
 
 
 @contextmanager
-def limited(check: Check = wanted) -> Iterator[Work]:
+def limited(check: Check) -> Iterator[None]:
     """Count the work that is done meanwhile; an error where it is too much."""
-    token = _WORK.set(work := Work(check))
+    token = _WORK.set(Work(check))
     try:
-        yield work
+        yield
     finally:
         _WORK.reset(token)
 
@@ -46,7 +43,5 @@ def spend(steps: float) -> None:
         work.check()
         work.steps += steps
         if work.steps > MAX_STEPS:
-            raise InputError(
-                "merging this change takes too much work; nothing was written",
-                hint="Split the change, and show only the lines that change.",
-            )
+            why = "merging this change takes too much work; nothing was written"
+            raise InputError(why, hint="Split the change, and show only the lines that change.")

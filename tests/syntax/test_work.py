@@ -67,7 +67,7 @@ ROWS = LINES.removesuffix("\n").replace("\n", "\n ")
 STAYS = "    # ... existing code ...\n"
 LARGE = {  # the file, the change, whether it is refused
     "a hunk of 10,000 equal lines of 20,000": (
-        LINES * 2, f"@@ -1,10000 +1,10001 @@\n {ROWS}\n+y\n", False
+        LINES * 2, f"@@ -1,10000 +1,10001 @@\n {ROWS}\n+y\n", True
     ),
     "a hunk of 10,000 lines in 5,000": (
         LINES[:30_000], f"@@ -1,10000 +1,10001 @@\n {ROWS}\n+y\n", False

@@ -34,7 +34,6 @@ from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
 from specedit.syntax.work import spend
 
-MAX_LINE_PAIRS = 2_000_000  # pairs of lines
 MAX_LINES = 5_000  # of a snippet, beyond the file's, or for as many definitions of the file: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
@@ -91,9 +90,7 @@ def _aligned(comparison: Comparison) -> Laid:
         return merged_lines(comparison, path)
 
     alignment = Alignment(comparison)
-    if alignment.pairs > MAX_LINE_PAIRS:
-        first = next((row.text.strip() for row in rows if row.text.strip()), "")
-        return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
+    spend(alignment.pairs)  # each takes memory, too
     best = written(alignment.path)
     if bound := dict(_renamed(comparison, alignment.path, best)):
         for n, key in bound.items():

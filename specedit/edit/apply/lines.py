@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -20,7 +20,6 @@ from specedit.syntax.work import spend
 
 MIN_LIKENESS = 0.6  # least likeness of two lines that may be one line changed
 LONG_LINE = 1_000  # characters from which on lines are compared by words
-MANY_PAIRS = 1_000_000  # pairs of lines from which on each is looked at once
 COMMON = 60  # file lines with a word, beyond which it finds nothing
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"\w+|.", re.DOTALL)
@@ -124,31 +123,10 @@ class FileIndex:
         keys, rows = self.keys(level), self.rows(level)
         own = [KEYS[level](line) for line in wanted]
         rarest = min(range(len(own)), key=lambda n: len(rows.get(own[n], ())))
-        starts = [row - rarest for row in rows.get(own[rarest], ()) if row >= rarest]
-        if len(starts) * len(own) > MANY_PAIRS:
-            return list(_runs(keys, own))
+        last = len(keys) - len(own) + rarest
+        starts = [row - rarest for row in rows.get(own[rarest], ()) if rarest <= row <= last]
         spend(len(starts) * (1 + len(own) / 50))
         return [at for at in starts if keys[at : at + len(own)] == own]
-
-
-def _runs(keys: Sequence[str], own: Sequence[str]) -> Iterator[int]:
-    """Where consecutive keys equal these, by the algorithm of Knuth, Morris and Pratt: lines that
-    are all equal fit everywhere."""
-    spend((len(keys) + len(own)) / 2)
-    back = [0] * len(own)  # how many first keys the keys up to each one end with
-    size = 0
-    for n, key in enumerate(own[1:], 1):
-        while size and key != own[size]:
-            size = back[size - 1]
-        size += key == own[size]
-        back[n] = size
-    size = 0
-    for n, key in enumerate(keys):
-        while size and (size == len(own) or key != own[size]):
-            size = back[size - 1]
-        size += key == own[size]
-        if size == len(own):
-            yield n + 1 - size
 
 
 def margin(line: str) -> str:

@@ -77,9 +77,9 @@ class AgentEndpoint:
     def __init__(self, record: ServerRecord, settings: Settings) -> None:
         self._record = record  # of this server, which the tools ask like any client of it
         self._flags = {name: getattr(settings, name) for name in OF_SERVER} | {"server": "off"}
-        # A server in the background was started by another command, in the runtime folder.
-        place = None if record.background else real(here())
-        self._place = None if place is None or is_too_wide(place) else place
+        place = real(here())  # of a server in the background: the runtime folder
+        is_closed = record.background or is_too_wide(place)
+        self._roots = tuple(map(Path, record.roots)) or (() if is_closed else (place,))
         self._serving: asyncio.Task[None] | None = None
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
 
@@ -96,11 +96,8 @@ class AgentEndpoint:
 
     async def _serve(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
-            roots = tuple(map(Path, self._record.roots)) or tuple(filter(None, (self._place,)))
-            if not roots:
-                raise UsageError(
-                    "This server has no folder for agents.", hint="specedit serve --root FOLDER"
-                )
+            if not self._roots:
+                raise UsageError("This server has no folder for agents: start it with --root.")
             agent_server = await asyncio.to_thread(server_class)
         except UsageError as problem:  # without the extra
             started.set_exception(RefusedError(404, str(problem)))
@@ -111,9 +108,9 @@ class AgentEndpoint:
 
         server = agent_server(
             self._flags,
-            roots[0],
+            self._roots[0],
             lambda _: ServerBackend(self._record),
-            limit=Workspace(roots),
+            limit=Workspace(self._roots),
             writes=bool(self._record.roots),
         )
         manager = StreamableHTTPSessionManager(server.server)

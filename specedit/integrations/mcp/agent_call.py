@@ -45,6 +45,9 @@ class Workspace:
 
     roots: tuple[Path, ...]
 
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.roots))
+
     @classmethod
     def of_client(cls, uris: Iterable[str]) -> Workspace:
         """The folders on this machine among the roots of a client."""
@@ -71,14 +74,13 @@ class Workspace:
         """The roots that are in those of a limit."""
         roots = tuple(root for root in self.roots if any(map(root.is_relative_to, limit.roots)))
         if not roots:
-            names = ", ".join(map(str, limit.roots))
-            raise UsageError(f"The client's roots are outside of the server's: {names}")
+            raise UsageError(f"The client's roots are outside of the server's: {limit}")
         return Workspace(roots)
 
     def root_of(self, path: str) -> tuple[Path, Path]:
         """The root that a path is in, and the path with links followed. A relative path is looked
         for in every root; the empty one means the only root."""
-        names = ", ".join(map(str, self.roots))
+        names = str(self)
         if not path and len(self.roots) > 1:
             raise UsageError(f"`path` must name a file in one of the roots: {names}")
         if shown(path) != path:

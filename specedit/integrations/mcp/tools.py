@@ -363,8 +363,7 @@ class AgentServer:
         limit: Workspace | None = None,
         writes: bool = True,
     ) -> None:
-        self._limit = limit
-        self._writes = writes
+        self._limit, self._writes = limit, writes
         self._flags = flags
         self._folder = folder
         self._connect = connect
