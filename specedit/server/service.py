@@ -149,7 +149,7 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
                 super().data_received(data)
                 self._wait_for_head()
 
-        def eof_received(self) -> bool:
+        def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it
             """A client may close its side after its request, and still read the answer. Whether it
             is there shows an interim response, for which HTTP/1.0 has no word."""
             asked = self.cycle is not None and self.conn.their_state is not h11.SEND_BODY
