@@ -133,7 +133,7 @@ def _content(text: str) -> dict[str, str]:
 def _own_key(url: str) -> str:
     """The token of this user's own server, where it listens at a URL now."""
     record = runtime_folder().record() if warm_server_may_run() else None
-    return {own.url: own.token for own in record.listeners}.get(url, "") if record else ""
+    return record.token if record is not None and record.url == url else ""
 
 
 def api_key(profile: Profile, host: str, secure: bool) -> str:
