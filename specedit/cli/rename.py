@@ -26,7 +26,7 @@ from specedit.cli.options import (
 from specedit.cli.streams import put_json, say
 from specedit.errors import FileError, InputError, UsageError
 from specedit.settings import Resolved
-from specedit.view.terminal import harmless
+from specedit.view.terminal import name as one_line
 
 if TYPE_CHECKING:
     from specedit.cli.targets import ResolvedTargets, Targets
@@ -281,7 +281,7 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
     if settings.json:
         return code
     for line in (line for edit in edits for line in _lines(edit)):
-        print(harmless(line))
+        print(one_line(line))  # a file's name may have line breaks
     places, files = sum(len(edit.changes) for edit in edits), sum(bool(e.changes) for e in edits)
     left = sum(len(edit.left) for edit in edits)
     more = f", {count(left, 'use')} left that may be meant" if left else ""

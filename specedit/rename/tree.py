@@ -17,7 +17,7 @@ from pathlib import Path
 from specedit.check.finding import EXISTING_NAME, Finding, Spot
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.errors import GitError, InputError, RefusedEdit, UsageError
+from specedit.errors import GitError, InputError, RefusedEdit, UsageError, listed
 from specedit.files import git, regular
 from specedit.files.git import real
 from specedit.files.source import Source
@@ -200,9 +200,9 @@ class Tree:
             return result.only(own)
         found = doubt("built from other files, and not searched", (), "skipped")
         unchanged = {**result.unchanged, **{path: (found,) for path in built if path not in paths}}
-        return self._without_generated(replace(result, unchanged=unchanged))
+        return self._without_generated(replace(result, unchanged=unchanged), old)
 
-    def _without_generated(self, result: TreeRename) -> TreeRename:
+    def _without_generated(self, result: TreeRename, old: str) -> TreeRename:
         """The rename without files that another program writes, or another project: what is meant
         in them stays, and makes it incomplete."""
         attributes = self.project.matching("linguist-", (".gitattributes",)) if self.tracks else []
@@ -234,6 +234,10 @@ class Tree:
         if files and self.tracks and (apart := git.submodules(self.root)):
             note = doubt(f"submodules are not searched: {', '.join(apart)}")
             add(files, next(iter(files)), note)
+        name = split_member(old)[1].strip("`")
+        if files and self.tracks and (absent := git.not_checked_out(self.root, name)):
+            text = f"files that are not checked out have `{name}`, and stay: {listed(absent, 5)}"
+            add(files, next(iter(files)), doubt(text))
         return replace(result, files=files, unchanged={**result.unchanged, **left})
 
     def _how_to_make(self, path: str) -> str:

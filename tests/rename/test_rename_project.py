@@ -273,6 +273,14 @@ def test_the_list_asks_no_model_and_says_why(desk):
     assert "4 places in 3 files; nothing was asked or written" in err
 
 
+def test_the_name_of_a_file_forges_no_line_of_the_list(desk):
+    """A file's name may have line breaks."""
+    desk.repo.write("a.py\nb.py:1:1: x -> y  (code).py", "from shop.user import User\n")
+    desk.repo.write("shop/user.py\nb.py:1:1: user_name -> x", "user_name\n")
+    out = desk.specedit(*CODE, "--dry-list")[1]
+    assert "␊b.py" in out and not any(line.startswith("b.py") for line in out.splitlines())
+
+
 def test_the_json_holds_places_kinds_and_reasons(desk):
     code, out, _ = desk.specedit(*CODE, "--dry-list", "--json")
     files = {one["path"]: one for one in json.loads(out)["files"]}
@@ -408,6 +416,17 @@ def test_a_built_in_that_the_new_name_hides_is_said(desk):
     desk.repo.commit({"shop/more.py": "def first(x):\n    return sorted(x)\n"})
     code, _, err = desk.specedit("rename", "first", "sorted")
     assert code == 2 and "line 2: `sorted` is something else there" in " ".join(err.split())
+
+
+def test_files_that_a_sparse_checkout_leaves_out_are_named(desk):
+    desk.repo.git("sparse-checkout", "set", "shop")
+    assert not (desk.repo.root / "tests").exists()
+    code, _, err = desk.specedit(*CODE)
+    assert code == 0 and "files that are not checked out have `user_name`, and stay:" in err
+    assert "tests/test_page.py" in err
+    desk.specedit("undo")
+    desk.repo.git("sparse-checkout", "set", "shop", "tests")
+    assert "not checked out" not in desk.specedit(*CODE)[2]
 
 
 def test_submodules_are_named_as_not_searched(desk, tmp_path):
