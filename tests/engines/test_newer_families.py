@@ -277,3 +277,20 @@ def test_a_layer_of_a_gguf_file_that_guesses_ahead_is_skipped(tmp_path):
         for one in (plain, ahead)
     ]
     assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_a_prompt_whose_reading_is_stopped_leaves_no_trace(engine, expected, monkeypatch):
+    monkeypatch.setattr(exact_engine, "PREFILL", 48)
+    engine.crop(0)
+    for count in range(1, 9):
+        engine.passes._seconds_per_id = 1.0  # as if passes took long: they can be stopped
+        steps = engine.begin(IDS, audit=True)
+        for _ in range(count):
+            next(steps, None)
+        steps.close()
+        assert engine.cache.ids == IDS[: engine.length]
+        at = engine.length
+        rows = engine.forward(IDS[at : at + 9]).rows or []
+        kept = expected[max(at - 1, 0) : at + 8]
+        assert b"".join(rows[-len(kept) :]) == kept.tobytes()
+        engine.crop(max(at - 20, 0))

@@ -96,19 +96,22 @@ class ExactEngine:
         reused = self.cache.crop(common(self.cache.ids, wanted))
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
         self.cache.reserve(len(wanted))
-        while self.length < len(wanted):
-            self._read(wanted)
+        while (at := self.length) < len(wanted):
+            chunk = self._next(wanted)
+            for share in self.passes.read_in_steps(chunk, self.cache):
+                done = at + int(share * len(chunk))
+                yield Prefill(done, len(wanted), reused, time.perf_counter() - started)
+            self.cache.snapshot(SNAPSHOT_BYTES)
             yield Prefill(self.length, len(wanted), reused, time.perf_counter() - started)
 
-    def _read(self, wanted: list[int]) -> None:
-        """One pass over ids that the cache lacks. One of a model with states ends where the next
-        prompt may differ: its text ends there, or a multiple of so many ids."""
+    def _next(self, wanted: list[int]) -> list[int]:
+        """The ids of the next pass that the cache lacks. One of a model with states ends where the
+        next prompt may differ: its text ends there, or a multiple of so many ids."""
         at, stop = self.length, min(self.length + PREFILL, len(wanted))
         if self.keeps_states:
             stops = [stop - stop % PREFILL, *(mark for mark in self._marks if mark < stop)]
             stop = min((other for other in stops if other > at), default=stop)
-        self.passes.read(wanted[at:stop], self.cache)
-        self.cache.snapshot(SNAPSHOT_BYTES)
+        return wanted[at:stop]
 
     @property
     def keeps_states(self) -> bool:
@@ -164,7 +167,8 @@ class ExactEngine:
         wanted = self.cache.ids[:length]
         self.cache.crop(length)
         while self.length < len(wanted):  # its states are not known there
-            self._read(wanted)
+            self.passes.read(self._next(wanted), self.cache)
+            self.cache.snapshot(SNAPSHOT_BYTES)
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
         if list(rows) == list(range(len(rows))):

@@ -100,6 +100,7 @@ class CPass(ctypes.Structure):
         ("caches", POINTER(c_void_p)),
         ("starts", POINTER(c_int32)),
         ("margins", POINTER(c_float)),
+        ("progress", POINTER(c_int32)),
     )
 
 

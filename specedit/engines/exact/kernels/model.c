@@ -114,12 +114,12 @@ int specedit_run(
     m->pass = &pass;
     m->cache = cache;
     m->head_tasks = gemm_tasks(pass.subset ? &pass.subset->rows : &m->weights.head, threads);
-    pool_run(pool, m->steps, pass_steps(m, threads), m);
+    pool_run(pool, m->steps, pass_steps(m, threads), m, pass.progress);
     if (m->recurrent)
         end_recurrent_pass(m, cache, &pass);
     m->pass = 0;
     m->cache = 0;
-    return SPECEDIT_OK;
+    return pass.progress && pass.progress[1] ? SPECEDIT_STOPPED : SPECEDIT_OK;
 }
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
@@ -131,7 +131,7 @@ int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
         return SPECEDIT_NO_MEMORY;
     m->pass = &pass;
     m->discard = 1;
-    pool_run(pool, m->steps, gemm_steps(m, threads), m);
+    pool_run(pool, m->steps, gemm_steps(m, threads), m, 0);
     m->discard = 0;
     m->pass = 0;
     return SPECEDIT_OK;
@@ -155,7 +155,7 @@ int specedit_attention(
         if (!m->layers[l].convolution)
             m->steps[steps++] = (pool_step){attention_task, l, attention_tasks(m)};
     if (steps) /* all layers may be recurrent */
-        pool_run(pool, m->steps, steps, m);
+        pool_run(pool, m->steps, steps, m, 0);
     m->pass = 0;
     m->cache = 0;
     return SPECEDIT_OK;

@@ -176,9 +176,11 @@ void recurrent_attended(specedit_model *m, int layer, int row) {
 /* -- passes and going back -------------------------------------------------------------------------- */
 
 void end_recurrent_pass(specedit_model *m, specedit_cache *cache, const specedit_pass *pass) {
+    cache->pass = 0;
+    if (pass->progress && pass->progress[1]) /* stopped: the states from before it are whole */
+        return;
     cache->now = !cache->now;
     cache->length = pass->start + pass->width;
-    cache->pass = 0;
     if (pass->choices) {
         cache->pass = ++m->journal.pass;
         m->journal.start = pass->start;
@@ -208,7 +210,7 @@ int specedit_cache_crop(specedit_model *m, specedit_cache *cache, specedit_pool 
             }
         m->pass = &pass;
         m->cache = cache;
-        pool_run(pool, m->steps, steps, m);
+        pool_run(pool, m->steps, steps, m, 0);
         m->pass = 0;
         m->cache = 0;
     }
