@@ -37,12 +37,13 @@ Name = Annotated[
 
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """List the known models, what is installed, and trained heads, which draft for a model."""
+    """List the known models, what is installed, trained heads, which draft for a model, and
+    adapters, which change its weights."""
     from specedit.engines.exact.conversion import converted_elsewhere, kinds_of
     from specedit.models import resolve, store
 
     root, used = store.store_path(), model_in_use()
-    items, heads = list(resolve.items(root)), list(_heads(used))
+    items, heads, adapters = list(resolve.items(root)), list(_heads(used)), list(_adapters())
     if as_json:
         rows = []
         for item in items:
@@ -51,7 +52,7 @@ def list_models(as_json: AsJson = False) -> None:
             weights = list(kinds_of(root, item.sha256)) if item.sha256 else []
             row |= {"path": path, "in_use": item.name == used, "weights": weights, "heads": None}
             rows.append(row)
-        print(json.dumps([*rows, *heads], indent=2))
+        print(json.dumps([*rows, *heads, *adapters], indent=2))
         return
 
     def cells(item: resolve.Item) -> Sequence[str]:
@@ -72,7 +73,12 @@ def list_models(as_json: AsJson = False) -> None:
         for row in heads
         if (note := row["heads"]["problem"] or _accepted(row))
     ]
-    show_table(headings, [*map(cells, items), *rows_of_heads], whole=("name", "size"))
+    rows_of_adapters = [
+        (row["name"], store.sized(row["size"]), "here", "-", "-", row["sha256"][:12], row["source"])
+        for row in adapters
+    ]
+    rows_of_all = [*map(cells, items), *rows_of_heads, *rows_of_adapters]
+    show_table(headings, rows_of_all, whole=("name", "size"))
     others = converted_elsewhere(root, [item.sha256 for item in items])
     size = store.sized(sum(path.lstat().st_size for path in others))
     more = f". Converted from models elsewhere: {size} in {others[0].parent}" if others else ""
@@ -106,6 +112,34 @@ def _heads(used: str = "") -> Iterator[dict[str, Any]]:
             "weights": [],
             "heads": {"problem": entry.problem or None, "about": about and asdict(about)},
         }
+
+
+def _adapters() -> Iterator[dict[str, Any]]:
+    """Adapters, as rows of the list: a name is that of the model, and of the adapter. Those in
+    other folders are known by what was converted with them."""
+    from specedit.engines.exact.conversion import with_adapters
+    from specedit.models import adapter, store
+
+    root = store.store_path()
+    converted = with_adapters(root)
+    for folder, source in ((root / "adapters", TRAINED), (adapter.SHIPPED, SHIPPED)):
+        for own in adapter.entries(folder):
+            name = f"{own.base.rpartition('/')[2] or 'model'}+{own.name}"
+            paths = [*converted.pop(name, ()), own.path]
+            yield _row_of_adapter(name, paths, own.sha256, own.licence, source)
+    for name, paths in converted.items():
+        yield _row_of_adapter(name, paths, "", "", "converted with an adapter")
+
+
+def _row_of_adapter(
+    name: str, paths: Sequence[Path], sha256: str, licence: str, source: str
+) -> dict[str, Any]:
+    from specedit.models.store import size_of
+
+    size = sum(size_of(path) for path in paths)
+    about = {"name": name, "state": "here", "have": size, "size": size, "sha256": sha256}
+    about |= {"licence": licence, "source": source, "date": "", "path": str(paths[-1])}
+    return about | {"in_use": False, "weights": [], "heads": None, "paths": list(map(str, paths))}
 
 
 def _accepted(heads: dict[str, Any]) -> str:
@@ -291,9 +325,18 @@ def path(name: Name = None) -> None:
 def remove(
     name: str = argument("NAME", "Name as in `specedit model list`"),
 ) -> None:
-    """Delete a model and what was converted from it, or trained heads."""
+    """Delete a model and what was converted from it, trained heads, or an adapter."""
     from specedit.models import resolve, store
 
+    if row := next((row for row in _adapters() if row["name"] == name), None):
+        paths = [Path(path) for path in row["paths"]]
+        if row["source"] == SHIPPED:
+            del paths[-1]
+        if not paths:
+            raise ModelError(f"{name} came with specedit.", hint="--adapter none leaves it out.")
+        freed = sum(map(store.delete, paths))
+        say(f"removed {name}: {store.sized(freed)} freed")
+        return
     if heads := next((row for row in _heads() if row["name"] == name), None):
         if heads["source"] == SHIPPED:
             raise ModelError(f"{name} came with specedit.", hint="--draft chooses other drafters.")

@@ -76,11 +76,14 @@ class ModelInfo:
     exact: bool = False
     note: str = ""
     weights: str = ""  # "int8", "int4"; "" where the engine does not say
+    adapter: str = ""  # the name of the adapter that is merged into the weights,
+    adapter_sha256: str = ""  # and the digest of its files
 
     @property
     def calibration(self) -> str:
         """The key of a fit of confidence."""
-        return f"{self.sha256[:16]}-{self.weights}"
+        digests = filter(None, (self.sha256, self.adapter_sha256))
+        return "-".join([*(digest[:16] for digest in digests), self.weights])
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
 from specedit.engines.sampling import choose, second_best
 from specedit.errors import ModelError, SpeceditError, UsageError
 from specedit.models import architecture, configuration
+from specedit.models.adapter import merge_into
 from specedit.models.architecture import LAYERS, WORKING, Architecture
 from specedit.models.gguf import Gguf, open_gguf
 from specedit.models.store import ModelFiles
@@ -39,9 +40,10 @@ def load(files: ModelFiles, dtype: torch.dtype) -> Any:
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with errors_of(files):
-        if files.kind == "gguf":
-            return build(files.path, dtype)
-        return _of_folder(files.path, dtype)
+        gguf = files.kind == "gguf"
+        model = build(files.path, dtype) if gguf else _of_folder(files.path, dtype)
+        merge_into(model.state_dict(), files)
+        return model
 
 
 @contextlib.contextmanager

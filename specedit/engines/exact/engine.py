@@ -33,7 +33,7 @@ from specedit.engines.exact.weights import Damaged, needed_memory, open_weights
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
 from specedit.models.catalogue import require_memory
-from specedit.models.store import ModelFiles
+from specedit.models.store import ModelFiles, short
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 # Most ids of what is read that a narrowed choice may be among, besides frequent ones
@@ -185,7 +185,7 @@ class FixedPrefixes:
     def __init__(self, folder: Path, passes: KernelPasses) -> None:
         self._folder = folder
         self._passes = passes
-        self._prefix = f"prefix-{passes.digest[:16]}-"
+        self._prefix = f"prefix-{short(passes.digest)}-"
 
     def read(self, ids: Sequence[int], cache: KernelCache) -> None:
         """Feed these ids to an empty cache, or fill it as a run before did."""
@@ -213,7 +213,7 @@ class FixedPrefixes:
 
     def _make_space(self) -> None:
         """Delete the oldest files, so that one more may be kept."""
-        files = self._folder.glob(f"{self._prefix}*.kv")
+        files = self._folder.glob(f"{self._prefix}{'?' * 16}.kv")  # not those with an adapter
         newest_first = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
         for path in newest_first[MAX_PREFIX_FILES - 1 :]:
             path.unlink(missing_ok=True)
