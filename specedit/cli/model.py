@@ -68,17 +68,12 @@ def list_models(as_json: AsJson = False) -> None:
         )
 
     headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
-    rows_of_heads = [
+    more_rows = [
         (row["name"], store.sized(row["size"]), row["state"], "-", "-", row["sha256"][:12], note)
-        for row in heads
-        if (note := row["heads"]["problem"] or _accepted(row))
+        for row in (*heads, *adapters)
+        if (note := _origin(row))
     ]
-    rows_of_adapters = [
-        (row["name"], store.sized(row["size"]), "here", "-", "-", row["sha256"][:12], row["source"])
-        for row in adapters
-    ]
-    rows_of_all = [*map(cells, items), *rows_of_heads, *rows_of_adapters]
-    show_table(headings, rows_of_all, whole=("name", "size"))
+    show_table(headings, [*map(cells, items), *more_rows], whole=("name", "size"))
     others = converted_elsewhere(root, [item.sha256 for item in items])
     size = store.sized(sum(path.lstat().st_size for path in others))
     more = f". Converted from models elsewhere: {size} in {others[0].parent}" if others else ""
@@ -121,32 +116,24 @@ def _adapters() -> Iterator[dict[str, Any]]:
     from specedit.models import adapter, store
 
     root = store.store_path()
-    converted = with_adapters(root)
-    for folder, source in ((root / "adapters", TRAINED), (adapter.SHIPPED, SHIPPED)):
+    merged = {name: ("converted with an adapter", paths) for name, paths in with_adapters(root)}
+    for folder, source in ((adapter.SHIPPED, SHIPPED), (root / "adapters", TRAINED)):
         for own in adapter.entries(folder):
             name = f"{own.base.rpartition('/')[2] or 'model'}+{own.name}"
-            paths = [*converted.pop(name, ()), own.path]
-            yield _row_of_adapter(name, paths, own.sha256, own.licence, source)
-    for name, paths in converted.items():
-        yield _row_of_adapter(name, paths, "", "", "converted with an adapter")
+            merged[name] = source, [*merged.get(name, ("", ()))[1], own.path]
+    for name, (source, paths) in merged.items():
+        size = sum(map(store.size_of, paths))
+        row = {"name": name, "state": "here", "have": size, "size": size, "source": source}
+        row |= dict.fromkeys(("sha256", "licence", "date"), "") | {"in_use": False, "weights": []}
+        yield row | {"heads": None, "path": str(paths[-1]), "paths": [str(path) for path in paths]}
 
 
-def _row_of_adapter(
-    name: str, paths: Sequence[Path], sha256: str, licence: str, source: str
-) -> dict[str, Any]:
-    from specedit.models.store import size_of
-
-    size = sum(size_of(path) for path in paths)
-    about = {"name": name, "state": "here", "have": size, "size": size, "sha256": sha256}
-    about |= {"licence": licence, "source": source, "date": "", "path": str(paths[-1])}
-    return about | {"in_use": False, "weights": [], "heads": None, "paths": list(map(str, paths))}
-
-
-def _accepted(heads: dict[str, Any]) -> str:
-    """Where heads come from, and how often they are right."""
-    about = heads["heads"]["about"]
+def _origin(row: dict[str, Any]) -> str:
+    """Where heads or an adapter come from, and how often heads are right; or what is wrong."""
+    heads = row["heads"] or {"problem": "", "about": None}
+    about = heads["about"]
     shares = f", accepted on held-out files: {percentages(about['accepted'])}" if about else ""
-    return f"{heads['source']}{shares}"
+    return heads["problem"] or f"{row['source']}{shares}"
 
 
 def percentages(shares: Sequence[float]) -> str:

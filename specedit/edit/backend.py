@@ -62,6 +62,7 @@ class Plan:
     audit: bool = False
     fresh: bool = False  # measured run: no position of an earlier prompt is reused
     raw: RawPrompt | None = None  # instead of messages
+    choices: tuple[str, ...] = ()  # lines that the answer consists of, where the engine allows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,8 @@ class Answer:
     absent: int = 0  # ids of the prediction that it does not have
     reasoning: int = 0  # ids before the text, of reasoning that is not part of it
     certainty: Certainty | None = None  # where choices are not sampled
+    # Of the plan's choices the likeliest, with their probabilities; empty where the answer is free.
+    ranked: dict[str, float] = field(default_factory=dict)
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire

@@ -65,7 +65,6 @@ class _Config:
     base: str  # the model that it was trained for: a name on the hub, or of the catalogue
     base_sha256: str  # of that model's file; "" where it is not stated
     factors_sha256: str
-    licence: str
 
     def rank(self, layer: str) -> int:
         return self._by_layer("rank_pattern", layer, "r").whole("r", most=MAX_RANK)
@@ -142,7 +141,7 @@ def opened(folder: Path) -> AdapterFiles:
             hint="Get the adapter again, or use --adapter none.",
         )
     path, digest = folder.absolute(), folder_digest(digests)
-    return AdapterFiles(path.name, path, digest, about.base, about.base_sha256, about.licence)
+    return AdapterFiles(path.name, path, digest, about.base, about.base_sha256)
 
 
 def _config(path: Path) -> _Config:
@@ -160,7 +159,7 @@ def _config(path: Path) -> _Config:
     own = fields.inside("specedit") or Fields(path, {})
     base = own.text("base", fields.text("base_model_name_or_path", "")).replace("\\", "/")
     digests = own.text("base_sha256", ""), own.text("sha256", "")
-    return _Config(fields, base, *digests, own.text("licence", ""))
+    return _Config(fields, base, *digests)
 
 
 def _refused(path: Path, why: str) -> ModelError:

@@ -48,7 +48,6 @@ class AdapterFiles:
     sha256: str  # of all of its files
     base: str = ""  # the model that it was trained for,
     base_sha256: str = ""  # and the digest of that model's file, where it is stated
-    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

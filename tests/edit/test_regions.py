@@ -86,6 +86,21 @@ def test_equal_functions_are_no_choice_and_a_named_one_of_them_is():
     assert (edited.symbols, edited.asked_for_places) == (["f123"], False)
 
 
+def test_the_model_chooses_among_the_names_of_the_outline_by_its_chances():
+    def chance(sure: float) -> float:
+        edited = edit(
+            "Mend the weight of the olive, the melon and the lemon",
+            python(),
+            replace=[["total = 7\n", "total = 70\n"]],
+            ranked={"weigh_olive_7": sure, "weigh_lemon_4": 1 - sure},
+        )
+        assert edited.asked_for_places and len(edited.prompts) >= 2
+        regions = {region["symbol"]: region["chance"] for region in edited.file["regions"]}
+        return next(regions[name] for name in regions if "weigh_olive_7" in name.split(", "))
+
+    assert chance(0.9) > chance(0.5) > chance(0.02)
+
+
 def test_words_that_doubt_ask_the_model_and_it_is_evidence():
     edited = edit(
         "Mend the weight of the olive, the melon and the lemon",

@@ -24,6 +24,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -183,12 +184,10 @@ def kinds_of(store: Path, source: str) -> Iterator[str]:
             yield f"{path.suffix[1:]}{merged} {sized(path.stat().st_size)}{share}"
 
 
-def with_adapters(store: Path) -> dict[str, list[Path]]:
-    """The converted files that have an adapter, by the names of model and adapter."""
-    results: dict[str, list[Path]] = {}
-    for path in sorted((store / "converted").glob("*+*.int[48]")):
-        results.setdefault(_names_in(path), []).append(path)
-    return results
+def with_adapters(store: Path) -> Iterator[tuple[str, list[Path]]]:
+    """The names of model and adapter of converted files that have one, with these files."""
+    paths = sorted((store / "converted").glob("*+*.int[48]"), key=_names_in)
+    yield from ((names, list(same)) for names, same in groupby(paths, key=_names_in))
 
 
 def _names_in(path: Path) -> str:

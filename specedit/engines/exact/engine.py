@@ -139,6 +139,19 @@ class ExactEngine:
             states = [whole[at : at + size] for at in range(0, len(whole), size)]
         return Choices(chosen, rows, states, None if sampled else margins, subset)
 
+    def weigh(self, ids: Sequence[int], wanted: Sequence[Sequence[int]]) -> list[list[float]]:
+        import numpy as np
+
+        self._fits(self.length + len(ids))
+        rows = self.passes.choose(ids, self.cache, rows=True)[1] or []
+        results = []
+        for row, among in zip(rows[-len(wanted) :], wanted, strict=True):
+            logits = np.frombuffer(row, np.float32).astype(np.float64)
+            top = logits.max()
+            total = top + np.log(np.exp(logits - top).sum())
+            results.append((logits[list(among)] - total).tolist())
+        return results
+
     def crop(self, length: int) -> None:
         self.cache.crop(length)
 
