@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -212,12 +212,15 @@ class Adapter:
                 part = total[at : at + ROWS]
                 for rank, row in enumerate(a):
                     part += b[at : at + ROWS, rank, None] * row
-        if not np.isfinite(total).all():
+        self.require_finite(name, bool(np.isfinite(total).all()))
+        return total
+
+    def require_finite(self, name: str, is_finite: bool) -> None:
+        if not is_finite:
             raise ModelError(
                 f"{self.files.path}: the factors of {name} are infinite or not a number",
                 hint="Train or fetch the adapter again, or use --adapter none.",
             )
-        return total
 
 
 def load(files: AdapterFiles, shapes: Mapping[str, tuple[int, ...]]) -> Adapter:
@@ -277,12 +280,17 @@ def _values(path: Path, parts: Mapping[str, Header], part: str, shape: tuple[int
     return values * (scales[:, None] if part == "A" else scales)
 
 
-def merge_into(state: Mapping[str, Any], files: ModelFiles) -> None:
-    """Add the model's adapter, if it has one, to the tensors of a module's `state_dict`."""
-    if files.adapter is None:
-        return
-    shapes = {name: tuple(tensor.shape) for name, tensor in state.items() if tensor.dim() == 2}
-    adapter = load(files.adapter, shapes)
-    for name in adapter.factors:
-        values = state[name].float()
-        state[name].copy_(values + values.new_tensor(adapter.addition(name)))
+def merged(
+    tensors: Iterable[tuple[str, Any]], shapes: Mapping[str, Any], files: AdapterFiles | None
+) -> Iterator[tuple[str, Any]]:
+    """The tensors of torch that a model consists of, by name, with an adapter added to them in
+    place; `shapes`: tensors of the same names and shapes, of all of the model."""
+    sizes = {name: tuple(tensor.shape) for name, tensor in shapes.items() if tensor.dim() == 2}
+    adapter = load(files, sizes) if files else None
+    for name, tensor in tensors:
+        if adapter and name in adapter.factors:
+            a, b = map(tensor.float().new_tensor, adapter.factors[name])
+            product = b @ a
+            adapter.require_finite(name, bool(product.isfinite().all()))
+            tensor.copy_(tensor.float() + product)
+        yield name, tensor

@@ -18,7 +18,7 @@ from specedit.engines.exact import conversion
 from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.engine import open_exact
 from specedit.errors import ModelError
-from specedit.models.adapter import identity, merge_into, with_adapter
+from specedit.models.adapter import identity, merged, with_adapter
 from specedit.models.head_file import HeadsFolder
 from specedit.models.store import ModelFiles
 from specedit.server.runtime import identity as server_identity
@@ -82,7 +82,7 @@ def ranked(name: str) -> int:
 def test_both_engines_compute_the_model_with_the_adapter_in_its_weights(family, scaling, tmp_path):
     import torch
 
-    from specedit.engines.huggingface import load
+    from specedit.engines.huggingface.loading import load
 
     config, scale = SCALES[scaling]
     model = model_of(family)
@@ -93,12 +93,12 @@ def test_both_engines_compute_the_model_with_the_adapter_in_its_weights(family, 
     before = their_logits(model)
     merge(model, factors, scale)
     model.save_pretrained(tmp_path / "merged")
-    merged = logits(ModelFiles("merged", tmp_path / "merged", "folder"), tmp_path / "store")
+    expected = logits(ModelFiles("merged", tmp_path / "merged", "folder"), tmp_path / "store")
     for files in (ModelFiles("plain", tmp_path / "plain", "folder"), gguf):
         files = with_adapter(files, str(tmp_path / "adapter"))
         own = logits(files, tmp_path / "store")
         # int8 of the same sums, of which a few differ in the last bit of a float32
-        assert np.abs(own - merged).max() < 0.02 * np.abs(merged - before).max()
+        assert np.abs(own - expected).max() < 0.02 * np.abs(expected - before).max()
         generic = load(files, torch.float32)
         assert np.allclose(their_logits(generic), their_logits(model), atol=1e-3)
 
@@ -263,5 +263,6 @@ def test_what_does_not_fit_is_refused_by_name(harm, small, adapter, tmp_path):
     assert message in exact_error.value.message.replace("\n", " ")
     assert not list((tmp_path / "store").rglob("*.int8"))
     with pytest.raises(ModelError) as generic_error:
-        merge_into(model_of("qwen2, grouped, tied").state_dict(), with_adapter(files, str(adapter)))
+        state = model_of("qwen2, grouped, tied").state_dict()
+        dict(merged(state.items(), state, with_adapter(files, str(adapter)).adapter))
     assert generic_error.value.message == exact_error.value.message

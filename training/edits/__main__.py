@@ -70,12 +70,12 @@ def train(
     """Train an adapter for the model in use."""
     import torch
 
-    from specedit.engines.huggingface import load
+    from specedit.engines.huggingface.loading import load
     from training.edits import learning
 
     files = present(model_in_use())
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    model = load(files, dtype).to(device)
+    model = load(files, dtype, device)
     layers = learning.with_low_rank(model, rank)
     every = [each for path in data for each in examples.load(path)]
     held = [each for each in every if each.held]
