@@ -87,9 +87,7 @@ def test_what_is_learnt_is_what_the_merged_adapter_computes(tmp_path):
     layers = learning.with_low_rank(model, 4)
     assert len(layers) == 14
     before = learning.measured(model, lessons, 64)
-    steps = learning.learn(
-        model, lessons * 20, seconds=60, rate=0.02, ids=30, log=lambda text: None
-    )
+    steps = learning.learn(model, lessons * 20, 60.0, 0.02, 30, lambda text: None)
     after = learning.measured(model, lessons, 64)
     assert steps > 20 and after[0] < 0.5 * before[0]
     with torch.inference_mode():
@@ -109,3 +107,14 @@ def test_what_is_learnt_is_what_the_merged_adapter_computes(tmp_path):
     config = json.loads((tmp_path / "small" / "adapter_config.json").read_text())
     assert (config["specedit"]["licence"], config["specedit"]["origin"]) == ("MIT", "tests")
     assert opened(tmp_path / "small").base == "small"
+
+
+def test_the_command_trains_the_model_in_use(tmp_path, monkeypatch):
+    model_of("qwen2, grouped, tied").save_pretrained(tmp_path / "model")
+    lessons = [Example([start, 7, 8, 9], [0, 1, 2, 1], start == 50) for start in range(50, 60)]
+    examples.save(tmp_path / "examples.npz", lessons)
+    monkeypatch.setenv("SPECEDIT_MODEL", str(tmp_path / "model"))
+    words = ["train", str(tmp_path / "examples.npz"), "--out", str(tmp_path / "mine")]
+    done = CliRunner().invoke(app, [*words, "--seconds", "9", "--ids", "8", "--device", "cpu"])
+    assert done.exit_code == 0 and "held-out loss of changed ids" in done.stderr
+    assert opened(tmp_path / "mine").base == "model"

@@ -81,7 +81,7 @@ def train(
     held = [each for each in every if each.held]
     before = learning.measured(model, held, ids)
     rest = [each for each in every if not each.held]
-    steps = learning.learn(model, rest, seconds=seconds, rate=rate, ids=ids, log=say)
+    steps = learning.learn(model, rest, seconds, rate, ids, say)
     after = learning.measured(model, held, ids)
     text = "held-out loss of {} ids: {:.4f}, and {:.4f} before"
     for kind, now, then in zip(("changed", "copied"), after, before, strict=True):

@@ -26,9 +26,7 @@ from training.edits.examples import CHANGED, Example
 
 COPY = 0.15
 WARMING_STEPS = 12
-MEASURED_STEPS = 8  # whose time tells how many there will be
 SORTED = 512  # examples that are sorted by length before they are cut into batches
-Log = Callable[[str], None]
 
 
 class LowRank(nn.Module):
@@ -37,9 +35,9 @@ class LowRank(nn.Module):
     def __init__(self, base: nn.Linear, rank: int) -> None:
         super().__init__()
         self.base = base
-        about = {"device": base.weight.device, "dtype": torch.float32}
-        self.a = nn.Parameter(torch.randn(rank, base.in_features, **about) / base.in_features**0.5)
-        self.b = nn.Parameter(torch.zeros(base.out_features, rank, **about))
+        device, size = base.weight.device, base.in_features
+        self.a = nn.Parameter(torch.randn(rank, size, device=device) / size**0.5)
+        self.b = nn.Parameter(torch.zeros(base.out_features, rank, device=device))
 
     def forward(self, x: Any) -> Any:
         inner = functional.linear(x, self.a.to(x.dtype))
@@ -108,22 +106,24 @@ def measured(model: Any, examples: Sequence[Example], ids: int) -> tuple[float, 
 
 
 def learn(
-    model: Any, examples: Sequence[Example], *, seconds: float, rate: float, ids: int, log: Log
+    model: Any,
+    examples: Sequence[Example],
+    seconds: float,
+    rate: float,
+    ids: int,
+    log: Callable[[str], None],
 ) -> int:
     """Go over the examples once, or until the time is over; returns the steps."""
     parameters = [each for each in model.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
-    todo = batches(examples, ids, random.Random(0))
-    total, started, step = len(todo), time.monotonic(), 0
+    todo, started = batches(examples, ids, random.Random(0)), time.monotonic()
     for step, batch in enumerate(todo):
-        spent = time.monotonic() - started
-        if step == MEASURED_STEPS:
-            total = max(step + 1, min(total, int(seconds / spent * step)))
-        if step >= total or (step and spent > seconds):
+        done = max(step / len(todo), (time.monotonic() - started) / seconds)
+        if done >= 1:
             return step
-        share = 0.5 * (1 + math.cos(math.pi * step / total))
+        share = 0.5 * (1 + math.cos(math.pi * done))
         for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, (step + 1) / WARMING_STEPS) * max(0.03, share)
+            group["lr"] = rate * min(1.0, (step + 1) / WARMING_STEPS) * share
         loss, changed = losses(model, batch)
         weights = torch.where(changed, 1.0, COPY)
         ((loss * weights).sum() / weights.sum()).backward()
@@ -131,8 +131,8 @@ def learn(
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         if step % 20 == 0:
-            log(f"step {step} of {total}: loss of changed ids {loss[changed].mean().item():.3f}")
-    return step + 1
+            log(f"step {step}: loss of changed ids {loss[changed].mean().item():.3f}")
+    return len(todo)
 
 
 def save(layers: dict[str, LowRank], folder: Path, base: str, base_sha256: str) -> None:
