@@ -25,7 +25,8 @@ from typing import Any
 
 from benchmarks.common import parser, part, recorded, resolved, rows, run
 from specedit.connect import LocalBackend
-from specedit.edit.backend import Answer, Emit, Plan, RawPrompt, unreported
+from specedit.edit import prompt as prompts
+from specedit.edit.backend import Answer, Emit, Plan, unreported
 from specedit.edit.job import plan_edit
 from specedit.edit.regions import choice
 from specedit.edit.regions.blocks import Block, BlockListing, blocks_of
@@ -37,7 +38,11 @@ from specedit.models.vocabulary import load_tokenizer
 from specedit.settings import Settings
 from specedit.syntax.lines import lines_of, opcodes
 
-_OUTLINE = re.compile(r"each part by its name:\n\n(`{3,})\n(.*?)\1\n\n", re.DOTALL)
+_QUESTION = re.compile(  # the file's name, the fence, the outline, the instruction
+    r"Outline of the file `(.*?)`, each part by its name:\n\n(`{3,})\n(.*?)\2\n\n(.*?)"
+    r"\n\nThat is what somebody",
+    re.DOTALL,
+)
 _NAME = re.compile(r"(.*?): ")
 WEIGHTS = [weight / 4 for weight in range(25)]  # that --fit tries
 Row = dict[str, Any]
@@ -53,12 +58,12 @@ class FreeBackend(LocalBackend):
 def of_prompt(backend: LocalBackend, tokenizer: Any, row: Row) -> Row:
     """The answer to a prompt, against the names of `gold`."""
     text = b"".join(map(tokenizer.piece, row["prompt"])).decode("utf-8", "replace")
-    outline = next(_OUTLINE.finditer(text))[2].splitlines()
-    names = [match[1] for line in outline if (match := _NAME.match(f"{line} "))]
+    asked = next(_QUESTION.finditer(text))
+    names = [match[1] for line in asked[3].splitlines() if (match := _NAME.match(f"{line} "))]
     plan = Plan(
-        messages=(),
-        raw=RawPrompt(ids=tuple(row["prompt"])),
-        closing="```",
+        messages=prompts.places(asked[1], asked[3], asked[4]),
+        opening=prompts.opening(asked[2]),
+        closing=asked[2],
         max_tokens=MAX_ANSWER_TOKENS,
         choices=tuple(dict.fromkeys(names)),
     )

