@@ -71,8 +71,8 @@ class ModelInfo:
     @property
     def calibration(self) -> str:
         """The key of a fit of confidence."""
-        digests = filter(None, (self.sha256, self.adapter_sha256))
-        return "-".join([*(digest[:16] for digest in digests), self.weights])
+        adapter = f"-{self.adapter_sha256[:16]}" if self.adapter else ""
+        return f"{self.sha256[:16]}{adapter}-{self.weights}"
 
 
 @dataclass(frozen=True, slots=True)
