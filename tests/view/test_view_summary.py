@@ -45,7 +45,7 @@ def message(report: Report, *, verbose: bool = False, quiet: bool = False) -> st
 
 def test_one_line_has_seconds_tokens_passes_and_acceptance():
     assert message(Report("edit", (EDITED,), MODEL)) == (
-        "User.cs: edited, 2 hunks, +2 -3 · 3.9 s · 127 tokens · 19 passes · 60% accepted\n"
+        "User.cs: edited, 2 hunks, +2 -3 · 3.9 s · 127 tokens · 19 passes · 94% copied\n"
     )
 
 

@@ -23,6 +23,7 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.git import is_inside, real, top_of
 from specedit.files.source import Source
+from specedit.files.stored import is_of
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
@@ -233,6 +234,18 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
     text, places = merged
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
     judge = partial(_judged, source, _checks(settings, explicit), places)
+    return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
+
+
+def plan_kept(source: Source, kept: Path, text: str, settings: Settings) -> Job:
+    """Write an answer that an earlier run kept, whole, over the text that it was made for."""
+    if not is_of(kept, source.data):
+        raise InputError(
+            "changed since that answer was made; nothing was written",
+            file=source.name,
+            hint='specedit edit "what to do" FILE asks again.',
+        )
+    judge = partial(_judged, source, _checks(settings, explicit=False), ())
     return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
 
 
