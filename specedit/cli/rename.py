@@ -256,7 +256,13 @@ def _put_report(edits: Iterable[Edit], *, shown: bool = True) -> int:
     return report.exit_code()
 
 
-SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind of finding
+SIGNS = {
+    "undecided": "?",
+    "other": "=",
+    "outside": "=",
+    "left": "=",
+    "prose": "=",
+}  # by kind of finding
 
 
 def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:

@@ -23,7 +23,7 @@ from specedit.files.git import real
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.rename.places import SCOPES, rename_places
-from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of
+from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of, why_by_rule
 from specedit.rename.tree_rename import Target, TreeRename, add, rename_tree, used_elsewhere
 from specedit.scoping.project import SOURCE_FOLDERS, Project
 from specedit.settings import Settings
@@ -69,14 +69,20 @@ def plan_rename(
             file=source.name,
             hint="Choose another name, or add --allow existing-name.",
         )
-    if not guess.places:
-        known = "; ".join(finding.text for finding in guess.findings)
+    if not absent_ok and all(place.kind != "code" for place in guess.places):
+        named = (replace(place, undecided=False) for place in guess.places)  # its text was named
+        guess = replace(guess, places=tuple(named))
+    job = job_of(source, guess, settings)
+    if job.known == source.text:
+        if absent_ok:
+            return _unchanged(source, *job.findings)
+        known = "; ".join(finding.text for finding in job.findings)
         raise InputError(
             f"no `{old}` to rename here, with --scope {settings.scope}",
             file=source.name,
             hint=known or "Check the spelling, or widen the scope.",
         )
-    return job_of(source, guess, settings)
+    return job
 
 
 def _unchanged(source: Source, *notes: Finding) -> Edit:
@@ -175,6 +181,11 @@ class Tree:
             paths = [*own, *(path for path in held if path not in own)]
         result = self.rename_in(paths, old, new, settings, own=own if some else None)
         self.refuse_taken(result, settings)
+        undecided = any(
+            place.undecided for guess in result.files.values() for place in guess.places
+        )
+        if undecided and settings.scope != "derived" and (why := why_by_rule(settings)):
+            result = result.without_prose(self.project, why)
         self.project = self.project.unparsed()
         return result
 

@@ -19,7 +19,7 @@ from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
 from specedit.rename.places import called, check_names, guessed, other
-from specedit.rename.questions import RenameGuess, applied, doubt
+from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
     IsHere,
     ResolvedName,
@@ -89,22 +89,15 @@ class TreeRename:
         moves = {path: to for path, to in self.moves.items() if path in files}
         return replace(self, files=files, unchanged=unchanged, moves=moves)
 
-    def without_doubtful(self, project: Project) -> TreeRename:
-        """The rename without mentions that may be ordinary language, which are undecided then."""
-        files, unchanged = dict(self.files), dict(self.unchanged)
-        for path, guess in self.files.items():
-            lines = sorted({place.line for place in guess.places if place.undecided})
-            if not lines:
-                continue
-            text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
-            doubts = (*guess.undecided, doubt(text, lines))
-            if places := tuple(place for place in guess.places if not place.undecided):
-                text = applied(project.text(path) or "", places)
-                files[path] = replace(guess, places=places, text=text, undecided=doubts)
-            else:
-                unchanged[path] = doubts
-                del files[path]
-        return replace(self, files=files, unchanged=unchanged)
+    def without_prose(self, project: Project, why: str) -> TreeRename:
+        """The rename without mentions that may be ordinary language."""
+        left = {
+            path: without_prose(project.text(path) or "", guess, why)
+            for path, guess in self.files.items()
+        }
+        files = {path: guess for path, guess in left.items() if guess.places}
+        unchanged = {path: guess.undecided for path, guess in left.items() if not guess.places}
+        return replace(self, files=files, unchanged={**self.unchanged, **unchanged})
 
     @property
     def collisions(self) -> Iterator[tuple[str, Finding]]:
