@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,14 @@ from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.rename.places import SCOPES, rename_places
 from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of, why_by_rule
-from specedit.rename.tree_rename import Target, TreeRename, add, rename_tree, used_elsewhere
+from specedit.rename.tree_rename import (
+    Target,
+    TreeRename,
+    add,
+    rename_tree,
+    used_elsewhere,
+    used_in,
+)
 from specedit.scoping.project import SOURCE_FOLDERS, Project
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought, split_member
@@ -202,7 +209,7 @@ class Tree:
         `own`: the user named these, and the others stay."""
         strict = own is None
         result = rename_tree(
-            self.project, paths, old, new, settings.scope, self._is_here, target, strict=strict
+            self.project, paths, old, new, settings.scope, self.is_here, target, strict=strict
         )
         return self._without_generated(result) if own is None else result.only(own)
 
@@ -272,9 +279,11 @@ class Tree:
         paths = self.holding(old, derived=False)
         if len(paths) > MAX_REPORTED_FILES:
             return planned
-        text = used_elsewhere(self.project, {*paths, path}, path, old, line, self._is_here)
-        if not text:
+        around = {*paths, path}
+        lines, declared = used_elsewhere(self.project, around, path, old, line, self.is_here)
+        if not lines:
             return planned
+        text = f"{used_in(lines, declared)}: name no file, and all are renamed"
         findings = (
             finding
             for finding in planned.findings
@@ -283,7 +292,7 @@ class Tree:
         )
         return replace(planned, findings=(*findings, Finding("elsewhere", text)))
 
-    def _is_here(self, module: str, path: str) -> bool:
+    def is_here(self, module: str, path: str) -> bool:
         return is_here(module, self.root / path)
 
     def _read(self, path: str) -> str:
@@ -291,6 +300,27 @@ class Tree:
         if place.is_symlink() or not place.is_file() or place.stat().st_size > MAX_FILE_BYTES:
             raise InputError("cannot be read: not a regular file, or too large", file=path)
         return read_source(place, any_encoding=True).text if place.stat().st_size else ""
+
+
+def uses_of_old_name(
+    root: Path, texts: Mapping[str, Callable[[], str]], path: str, before: str, old: str, new: str
+) -> dict[str, list[int]]:
+    """The lines of other files of the index that use what one file declares as `new`, and declared
+    as `old` `before`. `texts`: how each file of the index is read."""
+    now = Project(texts, lambda name: texts[name]())
+    then = Project(texts, lambda name: before if name == path else texts[name]())
+    name = split_member(old)[1]
+    pairs = [
+        [len(typing.scopes.declarations(word)) for word in (name, new)]
+        for project in (then, now)
+        if (typing := project.typing(path)) is not None
+    ]
+    if len(pairs) < 2 or pairs[0][0] <= pairs[1][0] or pairs[0][1] >= pairs[1][1]:
+        return {}
+    paths = {path, *git.indexed_with(root, name)}
+    tree = Tree(root, texts)
+    lines, declared = used_elsewhere(then, paths, path, old, None, tree.is_here)
+    return {} if declared else lines
 
 
 # files that another program writes, or another project

@@ -6,11 +6,13 @@ unstaged changes of the file stay.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -106,17 +108,24 @@ class HookRun:
 
     def run(self, entries: Iterable[git.Staged]) -> None:
         """Apply the rules to one entry after another. A failure ends one file, not the run."""
-        for entry in entries:
-            if entry.conflicted:
-                self._sink.note(entry.name, FileNote("in conflict"))
-                continue
-            try:
-                check_within(self._root / entry.name)
-                self._file(_StagedFile(entry))
-            except FileError as problem:
-                self._sink.note(entry.name, FileNote(problem.reason))
-            except OSError as problem:
-                self._sink.note(entry.name, FileNote(problem.strerror or str(problem)))
+        files = [file for file in map(_StagedFile, entries) if self._done(file, self._file)]
+        for file in files:
+            self._done(file, partial(self._name_uses, files))
+
+    def _done(self, file: _StagedFile, work: Callable[[_StagedFile], None]) -> bool:
+        """Whether some work on a file was possible."""
+        name, problem = file.entry.name, "in conflict"
+        try:
+            if not file.entry.conflicted:
+                check_within(self._root / name)
+                work(file)
+                return True
+        except FileError as error:
+            problem = error.reason
+        except OSError as error:
+            problem = error.strerror or str(error)
+        self._sink.note(name, FileNote(problem))
+        return False
 
     def _file(self, file: _StagedFile) -> None:
         name = file.entry.name
@@ -139,12 +148,7 @@ class HookRun:
         self._record(file)
 
     def _read(self, file: _StagedFile) -> None:
-        """Read the staged content; from the work tree where that holds the same."""
-        path = self._root / file.entry.name
-        file.staged = (
-            git.content(self._root, file.entry) if file.entry.partly else regular.read(path)
-        )
-        file.fixed = file.staged
+        file.fixed = file.staged = _content(self._root, file.entry)
 
     def _step(self, file: _StagedFile, rule: Rule, step: Step) -> None:
         name = file.entry.name
@@ -185,6 +189,8 @@ class HookRun:
         try:
             source = Source.from_bytes(name, data, self._root / name)
             work = self._planned(source, rule, step)
+            if isinstance(work, Job) and work.known is None:  # words of prose may stay
+                work = _planned(source, step, replace(self._settings_of(rule), no_model=True))
         except RefusedEdit:
             return None
         return old_name_left(source, step.old) if isinstance(work, Job) else ""
@@ -254,8 +260,32 @@ class HookRun:
         if self._recorder is None:
             self._recorder = Recorder(home(), "hook run")
         self._recorder.write(current, after)
-        unstaged = "" if current.data == file.staged else "; its unstaged changes are kept"
+        partly = "; its unstaged changes are kept: git add -p stages the fix alone"
+        unstaged = "" if current.data == file.staged else partly
         return FileNote(f"rewritten by {steps}, not staged{unstaged}", fixed=True)
+
+    def _name_uses(self, files: Sequence[_StagedFile], file: _StagedFile) -> None:
+        """Name the files that use a declaration by its old name, which this commit renames."""
+        from specedit.rename.tree import uses_of_old_name
+
+        name, root = file.entry.name, self._root
+        rules = (rule for rule in self._rules if rule.wants(name))
+        for step in {step: None for rule in rules for step in rule.steps if step.old}:
+            if not file.staged:
+                self._read(file)
+            fixed = file.fixed != file.staged
+            before = file.staged if fixed else git.committed(root / name) or b""
+            if not before or step.new.encode() not in file.fixed:
+                continue
+            data = {each.entry.name: each.fixed for each in files if each.staged}
+            texts = {
+                entry.name: partial(_text, root, entry, data.get(entry.name))
+                for entry in git.indexed(root)
+            }
+            text = _text(root, file.entry, before)
+            lines = uses_of_old_name(root, texts, name, text, step.old, step.new)
+            if lines:
+                self._sink.uses(name, step, lines)
 
     def _key(self, file: _StagedFile, step: Step, blob: str = "") -> str:
         return self._clean.key(blob or file.entry.blob, file.entry.name, step)
@@ -307,6 +337,16 @@ def _refused(edit: Edit, reason: str) -> Edit:
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
 
 
+def _content(root: Path, entry: git.Staged) -> bytes:
+    """What the index holds of a file; from the work tree where that holds the same."""
+    return git.content(root, entry) if entry.partly else regular.read(root / entry.name)
+
+
+def _text(root: Path, entry: git.Staged, data: bytes | None) -> str:
+    """A file's text, of `data` if it is known."""
+    return Source.from_bytes(entry.name, _content(root, entry) if data is None else data).text
+
+
 class HookDisplay(Live):
     """Shows a run of the hook, and keeps what is said about it at the end."""
 
@@ -322,6 +362,14 @@ class HookDisplay(Live):
         self._show(result.edit)
         self.code = max(self.code, WOULD_CHANGE if result.edit.changed else FAILED)
         self.lines += _about(result)
+
+    def uses(self, name: str, step: Step, lines: Mapping[str, Sequence[int]]) -> None:
+        """Other files use by its old name what a file declares."""
+        self.code = max(self.code, WOULD_CHANGE)
+        self.lines.append(shown(f"{name}: “{step.title}”: other files use the old name; rename it"))
+        for path, numbers in lines.items():
+            command = shlex.join(["specedit", "rename", step.old, step.new, path])
+            self.lines.append(shown(f"  {path}:{','.join(map(str, numbers))}: {command}"))
 
     def note(self, name: str, note: FileNote) -> None:
         """A file was not checked, or was rewritten."""
